@@ -1,0 +1,222 @@
+"""Brace languages without a grammar → chunks, symbols and references.
+
+A definition is a keyword of the language that starts a statement, followed by a name; it ends with
+its closing brace, with its `;`, or where the next one starts. In a language of settings every other
+outer block is one too, named by what stands before its brace. Comments and strings are blanked
+first, so a brace inside them counts for nothing and a line that is blank only then is a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+
+from satchel import languages
+from satchel.chunking.chunker import Chunker
+from satchel.chunking.layout import Block, lay_out
+from satchel.languages.language import Language
+from satchel.lines import split_lines
+from satchel.types import ChunkKind, Label, Parsed, Reference, Symbol
+
+_SIGNATURE_LIMIT = 240  # characters
+_DEEPEST = 40  # braces inside one another; what is deeper defines nothing, so recursion stays bounded
+_DOC_LIMIT = 300  # characters
+_HEAD_LIMIT = 80  # characters of a selector or a resource that make its name
+_BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)")
+_NOT_LINE_END = re.compile(r"[^\r\n]")
+_IMPORT = re.compile(
+    r"^[ \t]*@?(?:import|include|use|forward)\b[^;{}\"'\r\n]{0,80}"
+    r"((?:[\s,]*(?:\"[^\"\r\n]+\"|'[^'\r\n]+'))+)",
+    re.MULTILINE,
+)
+_QUOTED = re.compile(r"\"[^\"\r\n]+\"|'[^'\r\n]+'")
+_USE = re.compile(r"(?:\b(extends|implements)\s+|(@include)\s+)?(?<![\w@$.-])(?:[\w-]+\.)*([A-Za-z_][\w-]*)")
+_TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")  # a value of an enum is all capitals
+
+
+@dataclass(slots=True)
+class _Open:
+    """A definition whose end is not reached yet."""
+
+    block: Block
+    start: int
+    line: int
+    signature: str = ""
+
+
+@cache
+def _patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What is blanked, and what is then read: keywords with their names, braces and semicolons."""
+    language = languages.get(name)
+    marks = "|".join(map(re.escape, dict.fromkeys((language.line_comment or "//", "//"))))
+    longest_first = sorted((keyword for keyword, _ in language.block_keywords), key=len, reverse=True)
+    keywords = "|".join(map(re.escape, longest_first)) or "(?!)"
+    blanked = (
+        rf"(?<!:)(?:{marks})[^\r\n]*|/\*.*?(?:\*/|\Z)"  # `:` as in url(https://…)
+        r'|""".*?(?:"""|\Z)|"(?:[^"\\\r\n]|\\.)*"?|' + r"'(?:[^'\\\r\n]|\\.)*'?"
+    )
+    read = rf"(?<![\w@.$-])(?P<keyword>{keywords})[ \t]+(?P<name>[A-Za-z_][\w.-]*)|[{{}};]"
+    return re.compile(blanked, re.DOTALL), re.compile(read)
+
+
+class _Scan:
+    """One pass over the braces of a file; `code` is the text with comments and strings blanked."""
+
+    def __init__(self, text: str, code: str, language: Language) -> None:
+        self.text, self.code, self.language = text, code, language
+        self.lines, self.code_lines = split_lines(text), split_lines(code)
+        self.starts = [0, *accumulate(map(len, self.lines))]
+        self.roots: list[Block] = []
+        self.symbols: list[tuple[int, Symbol]] = []
+        self.stack: list[_Open | None] = []  # one for each open brace; None if it defines nothing
+        self.pending: _Open | None = None  # its brace has not come yet
+        self.statement = 0  # where the present statement starts
+
+    def run(self, tokens: re.Pattern[str]) -> None:
+        kinds = dict(self.language.block_keywords)
+        for match in tokens.finditer(self.code):
+            if match["keyword"] is None:
+                self.mark(match[0], match.start())
+            elif self.starts_statement(match.start()):
+                self.close(self.pending, match.start())
+                self.define(kinds[match["keyword"]], match["name"], match.start())
+        self.close(self.pending, len(self.code))
+        for unclosed in reversed(self.stack):
+            self.close(unclosed, len(self.code))
+
+    def line(self, position: int) -> int:
+        return bisect_right(self.starts, position)
+
+    def starts_statement(self, position: int) -> bool:
+        line_start = self.starts[self.line(position) - 1]
+        return not self.code[max(line_start, self.statement) : position].strip()
+
+    def mark(self, mark: str, position: int) -> None:
+        if mark == "{":
+            outer = self.pending is None and not self.stack
+            if outer and self.language.module_kind is ChunkKind.CONFIG:
+                self.define_by_head(position)
+            if self.pending and (gap := _BLANK_LINE.search(self.text, self.pending.start, position)):
+                self.close(self.pending, gap.start())  # the brace belongs to something further down
+                self.pending = None
+            if self.pending:
+                self.pending.signature = " ".join(self.text[self.pending.start : position].split())
+            self.stack.append(self.pending)
+            self.pending = None
+        else:
+            self.close(self.pending, position)
+            self.pending = None
+            if mark == "}" and self.stack:
+                self.close(self.stack.pop(), position + 1)
+        self.statement = position + 1
+
+    def define_by_head(self, end: int) -> None:
+        head = self.code[self.statement : end]
+        start = self.statement + len(head) - len(head.lstrip())
+        written = self.text[start:end]
+        if not written.startswith("@"):
+            written = written.split(",")[0]  # the first of several selectors
+        if name := " ".join(written.split())[:_HEAD_LIMIT]:
+            self.define(ChunkKind.CONFIG, name, start)
+
+    def define(self, kind: ChunkKind, name: str, start: int) -> None:
+        self.pending = None
+        if len(self.stack) >= _DEEPEST:
+            return
+        parent = next((opened.block for opened in reversed(self.stack) if opened), None)
+        line = first = self.line(start)
+        while first > 1 and self.lines[first - 2].strip() and not self.code_lines[first - 2].strip():
+            first -= 1
+        title_path = (*(parent.title_path if parent else ()), name)
+        block = Block(kind, title_path, first, line, always_split=kind is ChunkKind.IMPL)
+        (parent.children if parent else self.roots).append(block)
+        self.pending = _Open(block, start, line)
+        self.statement = start
+
+    def close(self, opened: _Open | None, end: int) -> None:
+        """The definition ends with the last code before `end`."""
+        if opened is None:
+            return
+        written = self.code[opened.start : end].rstrip()
+        block = opened.block
+        block.last = self.line(opened.start + len(written) - 1)
+        if block.kind is ChunkKind.IMPL:  # it adds to what is defined elsewhere
+            return
+        signature = opened.signature or " ".join(
+            self.text[opened.start : opened.start + len(written)].split()
+        )
+        doc = _first_paragraph(self.lines[block.first - 1 : opened.line - 1])
+        qualified = ".".join(block.title_path)
+        symbol = Symbol(
+            block.title_path[-1],
+            qualified,
+            block.kind,
+            opened.line,
+            block.last,
+            signature[:_SIGNATURE_LIMIT],
+            doc,
+        )
+        self.symbols.append((opened.start, symbol))
+
+
+def parse(text: str, name: str) -> Parsed:
+    """The chunks, symbols and references of one file."""
+    language = languages.get(name)
+    blanked, tokens = _patterns(name)
+    code = blanked.sub(lambda match: _NOT_LINE_END.sub(" ", match[0]), text)
+    scan = _Scan(text, code, language)
+    scan.run(tokens)
+    return Parsed(
+        chunks=tuple(lay_out(scan.lines, scan.roots, language.module_kind)),
+        symbols=tuple(symbol for _, symbol in sorted(scan.symbols, key=lambda pair: pair[0])),
+        references=tuple(sorted(set(_references(scan)), key=lambda item: (item.line, item.label, item.name))),
+        comments=tuple(_comments(scan)),
+    )
+
+
+def _references(scan: _Scan) -> Iterator[Reference]:
+    """Imports anywhere, and what definitions use: types by their capital, bases, mixins."""
+    for match in _IMPORT.finditer(scan.text):
+        if not scan.code[match.start() : match.start(1)].isspace():  # blank there: it is in a comment
+            for quoted in _QUOTED.finditer(match[1]):
+                line = scan.line(match.start(1) + quoted.start())
+                yield Reference(quoted[0][1:-1], Label.IMPORTS, line)
+    defines_types = any(kind is ChunkKind.STRUCT for _, kind in scan.language.block_keywords)
+    defined = {(symbol.name, symbol.start_line) for _, symbol in scan.symbols}
+    for match in _USE.finditer(scan.code):
+        base, mixin, name = match.groups()
+        if (name, scan.line(match.start(3))) in defined:
+            continue
+        if base or mixin or (defines_types and _TYPE_NAME.fullmatch(name)):
+            label = Label.EXTENDS if base else Label.CALLS if mixin else Label.USES
+            yield Reference(name, label, scan.line(match.start(3)))
+
+
+def _comments(scan: _Scan) -> Iterator[tuple[int, int]]:
+    first = 0
+    for number, (line, code) in enumerate(zip(scan.lines, scan.code_lines, strict=True), start=1):
+        is_comment = bool(line.strip()) and not code.strip()
+        if is_comment and not first:
+            first = number
+        elif first and not is_comment:
+            yield first, number - 1
+            first = 0
+    if first:
+        yield first, len(scan.lines)
+
+
+def _first_paragraph(lines: list[str]) -> str:
+    cleaned: list[str] = []
+    for line in lines:
+        stripped = line.strip().strip("/*#!\"' \t")
+        if not stripped and cleaned:
+            break
+        cleaned += stripped.split()
+    return " ".join(cleaned)[:_DOC_LIMIT]
+
+
+CHUNKER = Chunker("blocks", parse)

@@ -1,0 +1,197 @@
+"""What one run of a language's query finds in a syntax tree, still unconnected."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+import tree_sitter
+
+from satchel.languages.language import Language
+from satchel.lines import split_lines
+from satchel.types import ChunkKind, Label, Reference
+
+WHITE_SPACE = re.compile(r"\s+")
+_DOC_LIMIT = 300  # characters; the first paragraph of almost every docstring fits
+_COMMENT_MARKS = re.compile(r"^[\s/*#!;%{|^-]+|[\s*/}-]+$|^(?:[rbuf]*)(?:\"\"\"|'''|\"|')", re.IGNORECASE)
+_REFERENCE_CAPTURES = {f"reference.{label}": label for label in Label}
+_LONE_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
+
+
+@dataclass(slots=True)
+class Definition:
+    """A definition, container or wrapper as the query found it."""
+
+    node: tree_sitter.Node
+    start: int
+    end: int
+    kind: ChunkKind | None  # None for a wrapper
+    name: str = ""
+    scope: str = ""
+    doc: str = ""
+    name_start: int = 0
+    name_line: int = 0
+    head_end: int = 0  # where the body starts, if the query says so
+    defines: bool = True
+    lines: tuple[int, int] = (0, 0)  # of the definition alone; those of all its clauses
+    span: tuple[int, int] = (0, 0)  # with what belongs to it: comments, attributes, a wrapper
+    title_path: tuple[str, ...] = ()
+    children: list[Definition] = field(default_factory=list)
+
+
+class LineMap:
+    """Byte positions → line numbers, as citations count lines (tree-sitter counts \\n alone)."""
+
+    def __init__(self, text: str, data: bytes) -> None:
+        self.lines = split_lines(text)
+        self._data = data
+        self._starts: list[int] | None = None
+        if _LONE_CARRIAGE_RETURN.search(text):
+            self._starts = [0]
+            for line in self.lines:
+                self._starts.append(self._starts[-1] + len(line.encode("utf-8", "surrogatepass")))
+
+    def first(self, node: tree_sitter.Node) -> int:
+        if self._starts is None:
+            return node.start_point[0] + 1
+        return bisect_right(self._starts, node.start_byte)
+
+    def last(self, node: tree_sitter.Node) -> int:
+        """The line of the node's last character; a node may end behind its final line end, or in the
+        white space before what follows it."""
+        if self._starts is None:
+            row, column = node.end_point
+            inside = column and self._data[node.end_byte - column : node.end_byte].strip()
+            return max(row + 1 if inside else row, node.start_point[0] + 1)
+        end = node.start_byte + len(self._data[node.start_byte : node.end_byte].rstrip())
+        return bisect_right(self._starts, max(end - 1, node.start_byte))
+
+    def depth(self, number: int) -> int:
+        """How far a line is indented."""
+        line = self.lines[number - 1]
+        return len(line) - len(line.lstrip())
+
+
+@dataclass(slots=True)
+class Findings:
+    """Everything one query run found, still unconnected."""
+
+    definitions: list[Definition] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    leading: dict[int, int] = field(default_factory=dict)  # last line -> first line, attributes and comments
+    comments: list[tuple[int, int]] = field(default_factory=list)
+    docs: dict[int, str] = field(default_factory=dict)  # first line of an attribute -> what it documents
+    uses: list[tuple[int, Reference]] = field(default_factory=list)  # with the byte where the name starts
+    names: set[int] = field(default_factory=set)  # where the names of definitions start: they are no uses
+
+
+def _text(node: tree_sitter.Node, data: bytes) -> str:
+    return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def _joined(nodes: list[tree_sitter.Node], data: bytes) -> str:
+    """Several nodes of one capture in one match are one path that the grammar left without a node."""
+    return data[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
+
+
+def collect(
+    matches: list[tuple[int, dict[str, list[tree_sitter.Node]]]],
+    data: bytes,
+    line_map: LineMap,
+    language: Language,
+) -> Findings:
+    findings = Findings()
+    for _, captures in matches:
+        for capture, nodes in captures.items():
+            label = _REFERENCE_CAPTURES.get(capture)
+            if label is not None:
+                for node in nodes:
+                    reference = Reference(_text(node, data), label, line_map.first(node))
+                    findings.uses.append((node.start_byte, reference))
+                continue
+            group, _, kind = capture.partition(".")
+            if group == "definition" or group == "container":
+                _add_definition(
+                    findings, nodes[0], kind, captures, data, line_map, defines=group == "definition"
+                )
+            elif group == "wrapper":
+                findings.definitions.append(
+                    Definition(nodes[0], nodes[0].start_byte, nodes[0].end_byte, None)
+                )
+            elif capture == "doc" and "leading" in captures:
+                findings.docs[line_map.first(captures["leading"][0])] = first_paragraph(_text(nodes[0], data))
+            elif group in ("comment", "leading", "doc"):
+                for node in nodes:
+                    _add_leading(findings, node, data, line_map, comment=group != "leading")
+            elif capture == "import":
+                _add_import(findings, _joined(nodes, data), line_map.first(nodes[0]))
+            elif capture == "import.name":
+                module = _joined(captures["import.module"], data)
+                for node in nodes:
+                    separator = (
+                        "" if module.endswith(language.import_separator) else language.import_separator
+                    )
+                    _add_import(findings, module + separator + _text(node, data), line_map.first(node))
+    findings.references += [reference for start, reference in findings.uses if start not in findings.names]
+    findings.references.sort(key=itemgetter(2, 1, 0))  # by line, label and name
+    return findings
+
+
+def _add_import(findings: Findings, written: str, line: int) -> None:
+    target = written.strip().strip("\"'`<>").strip()
+    if target:
+        findings.references.append(Reference(target, Label.IMPORTS, line))
+
+
+def _add_definition(
+    findings: Findings,
+    node: tree_sitter.Node,
+    kind: str,
+    captures: dict[str, list[tree_sitter.Node]],
+    data: bytes,
+    line_map: LineMap,
+    *,
+    defines: bool,
+) -> None:
+    if "name" not in captures:
+        return
+    definition = Definition(node, node.start_byte, node.end_byte, ChunkKind(kind), defines=defines)
+    definition.name = WHITE_SPACE.sub(" ", _text(captures["name"][0], data)).strip()
+    definition.name_start = captures["name"][0].start_byte
+    definition.name_line = line_map.first(captures["name"][0])
+    if defines:
+        findings.names.add(definition.name_start)
+    if "body" in captures:
+        definition.head_end = captures["body"][0].start_byte
+    if "signature" in captures:
+        definition.head_end = captures["signature"][0].end_byte
+    if "scope" in captures:
+        definition.scope = _text(captures["scope"][0], data)
+    if "doc" in captures:
+        definition.doc = first_paragraph(_text(captures["doc"][0], data))
+    findings.definitions.append(definition)
+
+
+def _add_leading(
+    findings: Findings, node: tree_sitter.Node, data: bytes, line_map: LineMap, *, comment: bool
+) -> None:
+    """Only what has its line for itself belongs to the definition below it."""
+    if data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip():
+        return
+    first, last = line_map.first(node), line_map.last(node)
+    findings.leading[last] = min(first, findings.leading.get(last, first))
+    if comment:
+        findings.comments.append((first, last))
+
+
+def first_paragraph(written: str) -> str:
+    cleaned = []
+    for line in written.split("\n"):
+        stripped = _COMMENT_MARKS.sub("", line.strip().strip("\"'")).strip()
+        if stripped:
+            cleaned.append(stripped)
+        elif cleaned:
+            break
+    return WHITE_SPACE.sub(" ", " ".join(cleaned))[:_DOC_LIMIT]

@@ -1,0 +1,155 @@
+"""Which sections does a reStructuredText document consist of?
+
+A heading is a line of text with a line of one punctuation mark below it, and maybe the same above
+it. The marks have no fixed rank: the first style met is level 1, the next new one level 2, and so
+on. A heading starts a block at the left margin; paragraphs, tables, lists and everything indented
+(directives, literal blocks, quotes) hold none. Sections are cut as those of Markdown are.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, islice, pairwise
+
+from satchel.chunking.chunker import Chunker
+from satchel.chunking.headings import INTRO, MAX_CHARS, Heading
+from satchel.chunking.rst_links import find_links, literal_blocks
+from satchel.chunking.section_parts import Page, section_parts
+from satchel.lines import split_lines
+from satchel.types import Chunk, ChunkKind, Parsed, Symbol
+
+TITLE_SEPARATOR = " > "  # as in Markdown
+_SURE_LENGTH = 4  # a shorter line of marks that does not reach under its title is text
+_MARKS = re.compile(r"([!-/:-@\[-`{-~])\1*")
+_NO_TEXT = re.compile(  # list items, fields, line blocks, explicit markup, grid tables: no titles
+    r"(?:[-+*|\u2022\u2023\u2043]|\.\.|__|:[^:\s][^:]*(?<! ):)(?: |$)|\+-[-+]+-\+$"
+    r"|(?:--?|[+/])[A-Za-z0-9][\w-]*(?:[ =][\w<][\w>-]*)?  "
+)
+_DOCTEST = re.compile(r">>>(?: |$)")
+_TABLE_TOP = re.compile(r"=+(?: +=+)+$")
+_TABLE_RULE = re.compile(r"=[ =]*$")
+_TARGET = re.compile(r"\.\. _[^:]+:\s*$")
+
+
+def find_headings(lines: Sequence[str]) -> list[Heading]:
+    """The headings of a document, in order."""
+    headings: list[Heading] = []
+    styles: list[str] = []
+    open_titles: list[tuple[int, str]] = []
+    for first, last, style, title in _titles([line.lstrip("\ufeff").expandtabs().rstrip() for line in lines]):
+        if style not in styles:
+            styles.append(style)
+        level = styles.index(style) + 1
+        while open_titles and open_titles[-1][0] >= level:
+            open_titles.pop()
+        open_titles.append((level, title))
+        headings.append(Heading(first, last, level, title, tuple(text for _, text in open_titles)))
+    return headings
+
+
+def _titles(lines: Sequence[str]) -> Iterator[tuple[int, int, str, str]]:
+    """(first line, last line, style, title) of each heading, reading block by block."""
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        below = lines[index + 1] if index + 1 < len(lines) else ""
+        if not line or line[0] == " ":
+            index += 1
+        elif _TABLE_TOP.match(line):
+            index = _table_end(lines, index)
+        elif _NO_TEXT.match(line):
+            index += 1  # what belongs to it is indented
+        elif _DOCTEST.match(line):
+            index = next((end for end in range(index, len(lines)) if not lines[end]), len(lines))
+        elif _overlined(lines, index):
+            yield index + 1, index + 3, line[0] * 2, below.strip()
+            index += 3
+        elif len(line) >= _SURE_LENGTH and below and _MARKS.fullmatch(line):
+            index += 2 if _MARKS.fullmatch(below) else 3  # a title that is not finished: no heading
+        elif _MARKS.fullmatch(below) and _reaches(below, line):
+            yield index + 1, index + 2, below[0], line
+            index += 2
+        else:
+            index = _paragraph_end(lines, index)
+
+
+def _overlined(lines: Sequence[str], index: int) -> bool:
+    over, title, under = lines[index : index + 3] if index + 2 < len(lines) else ("", "", "")
+    is_title = bool(title) and not _MARKS.fullmatch(title) and over == under
+    return is_title and bool(_MARKS.fullmatch(over)) and _reaches(over, title)
+
+
+def _reaches(marks: str, title: str) -> bool:
+    return len(marks) >= _SURE_LENGTH or len(marks) >= _width(title)
+
+
+def _width(title: str) -> int:
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in title)
+    return len(title) + wide - sum(map(bool, map(unicodedata.combining, title)))
+
+
+def _paragraph_end(lines: Sequence[str], index: int) -> int:
+    while index < len(lines) and lines[index] and lines[index][0] != " ":
+        index += 1
+    return index
+
+
+def _table_end(lines: Sequence[str], top: int) -> int:
+    """A simple table ends at its second rule, or at one with a blank line below."""
+    end = len(lines)  # one without a rule runs to the end
+    rules = (index for index in range(top + 1, len(lines)) if _TABLE_RULE.match(lines[index]))
+    for index in islice(rules, 2):
+        end = index + 1
+        if end == len(lines) or not lines[end] or len(lines[index]) != len(lines[top]):
+            break
+    return end
+
+
+def parse(text: str, name: str) -> Parsed:
+    """The sections of one document, with one symbol per heading and its links."""
+    lines = split_lines(text)
+    literals = literal_blocks(lines)
+    page = Page(lines, [0, *accumulate(map(len, lines))], literals)
+    headings = find_headings(lines)
+    borders = [*(_with_targets(lines, heading.line) for heading in headings), len(lines) + 1]
+    chunks = list(_section(page, text, (1, borders[0] - 1), None))
+    symbols = []
+    for heading, (start, end) in zip(headings, pairwise(borders), strict=True):
+        chunks += _section(page, text, (start, end - 1), heading)
+        qualified_name = TITLE_SEPARATOR.join(heading.title_path)
+        last = chunks[-1].end_line
+        symbols.append(
+            Symbol(heading.title, qualified_name, ChunkKind.SECTION, heading.line, last, heading.title)
+        )
+    return Parsed(tuple(chunks), tuple(symbols), tuple(find_links(lines, literals)))
+
+
+def _with_targets(lines: Sequence[str], line: int) -> int:
+    """The first line of a section: the link targets right above its heading name it."""
+    first = above = line
+    while above > 1 and (not lines[above - 2].strip() or _TARGET.match(lines[above - 2])):
+        above -= 1
+        if lines[above - 1].strip():
+            first = above
+    return first
+
+
+def _section(page: Page, text: str, span: tuple[int, int], heading: Heading | None) -> Iterator[Chunk]:
+    """One section as chunks; its heading is no part of the body of the first."""
+    first, end = span
+    while first <= end and page.blank(first):
+        first += 1
+    if first > end:
+        return
+    heading_last = heading.end_line if heading else first - 1
+    title_path = heading.title_path if heading else (INTRO,)
+    level = heading.level if heading else 0
+    body_offset = page.size(first, heading_last)
+    for part in section_parts(page, first, heading_last, page.trim_end(first, end), MAX_CHARS):
+        yield Chunk(ChunkKind.SECTION, title_path, *part, page.text(text, *part), level, body_offset)
+        body_offset = 0
+
+
+CHUNKER = Chunker("rst", parse)

@@ -1,0 +1,59 @@
+"""Which lines make a build stage: a stage runs from what opens it to the next one.
+
+The syntax tree of a Dockerfile is flat, its FROM is a node of one line. So the syntax chunker finds
+the openings, and this one stretches each to the line before the next.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+from satchel import languages
+from satchel.chunking import syntax
+from satchel.chunking.chunker import Chunker
+from satchel.chunking.layout import Block, lay_out
+from satchel.lines import split_lines
+from satchel.types import Label, Parsed, Reference
+
+_FROM_OPTION = re.compile(r"^(?:--)?from=")
+
+
+def parse(text: str, name: str) -> Parsed:
+    """The stages of one file; what stands before the first one is code of the file itself."""
+    parsed = syntax.parse(text, name)
+    lines = split_lines(text)
+    comment_starts = {last: first for first, last in parsed.comments}
+    borders = [_first_line(symbol.start_line, comment_starts) for symbol in parsed.symbols] + [len(lines) + 1]
+    symbols = []
+    blocks = []
+    for symbol, (first, after) in zip(parsed.symbols, pairwise(borders), strict=True):
+        symbols.append(replace(symbol, end_line=_last_text(lines, symbol.start_line, after - 1)))
+        blocks.append(Block(symbol.kind, (symbol.name,), first, after - 1))
+    chunks = lay_out(lines, blocks, languages.get(name).module_kind)
+    lines_of = {symbol.name: symbol.start_line for symbol in reversed(symbols)}
+    references = tuple(_reference(item, lines_of) for item in parsed.references)
+    return replace(parsed, chunks=tuple(chunks), symbols=tuple(symbols), references=references)
+
+
+def _reference(reference: Reference, stage_lines: dict[str, int]) -> Reference:
+    """`--from=builder` uses a stage; `FROM builder` continues an earlier one, any other name is an image."""
+    if reference.label is Label.IMPORTS and stage_lines.get(reference.name, reference.line) < reference.line:
+        return Reference(reference.name, Label.EXTENDS, reference.line)
+    return Reference(_FROM_OPTION.sub("", reference.name), reference.label, reference.line)
+
+
+def _first_line(line: int, comment_starts: dict[int, int]) -> int:
+    while line - 1 in comment_starts:
+        line = comment_starts[line - 1]
+    return line
+
+
+def _last_text(lines: list[str], first: int, last: int) -> int:
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    return last
+
+
+CHUNKER = Chunker("stages", parse)

@@ -1,0 +1,1 @@
+"""The verbs: one file per command, written once, on every surface."""

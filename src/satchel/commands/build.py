@@ -1,0 +1,90 @@
+"""`build`: write the three-layer pack."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel.commands.command import Command
+from satchel.engine import Engine
+from satchel.packing.layers import DigestEntry, LayeredPack
+from satchel.settings import INDEX_FOLDER
+
+PACK_FILE = "context_pack.json"
+
+
+class Scope(StrEnum):
+    """Which files go into the pack."""
+
+    DOCS = "docs"
+    ALL = "all"
+
+
+class BuildRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    scope: Annotated[Scope, Meta(description="documents only, or code as well")] = Scope.DOCS
+    output: Annotated[str, Meta(description="write here instead of _ctx/context_pack.json")] = ""
+    dry_run: Annotated[bool, Meta(description="say what would be written, write nothing")] = False
+    force: Annotated[bool, Meta(description="build the index anew first")] = False
+    verbose: Annotated[bool, Meta(description="show the digest")] = False
+
+
+class BuildResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    path: str
+    written: bool
+    docs: int
+    chunks: int
+    digest_entries: int
+    index_entries: int
+    digest: list[DigestEntry] = msgspec.field(default_factory=list)
+
+
+def run(engine: Engine, request: BuildRequest) -> BuildResponse:
+    """Write the three-layer pack: a digest and an index for every prompt, chunks to fetch on demand.
+
+    The file is replaced in one step, so the last good pack survives any crash; unchanged input
+    changes nothing in it but `created_at`.
+    """
+    engine.refresh(force=request.force)
+    pack = engine.pack_layers(documents_only=request.scope is Scope.DOCS)
+    path = pack_path(engine, request.output)
+    if not request.dry_run:
+        write_pack(pack, path)
+    return BuildResponse(
+        path=str(path),
+        written=not request.dry_run,
+        docs=len(pack.docs),
+        chunks=len(pack.chunks),
+        digest_entries=len(pack.digest),
+        index_entries=len(pack.index),
+        digest=pack.digest if request.verbose else [],
+    )
+
+
+def pack_path(engine: Engine, output: str) -> Path:
+    """Where the pack is: the output that was asked for, else beside the index."""
+    if output:
+        return Path(output)
+    return (engine.options.index_dir or engine.root / INDEX_FOLDER) / PACK_FILE
+
+
+def write_pack(pack: LayeredPack, path: Path) -> None:
+    """Replace the file in one step."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = msgspec.json.format(msgspec.json.encode(pack), indent=1)
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")  # two builds at once do not meet
+    try:
+        with open(partial, "wb") as stream:
+            stream.write(data + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+COMMAND = Command("build", BuildRequest, BuildResponse, run, fresh=False)

@@ -1,0 +1,44 @@
+"""What a command is: a request, a response, and the function between them.
+
+The docstring of `run` is the help text. A request field is a flag: its description is in its
+annotation; `Positional()` beside it makes it a positional argument, `Flag("-k")` adds a short form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from satchel.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Positional:
+    """Marks a request field that the command line takes by position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Another spelling of a request field's flag on the command line."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A verb. `fresh` commands bring the index up to date before they run; a command whose
+    response says `ok = False` ran, but what it checked does not hold."""
+
+    name: str
+    request: type[msgspec.Struct]
+    response: type[msgspec.Struct]
+    run: Callable[[Engine, Any], Any]
+    fresh: bool = True
+
+    @property
+    def help(self) -> str:
+        """What the command does, for people and for agents."""
+        return (self.run.__doc__ or "").strip()

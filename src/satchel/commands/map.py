@@ -1,0 +1,62 @@
+"""`map`: the repository at a glance."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel import tokenizers
+from satchel.commands.command import Command
+from satchel.engine import Engine
+from satchel.errors import InvalidBudget
+from satchel.packing.overview import render
+
+
+class MapRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    budget_tokens: Annotated[int, Meta(description="tokens the map may take")] = 1024
+    tokenizer: Annotated[str, Meta(description="how tokens are counted")] = tokenizers.DEFAULT
+
+
+class MapItem(msgspec.Struct, frozen=True):
+    """A symbol worth knowing: `mentions` counts the chunks elsewhere that name it."""
+
+    path: str
+    line: int
+    kind: str
+    name: str
+    signature: str
+    mentions: int
+
+
+class MapResponse(msgspec.Struct, frozen=True):
+    budget_tokens: int
+    used_tokens: int
+    tokenizer: str
+    text: str
+    symbols: list[MapItem]
+
+
+def run(engine: Engine, request: MapRequest) -> MapResponse:
+    """Show the repository at a glance: its most-referenced symbols by file, inside a token budget."""
+    if request.budget_tokens < 1:
+        raise InvalidBudget(
+            f"the budget is {request.budget_tokens} tokens, it must be at least 1", details={"min_tokens": 1}
+        )
+    tokenizer = tokenizers.get(request.tokenizer)
+    chosen = engine.map(request.budget_tokens, tokenizer)
+    text = render(chosen)
+    return MapResponse(
+        budget_tokens=request.budget_tokens,
+        used_tokens=tokenizer.count(text),
+        tokenizer=tokenizer.name,
+        text=text,
+        symbols=[
+            MapItem(item.path, item.line, item.kind.value, item.name, item.signature, item.mentions)
+            for item in chosen
+        ],
+    )
+
+
+COMMAND = Command("map", MapRequest, MapResponse, run)

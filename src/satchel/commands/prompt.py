@@ -1,0 +1,47 @@
+"""`prompt`: the block to paste into a system prompt."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel import tokenizers
+from satchel.commands.build import Scope
+from satchel.commands.command import Command
+from satchel.engine import Engine
+from satchel.packing.prompt import build_prompt
+
+
+class PromptRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    scope: Annotated[Scope, Meta(description="documents only, or code as well")] = Scope.DOCS
+    budget_tokens: Annotated[int, Meta(description="tokens the block may take")] = 2000
+    tokenizer: Annotated[str, Meta(description="how tokens are counted")] = tokenizers.DEFAULT
+
+
+class PromptResponse(msgspec.Struct, frozen=True):
+    text: str
+    budget_tokens: int
+    used_tokens: int
+    tokenizer: str
+    shown: int
+    summarised: int
+
+
+def run(engine: Engine, request: PromptRequest) -> PromptResponse:
+    """Print the digest, the index and how to fetch, ready for a system prompt and inside a budget."""
+    tokenizer = tokenizers.get(request.tokenizer)
+    pack = engine.pack_layers(documents_only=request.scope is Scope.DOCS)
+    prompt = build_prompt(pack, request.budget_tokens, tokenizer.count)
+    return PromptResponse(
+        text=prompt.text,
+        budget_tokens=request.budget_tokens,
+        used_tokens=tokenizer.count(prompt.text),
+        tokenizer=tokenizer.name,
+        shown=prompt.shown,
+        summarised=prompt.summarised,
+    )
+
+
+COMMAND = Command("prompt", PromptRequest, PromptResponse, run)

@@ -1,0 +1,65 @@
+"""Request fields and response parts that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel.commands.command import Flag
+from satchel.retrieval.filters import Filters
+from satchel.storage.records import SymbolRecord
+
+Paths = tuple[str, ...]
+
+
+class FilterFields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The filters of everything that searches."""
+
+    path_prefix: Annotated[str, Meta(description="only below this folder")] = ""
+    file_type: Annotated[str, Meta(description="only files with this suffix, such as .py")] = ""
+    chunk_type: Annotated[str, Meta(description="only chunks of this kind, such as class")] = ""
+    tags: Annotated[Paths, Meta(description="only files with this tag (repeatable)"), Flag("--tag")] = ()
+    include_paths: Annotated[
+        Paths, Meta(description="only this folder, file or glob (repeatable)"), Flag("--include")
+    ] = ()
+    exclude_paths: Annotated[
+        Paths, Meta(description="not this folder, file or glob (repeatable)"), Flag("--exclude")
+    ] = ()
+    file_pattern: Annotated[
+        str, Meta(description="only paths with this text in them, or matching this glob"), Flag("--pattern")
+    ] = ""
+    language: Annotated[str, Meta(description="only files in this language")] = ""
+
+    def filters(self) -> Filters:
+        """As retrieval takes them."""
+        return Filters(**{name: getattr(self, name) for name in Filters.__slots__})
+
+
+class SymbolItem(msgspec.Struct, frozen=True):
+    """A definition."""
+
+    path: str
+    name: str
+    qualified_name: str
+    kind: str
+    start_line: int
+    end_line: int
+    signature: str
+    doc: str
+
+
+def symbol_item(record: SymbolRecord) -> SymbolItem:
+    """A stored symbol as commands answer with it."""
+    symbol = record.symbol
+    return SymbolItem(
+        record.path,
+        symbol.name,
+        symbol.qualified_name,
+        symbol.kind.value,
+        symbol.start_line,
+        symbol.end_line,
+        symbol.signature,
+        symbol.doc,
+    )

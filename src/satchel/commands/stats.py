@@ -1,0 +1,52 @@
+"""`stats`: what the index holds, in numbers."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import msgspec
+
+from satchel.commands.command import Command
+from satchel.engine import Engine
+
+
+class StatsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class StatsResponse(msgspec.Struct, frozen=True):
+    segment: str
+    generation: int
+    files: int
+    chunks: int
+    symbols: int
+    lines: int
+    text_bytes: int
+    index_bytes: int
+    redactions: int
+    languages: dict[str, int]
+    kinds: dict[str, int]
+
+
+def run(engine: Engine, request: StatsRequest) -> StatsResponse:
+    """Count what is indexed: files, chunks, symbols, lines, bytes, languages and kinds of chunks."""
+    snapshot = engine.snapshot()
+    files = snapshot.files()
+    location = engine.store.location
+    return StatsResponse(
+        segment=engine.root.name,
+        generation=snapshot.generation,
+        files=len(files),
+        chunks=sum(record.chunk_count for record in files),
+        symbols=snapshot.symbol_count(),
+        lines=sum(record.line_count for record in files),
+        text_bytes=sum(record.size for record in files),
+        index_bytes=os.path.getsize(location) if os.path.isfile(location) else 0,
+        redactions=sum(len(record.redactions) for record in files),
+        languages=dict(sorted(Counter(record.language for record in files).items())),
+        kinds=snapshot.kind_counts(),
+    )
+
+
+COMMAND = Command("stats", StatsRequest, StatsResponse, run)

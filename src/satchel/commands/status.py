@@ -1,0 +1,75 @@
+"""`status`: is the index true to the tree, and what was left out of it?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from satchel.commands.command import Command
+from satchel.engine import Engine
+from satchel.errors import IndexProblem
+
+
+class StatusRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    skipped: Annotated[bool, Meta(description="list what was left out and why")] = False
+
+
+class SkippedItem(msgspec.Struct, frozen=True):
+    """A file or folder that is not in the index."""
+
+    path: str
+    reason: str
+    detail: str
+
+
+class StatusResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    root: str
+    index: str
+    exists: bool
+    generation: int
+    stale: bool
+    stale_reasons: tuple[str, ...]
+    files: int
+    chunks: int
+    skipped_counts: dict[str, int]
+    project_watermark: dict[str, Any]
+    index_watermark: dict[str, Any] | None = None
+    skipped: list[SkippedItem] = msgspec.field(default_factory=list)
+
+
+def run(engine: Engine, request: StatusRequest) -> StatusResponse:
+    """Say whether the index is fresh, what it covers, and what was left out and why.
+
+    Changes nothing: a stale index is reported, not refreshed.
+    """
+    state = engine.state()
+    files, left_out = [], []
+    if state.readable:
+        try:
+            snapshot = engine.snapshot()
+            files = snapshot.files()
+            left_out = [record.skipped for record in snapshot.skipped()]
+        except IndexProblem:  # it went away between the two looks; the state already says what is wrong
+            pass
+    return StatusResponse(
+        root=str(engine.root),
+        index=engine.store.location,
+        exists=state.exists,
+        generation=state.generation,
+        stale=state.stale,
+        stale_reasons=tuple(reason.value for reason in state.stale_reasons),
+        files=len(files),
+        chunks=sum(record.chunk_count for record in files),
+        skipped_counts=dict(sorted(Counter(item.reason.value for item in left_out).items())),
+        project_watermark=state.project_watermark,
+        index_watermark=state.index_watermark,
+        skipped=[SkippedItem(item.path, item.reason.value, item.detail) for item in left_out]
+        if request.skipped
+        else [],
+    )
+
+
+COMMAND = Command("status", StatusRequest, StatusResponse, run, fresh=False)

@@ -1,0 +1,39 @@
+"""`symbols`: what a file defines, or where a name is defined."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel.commands.command import Command, Positional
+from satchel.commands.shared import SymbolItem, symbol_item
+from satchel.engine import Engine
+from satchel.errors import InvalidRequest, SymbolNotFound
+
+
+class SymbolsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Annotated[str, Meta(description="a file of the project, a name, or Class.method"), Positional()]
+    limit: Annotated[int, Meta(description="symbols at most")] = 500
+
+
+class SymbolsResponse(msgspec.Struct, frozen=True):
+    name: str
+    total: int
+    symbols: list[SymbolItem]
+
+
+def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
+    """List the definitions in a file, or all definitions of a name, with signatures and doc lines."""
+    if not request.name.strip() or request.limit < 1:
+        raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel symbols src/app.py")
+    found = engine.symbols(request.name.strip())
+    if not found:
+        near = engine.near_symbols(request.name.strip())
+        hint = f"near names: {', '.join(near)}" if near else "search for it: satchel search"
+        raise SymbolNotFound(f"nothing here is called {request.name!r}", hint=hint, details={"near": near})
+    return SymbolsResponse(request.name, len(found), [symbol_item(item) for item in found[: request.limit]])
+
+
+COMMAND = Command("symbols", SymbolsRequest, SymbolsResponse, run)

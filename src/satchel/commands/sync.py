@@ -1,0 +1,30 @@
+"""`sync`: build, then validate."""
+
+from __future__ import annotations
+
+import msgspec
+
+from satchel.commands import build, validate
+from satchel.commands.command import Command
+from satchel.engine import Engine
+from satchel.packing.validation import Problem
+
+
+class SyncResponse(msgspec.Struct, frozen=True):
+    path: str
+    ok: bool
+    docs: int
+    chunks: int
+    problems: list[Problem]
+
+
+def run(engine: Engine, request: build.BuildRequest) -> SyncResponse:
+    """Write the three-layer pack and check it: `build` and `validate` in one step."""
+    built = build.run(engine, request)
+    if not built.written:
+        return SyncResponse(built.path, True, built.docs, built.chunks, [])
+    checked = validate.run(engine, validate.ValidateRequest(output=request.output))
+    return SyncResponse(built.path, checked.ok, built.docs, built.chunks, checked.problems)
+
+
+COMMAND = Command("sync", build.BuildRequest, SyncResponse, run, fresh=False)

@@ -1,0 +1,223 @@
+"""The straight line: file → chunks → index → hits → pack. Composes the stages, decides nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from satchel import languages, settings
+from satchel._version import __version__
+from satchel.chunking import parse_source
+from satchel.errors import IndexCorrupt, IndexIncompatible, ProjectNotFound
+from satchel.indexing.analyse import Stages
+from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
+from satchel.indexing.refresh import Progress, Refresh, refresh, signature
+from satchel.indexing.workers import default_workers
+from satchel.lines import split_lines
+from satchel.packing.layers import LayeredPack, build_pack
+from satchel.packing.overview import MapSymbol, fit, rank
+from satchel.packing.validation import Problem, validate
+from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.filters import Filters
+from satchel.retrieval.lookup import Found, find
+from satchel.retrieval.references import find_references
+from satchel.retrieval.search import search
+from satchel.retrieval.suggest import suggest
+from satchel.settings import Options
+from satchel.storage.protocol import Snapshot, Store
+from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
+from satchel.storage.sqlite import SqliteStore
+from satchel.terms import compound
+from satchel.tokenizers.tokenizer import Tokenizer
+from satchel.types import FileEntry, Hit, Label, ResolvedReference, Skipped, Source, Suggestion
+from satchel.walking import watermark
+from satchel.walking.source_reader import SourceReader
+from satchel.walking.walker import Tree, WorkTree
+
+
+class Engine:
+    """One segment: a root folder, its index, and the questions asked of it.
+
+    >>> engine = Engine.open("path/to/repository")
+    >>> engine.refresh()
+    >>> hits, _ = engine.search("where are sessions stored", k=5)
+    """
+
+    def __init__(self, root: Path, store: Store, options: Options, tree: Tree | None = None) -> None:
+        self.root = root
+        self.store = store
+        self.options = options
+        self.notes: tuple[str, ...] = ()
+        self.progress: Progress | None = None  # who hears of long work
+        self._tree = tree or WorkTree(root, options.walk)
+        self._corpus: Corpus | None = None
+
+    @classmethod
+    def open(
+        cls,
+        root: str | os.PathLike[str] = ".",
+        *,
+        index_dir: str | os.PathLike[str] | None = None,
+        store: Store | None = None,
+        workers: int = 0,
+    ) -> Self:
+        """The engine of a folder. Nothing is read or written before the first call."""
+        path = Path(root)
+        if not path.is_dir():
+            raise ProjectNotFound(
+                f"{os.fspath(root)!r} is not a folder", hint="give the root of a repository or any folder"
+            )
+        path = path.resolve()
+        options = settings.load(path, index_dir=Path(index_dir) if index_dir else None, workers=workers)
+        return cls(path, store or SqliteStore(settings.index_path(path, options)), options)
+
+    def refresh(self, *, force: bool = False) -> Refresh:
+        """Bring the index up to date. An index that cannot be used is set aside and built anew."""
+        mark = encode_watermark(watermark.compute(self.root))
+        walk = self._tree.entries()
+        self.notes = walk.notes
+        meta = {"signature": signature(self.options.walk), "watermark": mark, "root_path": str(self.root)}
+        stages = Stages(SourceReader(self._tree, self.options.walk), parse_source)
+        workers = self.options.workers or default_workers()
+        self._prepare_folder()
+        try:
+            return refresh(
+                self.store, walk, stages, meta, workers=workers, force=force, progress=self.progress
+            )
+        except (IndexCorrupt, IndexIncompatible) as error:
+            aside = self.store.set_aside()
+            self.notes = (*self.notes, f"{error.message}; it was set aside as {aside} and built anew")
+            return refresh(self.store, walk, stages, meta, workers=workers, progress=self.progress)
+
+    def snapshot(self) -> Snapshot:
+        """The last complete generation."""
+        return self.corpus().snapshot
+
+    def corpus(self) -> Corpus:
+        """The last complete generation as arrays; kept until a newer one is there."""
+        snapshot = self.store.snapshot()
+        if self._corpus is not None and self._corpus.snapshot.generation == snapshot.generation:
+            snapshot.close()
+            return self._corpus
+        if self._corpus is not None:
+            self._corpus.snapshot.close()
+        self._corpus = Corpus(snapshot)
+        return self._corpus
+
+    def search(
+        self, query: str, k: int = 10, filters: Filters | None = None, *, explain: bool = False
+    ) -> tuple[list[Hit], list[Suggestion]]:
+        """The best k chunks; when there are none, real next searches instead."""
+        corpus = self.corpus()
+        chosen = filters or Filters()
+        hits = search(corpus, query, k, chosen, explain=explain)
+        return hits, ([] if hits else suggest(corpus, query, chosen))
+
+    def find(self, ids: Iterable[str]) -> list[Found]:
+        """What each id names, or what became of it."""
+        snapshot = self.snapshot()
+        return [find(snapshot, asked) for asked in ids]
+
+    def text_of(self, chunk: ChunkRecord) -> str:
+        """The exact lines of a chunk."""
+        lines = split_lines(self.snapshot().text(chunk.path))
+        return "".join(lines[chunk.start_line - 1 : chunk.end_line])
+
+    def symbols(self, name: str) -> list[SymbolRecord]:
+        """The symbols of a file, or those of a name (`Class.method` narrows), or of a name's start."""
+        snapshot = self.snapshot()
+        if snapshot.file(name) is not None:
+            return [SymbolRecord(name, symbol) for symbol in snapshot.symbols(name)]
+        last = name.replace("::", ".").rpartition(".")[2]
+        found = snapshot.symbols_named(last)
+        if last != name:
+            wanted = name.replace("::", ".").lower()
+            found = [
+                item for item in found if ("." + item.symbol.qualified_name.lower()).endswith("." + wanted)
+            ]
+        return found
+
+    def near_symbols(self, name: str, limit: int = 5) -> list[str]:
+        """Names in this index that start alike."""
+        return self.snapshot().symbol_names(name[:3], limit)
+
+    def references(self, name: str, labels: Sequence[Label] = ()) -> list[ResolvedReference]:
+        """Who calls, imports, extends or otherwise uses a name."""
+        return find_references(self.corpus(), name, labels)
+
+    def map(self, budget: int, tokenizer: Tokenizer) -> list[MapSymbol]:
+        """The most-referenced symbols whose rendering fits the budget."""
+        corpus = self.corpus()
+        aside = {record.path for record in corpus.files if {"test", "example"}.intersection(record.tags)}
+        ranked = rank(
+            corpus.snapshot.all_symbols(),
+            lambda name: len(corpus.postings(compound(name))[0]),
+            aside.__contains__,
+        )
+        return fit(ranked, budget, tokenizer.count)
+
+    def pack_layers(self, *, documents_only: bool = True, segment: str = "") -> LayeredPack:
+        """The three-layer pack of the index."""
+        snapshot = self.snapshot()
+        files = [record for record in snapshot.files() if not documents_only or is_document(record)]
+        return build_pack(
+            snapshot,
+            files,
+            segment=segment or self.root.name,
+            created_at=datetime.now(UTC),
+            generator_version=__version__,
+        )
+
+    def validate(self, pack: LayeredPack) -> list[Problem]:
+        """What of a three-layer pack no longer holds in the tree of now."""
+        return validate(pack, self.read)
+
+    def read(self, path: str) -> Source | Skipped:
+        """One file of the tree as it is now."""
+        reader = SourceReader(self._tree, self.options.walk)
+        ((_, source),) = reader([FileEntry(path, 0, 0)])
+        return source
+
+    def state(self) -> IndexState:
+        """How the index stands to the tree."""
+        project = decode_watermark(encode_watermark(watermark.compute(self.root)))
+        assert project is not None
+        if not self.store.exists():
+            return IndexState.missing(project)
+        try:
+            with closing(self.store.snapshot()) as snapshot:
+                kept = decode_watermark(snapshot.meta().get("watermark"))
+                return IndexState(project, kept, True, snapshot.generation, compare(project, kept))
+        except (IndexCorrupt, IndexIncompatible):
+            return IndexState.corrupt(project)
+
+    def close(self) -> None:
+        """Release the index."""
+        if self._corpus is not None:
+            self._corpus.snapshot.close()
+            self._corpus = None
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _prepare_folder(self) -> None:
+        """`_ctx/` keeps itself out of git."""
+        if isinstance(self.store, SqliteStore):
+            folder = self.store.path.parent
+            folder.mkdir(parents=True, exist_ok=True)
+            ignore = folder / ".gitignore"
+            if folder.name == settings.INDEX_FOLDER and not ignore.exists():
+                ignore.write_text("*\n", encoding="utf-8")
+
+
+def is_document(record: FileRecord) -> bool:
+    """Whether a file belongs to the default pack."""
+    return languages.get(record.language).prose

@@ -1,0 +1,1 @@
+"""Chunks → index: what to compute, keep and drop, and how it is written."""

@@ -1,0 +1,166 @@
+"""Sources → packed files and their terms. This is what worker processes run.
+
+Nothing here depends on which files share a batch or on how many workers there are.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from satchel import ids
+from satchel.indexing.segment_builder import TermBatch, Vocabulary
+from satchel.lines import split_lines
+from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
+from satchel.storage.records import FileRecord, PackedFile, pack
+from satchel.terms import terms
+from satchel.types import Chunk, FileEntry, Parsed, Skipped, Source
+
+_MAX_LENGTH = 65_535  # lengths are kept in 2 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The neighbours' work: reading files, and parsing a text. Both cross process boundaries."""
+
+    read: Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, Source | Skipped]]]
+    parse: Callable[[str, str], Parsed]
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedFile:
+    """A file ready for the store."""
+
+    record: FileRecord
+    packed: PackedFile
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one job gave."""
+
+    files: list[AnalysedFile] = field(default_factory=list)
+    skipped: list[tuple[FileEntry, Skipped]] = field(default_factory=list)
+    terms: TermBatch | None = None
+
+
+class TermCollector:
+    """Counts the terms of chunks, field by field."""
+
+    def __init__(self) -> None:
+        self._vocabulary = Vocabulary()
+        self._term_ids = array("I")
+        self._packed = array("H")
+        self._lengths = array("H")
+        self._sizes: list[int] = []
+
+    def add(self, path: str, parsed: Parsed, lines: Sequence[str]) -> None:
+        """Add the chunks of one file."""
+        stem_terms, folder_terms = path_terms(path)
+        starts = [chunk.start_line for chunk in parsed.chunks]
+        names = [list(chunk.title_path) for chunk in parsed.chunks]
+        for symbol in parsed.symbols:
+            position = bisect_right(starts, symbol.start_line) - 1
+            if position >= 0:
+                names[position].append(symbol.name)
+        for chunk, chunk_names in zip(parsed.chunks, names, strict=True):
+            body, comment = _split_comments(chunk, parsed.comments, lines)
+            self._add_chunk(body, comment, chunk_names, stem_terms, folder_terms)
+
+    def _add_chunk(
+        self, body: str, comment: str, names: list[str], stem_terms: set[str], folder_terms: set[str]
+    ) -> None:
+        counts: dict[str, int] = Counter(terms(body))
+        body_length = sum(counts.values())
+        if body_length > BODY.limit and max(counts.values()) > BODY.limit:
+            counts = {term: min(count, BODY.limit) for term, count in counts.items()}
+        comment_counts = Counter(terms(comment)) if comment else {}
+        for term, count in comment_counts.items():
+            counts[term] = counts.get(term, 0) + (min(count, COMMENT.limit) << COMMENT.shift)
+        if names:
+            for term, count in Counter(terms(" ".join(dict.fromkeys(names)))).items():
+                counts[term] = counts.get(term, 0) + (min(count, NAME.limit) << NAME.shift)
+        for term in stem_terms:
+            counts[term] = counts.get(term, 0) + (1 << STEM.shift)
+        for term in folder_terms:
+            counts[term] = counts.get(term, 0) + (1 << FOLDER.shift)
+        self._term_ids.extend(map(self._vocabulary.__getitem__, counts))
+        self._packed.extend(counts.values())
+        self._sizes.append(len(counts))
+        self._lengths.append(min(body_length, _MAX_LENGTH))
+        self._lengths.append(min(sum(comment_counts.values()), _MAX_LENGTH))
+
+    def batch(self) -> TermBatch:
+        """Everything collected so far."""
+        return TermBatch(
+            vocabulary=list(self._vocabulary),
+            term_ids=self._term_ids.tobytes(),
+            packed=self._packed.tobytes(),
+            sizes=self._sizes,
+            lengths=self._lengths.tobytes(),
+        )
+
+
+def path_terms(path: str) -> tuple[set[str], set[str]]:
+    """The terms of a file's stem and of its folders."""
+    folder, _, name = path.rpartition("/")
+    return set(terms(name.partition(".")[0] or name)), set(terms(folder))
+
+
+def _split_comments(
+    chunk: Chunk, comments: Sequence[tuple[int, int]], lines: Sequence[str]
+) -> tuple[str, str]:
+    """The chunk's text without its comment lines, and those lines."""
+    first = max(0, bisect_right(comments, (chunk.start_line, 0)) - 1)
+    comment_lines: list[str] = []
+    body_lines: list[str] = []
+    cursor = chunk.start_line
+    for start, end in comments[first:]:
+        if start > chunk.end_line:
+            break
+        start, end = max(start, cursor), min(end, chunk.end_line)
+        if end >= start:
+            body_lines += lines[cursor - 1 : start - 1]
+            comment_lines += lines[start - 1 : end]
+            cursor = end + 1
+    if not comment_lines:
+        return chunk.text, ""
+    body_lines += lines[cursor - 1 : chunk.end_line]
+    return "".join(body_lines), "".join(comment_lines)
+
+
+def analyse_source(source: Source, mtime_ns: int, parsed: Parsed, collector: TermCollector) -> AnalysedFile:
+    """One source with what parsing gave, as the store keeps it."""
+    lines = split_lines(source.text)
+    seeds = [(chunk.title_path, ids.body_hash(chunk)) for chunk in parsed.chunks]
+    digests = ids.digests(ids.doc_of(source.path), seeds)
+    collector.add(source.path, parsed, lines)
+    record = FileRecord(
+        path=source.path,
+        size=source.size,
+        mtime_ns=mtime_ns,
+        file_hash=source.file_hash,
+        language=source.language,
+        encoding=source.encoding,
+        line_count=len(lines),
+        redactions=source.redactions,
+        tags=source.tags,
+    )
+    return AnalysedFile(record, pack(source.text, parsed, digests))
+
+
+def analyse(stages: Stages, entries: Sequence[FileEntry]) -> Batch:
+    """Read, parse and count some files."""
+    batch = Batch()
+    collector = TermCollector()
+    for entry, source in stages.read(entries):
+        if isinstance(source, Skipped):
+            batch.skipped.append((entry, source))
+        else:
+            parsed = stages.parse(source.text, source.language)
+            batch.files.append(analyse_source(source, entry.mtime_ns, parsed, collector))
+    batch.terms = collector.batch()
+    return batch

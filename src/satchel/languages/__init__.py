@@ -1,0 +1,56 @@
+"""What is known of each language, and which language a file is in."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from satchel import plugins
+from satchel.languages.language import Language
+
+UNKNOWN = "unknown"
+_SHEBANG = re.compile(r"#!\s*(?:\S*/)?([\w.+-]+)(?:\s+(?:-\S+\s+)*([\w.+-]+))?")
+
+
+@cache
+def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    by_suffix: dict[str, str] = {}
+    by_filename: dict[str, str] = {}
+    by_interpreter: dict[str, str] = {}
+    for name in plugins.names("language"):
+        language: Language = plugins.load("language", name)
+        by_suffix.update(dict.fromkeys(language.suffixes, name))
+        by_filename.update(dict.fromkeys(language.filenames, name))
+        by_interpreter.update(dict.fromkeys(language.interpreters, name))
+    return by_suffix, by_filename, by_interpreter
+
+
+def detect(path: str, first_line: str = "") -> str:
+    """The language of a file: by its name, its suffixes (longest first), its `#!` line, else unknown."""
+    by_suffix, by_filename, by_interpreter = _tables()
+    name = path.rpartition("/")[2]
+    if name in by_filename:
+        return by_filename[name]
+    parts = name.lower().split(".")
+    for start in range(1, len(parts)):
+        suffix = "." + ".".join(parts[start:])
+        if suffix in by_suffix:
+            return by_suffix[suffix]
+    if parts[0] in by_filename:  # Dockerfile.dev, Makefile.am
+        return by_filename[parts[0]]
+    if first_line.startswith("#!") and (match := _SHEBANG.match(first_line)):
+        program = match.group(2) if match.group(1) == "env" and match.group(2) else match.group(1)
+        return by_interpreter.get(program.rstrip("0123456789."), UNKNOWN)
+    return UNKNOWN
+
+
+@cache
+def index_stems() -> frozenset[str]:
+    """The stems of files that stand for their folder, in any language."""
+    return frozenset(stem for name in plugins.names("language") for stem in get(name).index_stems)
+
+
+def get(name: str) -> Language:
+    """The language of that name."""
+    language: Language = plugins.load("language", name)
+    return language

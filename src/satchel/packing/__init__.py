@@ -1,0 +1,1 @@
+"""Hits and chunks → packs inside a budget."""

@@ -1,0 +1,162 @@
+"""Answers for a person at a terminal: one function per response, found by its type."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import msgspec
+
+from satchel.commands.build import BuildResponse
+from satchel.commands.get import GetResponse
+from satchel.commands.index import IndexResponse
+from satchel.commands.map import MapResponse
+from satchel.commands.prompt import PromptResponse
+from satchel.commands.refs import RefsResponse
+from satchel.commands.search import SearchResponse
+from satchel.commands.stats import StatsResponse
+from satchel.commands.status import StatusResponse
+from satchel.commands.symbols import SymbolsResponse
+from satchel.commands.sync import SyncResponse
+from satchel.commands.validate import ValidateResponse
+from satchel.packing.validation import Problem
+from satchel.rendering.style import Style
+from satchel.rendering.visible import one_line, visible
+
+
+@singledispatch
+def render(response: Any, style: Style) -> str:
+    """Any answer; one without a form of its own is shown as indented JSON."""
+    return msgspec.json.format(msgspec.json.encode(response), indent=2).decode() + "\n"
+
+
+@render.register
+def _(response: SearchResponse, style: Style) -> str:
+    rows = []
+    for hit in response.hits:
+        where = style.path(f"{one_line(hit.path)}:{hit.start_line}-{hit.end_line}")
+        rows.append(f"{where}  {style.dim(hit.kind)} {style.name(one_line(hit.name))}".rstrip())
+        rows.append(style.dim(f"  {hit.id}  score {hit.score:g}"))
+        for reason in hit.reasons:
+            rows.append(
+                style.dim(f"    {reason.score:>8.3f}  {one_line(reason.term)} in {', '.join(reason.fields)}")
+            )
+        rows += [f"  {style.dim('│')} {line}" for line in visible(hit.snippet).rstrip("\n").split("\n")]
+        rows.append("")
+    if not response.hits:
+        rows.append(f"Nothing found for {one_line(response.query)!r}.")
+        rows += [f"  try: {one_line(item.query)}  ({one_line(item.reason)})" for item in response.suggestions]
+    return "\n".join(rows).rstrip("\n") + "\n"
+
+
+@render.register
+def _(response: GetResponse, style: Style) -> str:
+    rows = []
+    for chunk in response.chunks:
+        where = style.path(f"{one_line(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
+        note = f"  {chunk.fate}: {one_line(chunk.detail)}" if chunk.detail else ""
+        rows.append(f"{where}  {style.dim(chunk.id)}{note}")
+        rows.append(visible(chunk.text).rstrip("\n"))
+        rows.append("")
+    rows += [f"{item.asked}: {item.fate}, {one_line(item.detail)}" for item in response.missing]
+    rows += [f"{chunk_id}: left out, the budget is used up" for chunk_id in response.left_out]
+    return "\n".join(rows).rstrip("\n") + "\n"
+
+
+@render.register
+def _(response: IndexResponse, style: Style) -> str:
+    done = (
+        f"{response.parsed} parsed, {response.moved} moved, {response.dropped} dropped, {response.kept} kept"
+    )
+    state = "updated" if response.changed else "already up to date"
+    rows = [f"Index {state}: {done}, {response.skipped} left out (generation {response.generation})"]
+    return "\n".join([*rows, *(f"note: {one_line(note)}" for note in response.notes)]) + "\n"
+
+
+@render.register
+def _(response: BuildResponse, style: Style) -> str:
+    word = "written" if response.written else "would be written (dry run)"
+    rows = [
+        f"{style.path(one_line(response.path))} {word}",
+        f"  {response.docs} documents, {response.chunks} chunks, {response.digest_entries} digest entries",
+    ]
+    rows += [f"  {one_line(entry.doc)}: {one_line(entry.summary)}" for entry in response.digest]
+    return "\n".join(rows) + "\n"
+
+
+@render.register(ValidateResponse)
+@render.register(SyncResponse)
+def _(response: ValidateResponse | SyncResponse, style: Style) -> str:
+    verdict = "holds" if response.ok else f"{len(response.problems)} problems"
+    rows = [f"{style.path(one_line(response.path))}: {verdict}, {response.chunks} chunks"]
+    return "\n".join([*rows, *map(_problem, response.problems)]) + "\n"
+
+
+def _problem(problem: Problem) -> str:
+    return f"  {problem.kind}: {one_line(problem.subject)}: {one_line(problem.detail)}"
+
+
+@render.register
+def _(response: StatsResponse, style: Style) -> str:
+    rows = [
+        f"{one_line(response.segment)}: {response.files:,} files, {response.chunks:,} chunks,"
+        f" {response.symbols:,} symbols, {response.lines:,} lines",
+        f"  text {response.text_bytes / 1e6:.1f} MB, index {response.index_bytes / 1e6:.1f} MB,"
+        f" {response.redactions} redacted values, generation {response.generation}",
+    ]
+    for title, counts in (("languages", response.languages), ("kinds", response.kinds)):
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        rows.append(f"  {title}: " + ", ".join(f"{name} {count:,}" for name, count in ranked))
+    return "\n".join(rows) + "\n"
+
+
+@render.register
+def _(response: StatusResponse, style: Style) -> str:
+    state = f"stale ({', '.join(response.stale_reasons)})" if response.stale else "fresh"
+    if not response.exists:
+        state = "missing; `satchel index` builds it"
+    rows = [
+        f"{style.path(one_line(response.root))}: index {state}",
+        f"  {response.files:,} files, {response.chunks:,} chunks, generation {response.generation}",
+    ]
+    if response.skipped_counts:
+        counts = ", ".join(f"{reason} {count}" for reason, count in response.skipped_counts.items())
+        rows.append(f"  left out: {counts}")
+    for item in response.skipped:
+        rows.append(f"  {item.reason:<16} {one_line(item.path)}  {style.dim(one_line(item.detail))}".rstrip())
+    return "\n".join(rows) + "\n"
+
+
+@render.register
+def _(response: SymbolsResponse, style: Style) -> str:
+    rows = []
+    for item in response.symbols:
+        where = style.path(f"{one_line(item.path)}:{item.start_line}-{item.end_line}")
+        rows.append(f"{where}  {style.dim(item.kind)} {style.name(one_line(item.qualified_name))}")
+        rows += [f"    {one_line(text)}" for text in (item.signature, style.dim(one_line(item.doc))) if text]
+    if response.total > len(response.symbols):
+        rows.append(f"{response.total - len(response.symbols)} more: raise --limit")
+    return "\n".join(rows) + "\n"
+
+
+@render.register
+def _(response: RefsResponse, style: Style) -> str:
+    counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no uses"
+    rows = [f"{style.name(one_line(response.name))}: {counts}"]
+    for item in response.definitions:
+        rows.append(
+            f"  defined {style.path(f'{one_line(item.path)}:{item.start_line}')} {one_line(item.signature)}"
+        )
+    for use in response.references:
+        where = style.path(f"{one_line(use.path)}:{use.line}")
+        target = f" → {use.target} ({use.confidence:.2f})" if use.target else ""
+        rows.append(f"  {use.label:<8} {where}{style.dim(target)}")
+    if response.total > len(response.references):
+        rows.append(f"  {response.total - len(response.references)} more: raise --limit")
+    return "\n".join(rows) + "\n"
+
+
+@render.register(MapResponse)
+@render.register(PromptResponse)
+def _(response: MapResponse | PromptResponse, style: Style) -> str:
+    return visible(response.text)

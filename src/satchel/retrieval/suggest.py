@@ -1,0 +1,67 @@
+"""What to search for next when nothing was found: only things that this index really holds."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from satchel.retrieval import bm25f
+from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.filters import Filters
+from satchel.terms import stem, terms, tokens, words
+from satchel.types import Suggestion
+
+_LIMIT = 5
+_NEAR_NAMES = 200  # names with the same start that are compared
+_LEAST_LIKENESS = 0.6
+_LEAST_PREFIX = 3
+
+
+def suggest(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
+    """Real next searches: without the filter that removed the hits, by a known word, by a near name."""
+    found = _without_filters(corpus, query, filters)
+    if not found:
+        for token in dict.fromkeys(tokens(query)):
+            found += _known_words(corpus, token)
+            found += _near_symbols(corpus, token)
+            found += _broader_stem(corpus, token)
+    unique = {suggestion.query.lower(): suggestion for suggestion in reversed(found)}
+    return [item for item in found if unique[item.query.lower()] is item][:_LIMIT]
+
+
+def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
+    if not filters.active():
+        return []
+    totals, _ = bm25f.score(corpus, list(dict.fromkeys(terms(query))))
+    hits = int(np.count_nonzero(totals))
+    if not hits:
+        return []
+    named = ", ".join(filters.active())
+    return [Suggestion(query, f"{hits} chunks match without the filter {named}")]
+
+
+def _known_words(corpus: Corpus, token: str) -> list[Suggestion]:
+    parts = words(token)
+    if len(parts) < 2:
+        return []
+    known = [part for part in parts if len(corpus.postings(stem(part))[0])]
+    return [Suggestion(" ".join(known), f"words of {token} that occur here")] if known else []
+
+
+def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:
+    names = corpus.snapshot.symbol_names(token[:_LEAST_PREFIX], _NEAR_NAMES)
+    scored = [(SequenceMatcher(None, token.lower(), name.lower()).ratio(), name) for name in names]
+    near = sorted(
+        (item for item in scored if item[0] >= _LEAST_LIKENESS), key=lambda item: (-item[0], item[1])
+    )
+    return [Suggestion(name, f"a symbol of this index, close to {token}") for _, name in near[:2]]
+
+
+def _broader_stem(corpus: Corpus, token: str) -> list[Suggestion]:
+    root = stem(token.lower())
+    for length in range(len(root), _LEAST_PREFIX, -1):
+        found = [term for term in corpus.snapshot.terms(root[:length], _LIMIT) if not term.startswith("=")]
+        if found:
+            return [Suggestion(found[0], f"a word of this index that starts like {token}")]
+    return []

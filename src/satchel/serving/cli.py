@@ -1,0 +1,52 @@
+"""The command line: flags made from each command's request, answers as text or JSON.
+
+Nothing heavy is imported before a command is known; `--version` imports nothing at all.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from satchel._version import __version__
+
+_DESCRIPTION = "Turn a repository into cited context for coding agents. Offline, deterministic, fast."
+_EPILOG = """examples:
+  satchel search "where are sessions stored"        ask a question of the current folder
+  satchel get src/app.py:10:24 docs/setup:15d1b6fd7c  fetch exact text by locator or id
+  satchel refs SessionStore                          who calls, imports, extends this
+  satchel map --budget-tokens 1000                   the repository at a glance
+  satchel build && satchel prompt                    the three-layer pack, ready for a system prompt
+
+exit codes: 0 done, 1 a check found problems, 2 bad request, 3 not found, 4 index unusable,
+5 index busy, 6 bad settings, 70 internal error"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] in (["--version"], ["-V"]):
+        print(f"satchel {__version__}")
+        return 0
+    from satchel.serving.cli_run import run_command
+
+    return _guarded(run_command, given)
+
+
+def _guarded(run: Any, given: list[str]) -> int:
+    """A closed pipe ends the output quietly; an interrupt ends with its usual code."""
+    try:
+        code: int = run(given, _DESCRIPTION, _EPILOG)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

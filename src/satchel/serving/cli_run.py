@@ -1,0 +1,175 @@
+"""One command line → one command → one answer on the screen."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from satchel import plugins
+from satchel.commands.command import Command, Flag, Positional
+from satchel.errors import IndexBusy, InvalidRequest, SatchelError
+from satchel.serving.envelope import EXIT_CODES, EXIT_DOES_NOT_HOLD, EXIT_OK
+
+_HELP_WIDTH = 100
+
+
+def run_command(given: list[str], description: str, epilog: str) -> int:
+    """Parse, run, print."""
+    parser = _parser(description, epilog)
+    options = parser.parse_args(given)
+    if options.command is None:
+        parser.print_help()
+        return EXIT_OK
+    as_json: bool = options.json
+    try:
+        response = _answer(options)
+    except SatchelError as error:
+        _print_error(error, as_json=as_json)
+        return EXIT_CODES[error.code]
+    _print_answer(response, as_json=as_json)
+    return EXIT_OK if getattr(response, "ok", True) else EXIT_DOES_NOT_HOLD
+
+
+def _parser(description: str, epilog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="satchel",
+        description=description,
+        epilog=epilog,
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
+    )
+    parser.add_argument("--version", "-V", action="store_true", help="print the version")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name in plugins.names("command"):
+        command: Command = plugins.load("command", name)
+        summary = command.help.split("\n", 1)[0]
+        sub = commands.add_parser(
+            name,
+            help=summary,
+            description=command.help,
+            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
+        )
+        _add_shared(sub, fresh=command.fresh)
+        _add_fields(sub, command)
+    return parser
+
+
+def _add_shared(parser: argparse.ArgumentParser, *, fresh: bool) -> None:
+    shared = parser.add_argument_group("every command")
+    shared.add_argument(
+        "--segment", "-s", default=".", metavar="DIR", help="the folder to work on (default: .)"
+    )
+    shared.add_argument("--repo-root", "-r", default="", metavar="DIR", help="where --segment is relative to")
+    shared.add_argument("--index-dir", default=None, metavar="DIR", help="keep the index here, not in _ctx/")
+    shared.add_argument("--json", action="store_true", help="print the answer as JSON")
+    if fresh:
+        shared.add_argument("--no-refresh", action="store_true", help="answer from the index as it is")
+
+
+def _add_fields(parser: argparse.ArgumentParser, command: Command) -> None:
+    hints = get_type_hints(command.request, include_extras=True)
+    for field in msgspec.structs.fields(command.request):
+        kind, *notes = get_args(hints[field.name])
+        description = next(note.description for note in notes if isinstance(note, msgspec.Meta))
+        flags = [f"--{field.name.replace('_', '-')}"]
+        flags += [note.name for note in notes if isinstance(note, Flag) and note.name not in flags]
+        settings: dict[str, Any] = {"help": description}
+        if kind is bool:
+            settings["action"] = "store_true"
+        elif _is_tuple(kind):
+            settings.update(action="extend", nargs="+", default=None, metavar=field.name[:-1].upper())
+        else:
+            settings.update(type=_reader(kind), default=None, metavar=field.name.upper())
+        if any(isinstance(note, Positional) for note in notes):
+            settings.pop("action", None)
+            nargs = "*" if _is_tuple(kind) else None
+            parser.add_argument(field.name, nargs=nargs, help=description, metavar=field.name.upper())
+            if not _is_tuple(kind):
+                continue
+            settings.update(action="extend", nargs="+", default=None, dest=f"{field.name}_flag")
+        parser.add_argument(*flags, **settings)
+
+
+def _is_tuple(kind: Any) -> bool:
+    return getattr(kind, "__origin__", None) is tuple
+
+
+def _reader(kind: Any) -> Any:
+    return int if int in (kind, *get_args(kind)) else str
+
+
+def _answer(options: argparse.Namespace) -> Any:
+    command: Command = plugins.load("command", options.command)
+    request = _request(command, options)
+    from satchel.engine import Engine
+
+    root = Path(options.repo_root) / options.segment if options.repo_root else Path(options.segment)
+    engine = Engine.open(root, index_dir=options.index_dir)
+    if sys.stderr.isatty():
+        from satchel.rendering.progress import ProgressBar
+
+        engine.progress = ProgressBar()
+    with engine:
+        if command.fresh and not options.no_refresh:
+            _refresh(engine)
+        response = command.run(engine, request)
+        for note in engine.notes:
+            print(f"note: {note}", file=sys.stderr)
+        return response
+
+
+def _refresh(engine: Any) -> None:
+    """Answer from the last complete index while another process writes the next; and say so."""
+    try:
+        engine.refresh()
+    except IndexBusy as error:
+        if not engine.store.exists():
+            raise
+        print(f"note: {error.message}; this answer is from the last complete index", file=sys.stderr)
+
+
+def _request(command: Command, options: argparse.Namespace) -> Any:
+    values: dict[str, Any] = {}
+    for field in msgspec.structs.fields(command.request):
+        value = getattr(options, field.name, None)
+        extra = getattr(options, f"{field.name}_flag", None)
+        if extra is not None:
+            value = [*(value or ()), *extra]
+        if value is not None:
+            values[field.name] = value
+    try:
+        return msgspec.convert(values, command.request)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(str(error), hint=f"satchel {command.name} --help") from error
+
+
+def _print_answer(response: Any, *, as_json: bool) -> None:
+    if as_json:
+        _write(msgspec.json.format(msgspec.json.encode(response), indent=2).decode() + "\n")
+        return
+    from satchel.rendering.style import Style
+    from satchel.rendering.terminal import render
+
+    _write(render(response, Style(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ)))
+
+
+def _print_error(error: SatchelError, *, as_json: bool) -> None:
+    if as_json:
+        envelope = {"status": "error", "message": error.message, "error": error.as_dict()}
+        _write(msgspec.json.format(msgspec.json.encode(envelope), indent=2).decode() + "\n")
+        return
+    from satchel.rendering.visible import one_line
+
+    print(f"satchel: {one_line(error.message)}", file=sys.stderr)
+    if error.hint:
+        print(f"  {one_line(error.hint)}", file=sys.stderr)
+
+
+def _write(text: str) -> None:
+    """UTF-8 whatever the locale says: the same answer is the same bytes everywhere."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,245 @@
+"""An index in memory: the double that tests use, and the store of throw-away questions."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from satchel.errors import IndexMissing
+from satchel.storage import records
+from satchel.storage.records import (
+    ChunkRecord,
+    FileRecord,
+    PackedFile,
+    RetiredChunk,
+    Segment,
+    SkippedRecord,
+    SymbolRecord,
+)
+from satchel.types import Parsed, Reference, Symbol
+
+
+@dataclass
+class _Tables:
+    """One generation. A writer works on a copy, so a snapshot never sees it change."""
+
+    generation: int = 0
+    next_chunk: int = 1
+    next_segment: int = 1
+    meta: dict[str, str] = field(default_factory=dict)
+    files: dict[str, tuple[FileRecord, PackedFile]] = field(default_factory=dict)
+    segments: dict[int, tuple[Segment, dict[str, bytes]]] = field(default_factory=dict)
+    skipped: list[SkippedRecord] = field(default_factory=list)
+    retired: dict[str, RetiredChunk] = field(default_factory=dict)
+
+    def copy(self) -> _Tables:
+        return replace(
+            self,
+            meta=dict(self.meta),
+            files=dict(self.files),
+            segments=dict(self.segments),
+            skipped=list(self.skipped),
+            retired=dict(self.retired),
+        )
+
+
+class MemorySnapshot:
+    """One generation of a memory store."""
+
+    def __init__(self, tables: _Tables) -> None:
+        self._tables = tables
+
+    @property
+    def generation(self) -> int:
+        return self._tables.generation
+
+    def meta(self) -> dict[str, str]:
+        return dict(self._tables.meta)
+
+    def files(self) -> list[FileRecord]:
+        return [self._tables.files[path][0] for path in sorted(self._tables.files)]
+
+    def file(self, path: str) -> FileRecord | None:
+        entry = self._tables.files.get(path)
+        return entry[0] if entry else None
+
+    def text(self, path: str) -> str:
+        return records.unpack_text(self._tables.files[path][1].text)
+
+    def chunks(self, path: str) -> list[ChunkRecord]:
+        if path not in self._tables.files:
+            return []
+        record, packed = self._tables.files[path]
+        return [
+            records.chunk_record(row, record.first_chunk + position, path)
+            for position, row in enumerate(packed.chunks)
+        ]
+
+    def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]:
+        wanted = set(numbers)
+        found = {}
+        for record, _ in self._tables.files.values():
+            if wanted.intersection(range(record.first_chunk, record.first_chunk + record.chunk_count)):
+                found.update({chunk.number: chunk for chunk in self.chunks(record.path)})
+        return [found[number] for number in numbers if number in found]
+
+    def chunks_by_digest(self, digest: str) -> list[ChunkRecord]:
+        return [
+            chunk
+            for path in sorted(self._tables.files)
+            for chunk in self.chunks(path)
+            if chunk.digest.startswith(digest)
+        ]
+
+    def parsed(self, path: str) -> Parsed:
+        packed = self._tables.files[path][1]
+        references, comments = records.unpack_extras(packed.extras)
+        return records.parsed_from(
+            self.text(path), self.chunks(path), self.symbols(path), references, comments
+        )
+
+    def references(self, path: str) -> tuple[Reference, ...]:
+        return records.unpack_extras(self._tables.files[path][1].extras)[0]
+
+    def symbols(self, path: str) -> list[Symbol]:
+        entry = self._tables.files.get(path)
+        return [records.symbol(row) for row in entry[1].symbols] if entry else []
+
+    def symbols_named(self, name: str) -> list[SymbolRecord]:
+        folded = records.fold(name)
+        return [item for item in self.all_symbols() if records.fold(item.symbol.name) == folded]
+
+    def symbol_names(self, prefix: str, limit: int) -> list[str]:
+        folded = records.fold(prefix)
+        names = {item.symbol.name for item in self.all_symbols()}
+        return sorted(
+            (name for name in names if records.fold(name).startswith(folded)),
+            key=lambda name: (records.fold(name), name),
+        )[:limit]
+
+    def symbol_count(self) -> int:
+        return sum(len(packed.symbols) for _, packed in self._tables.files.values())
+
+    def kind_counts(self) -> dict[str, int]:
+        rows = (row[0] for _, packed in self._tables.files.values() for row in packed.chunks)
+        return dict(sorted(Counter(rows).items()))
+
+    def all_symbols(self) -> Iterable[SymbolRecord]:
+        for path in sorted(self._tables.files):
+            for symbol in self.symbols(path):
+                yield SymbolRecord(path, symbol)
+
+    def segments(self) -> list[Segment]:
+        return [self._tables.segments[number][0] for number in sorted(self._tables.segments)]
+
+    def postings(self, segment: int, term: str) -> bytes:
+        return self._tables.segments[segment][1].get(term, b"")
+
+    def segment_terms(self, segment: int) -> Iterable[tuple[str, bytes]]:
+        return sorted(self._tables.segments[segment][1].items())
+
+    def terms(self, prefix: str, limit: int) -> list[str]:
+        found = {
+            term for _, rows in self._tables.segments.values() for term in rows if term.startswith(prefix)
+        }
+        return sorted(found)[:limit]
+
+    def skipped(self) -> list[SkippedRecord]:
+        return list(self._tables.skipped)
+
+    def retired(self, digest: str) -> list[RetiredChunk]:
+        return [item for key, item in sorted(self._tables.retired.items()) if key.startswith(digest)]
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class MemoryWriter:
+    """A transaction on a copy of the tables."""
+
+    def __init__(self, tables: _Tables) -> None:
+        self._tables = tables
+
+    @property
+    def snapshot(self) -> MemorySnapshot:
+        return MemorySnapshot(self._tables)
+
+    def next_segment(self) -> int:
+        self._tables.next_segment += 1
+        return self._tables.next_segment - 1
+
+    def put_file(self, record: FileRecord, packed: PackedFile) -> int:
+        first = self._tables.next_chunk
+        count = len(packed.chunks)
+        self._tables.next_chunk += count
+        stored = replace(record, first_chunk=first, chunk_count=count)
+        self._tables.files[record.path] = (stored, packed)
+        return first
+
+    def touch_file(self, path: str, mtime_ns: int, settled: bool) -> None:
+        record, packed = self._tables.files[path]
+        self._tables.files[path] = (replace(record, mtime_ns=mtime_ns, settled=settled), packed)
+
+    def drop_file(self, path: str) -> None:
+        self._tables.files.pop(path, None)
+
+    def put_segment(self, segment: Segment, rows: Iterable[tuple[str, bytes]]) -> None:
+        self._tables.segments[segment.number] = (segment, dict(rows))
+
+    def drop_segment(self, number: int) -> None:
+        self._tables.segments.pop(number, None)
+
+    def retire(self, chunks: Sequence[RetiredChunk]) -> None:
+        for chunk in chunks:
+            self._tables.retired.pop(chunk.digest, None)
+            self._tables.retired[chunk.digest] = chunk
+        for digest in list(self._tables.retired)[: -records.RETIRED_LIMIT]:
+            del self._tables.retired[digest]
+
+    def set_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
+        self._tables.skipped = sorted(skipped, key=lambda item: item.skipped.path)
+
+    def set_meta(self, values: dict[str, str]) -> None:
+        self._tables.meta.update(values)
+
+    def clear(self) -> None:
+        self._tables.files.clear()
+        self._tables.segments.clear()
+        self._tables.skipped.clear()
+        self._tables.meta.clear()
+
+
+class MemoryStore:
+    """A store that ends with its process."""
+
+    location = ":memory:"
+
+    def __init__(self) -> None:
+        self._tables: _Tables | None = None
+        self._lock = threading.Lock()
+
+    def exists(self) -> bool:
+        return self._tables is not None
+
+    def snapshot(self) -> MemorySnapshot:
+        if self._tables is None:
+            raise IndexMissing("there is no index yet", hint="call refresh() first")
+        return MemorySnapshot(self._tables)
+
+    @contextmanager
+    def write(self) -> Iterator[MemoryWriter]:
+        with self._lock:
+            tables = self._tables.copy() if self._tables else _Tables()
+            yield MemoryWriter(tables)
+            tables.generation += 1
+            self._tables = tables
+
+    def set_aside(self) -> str:
+        self._tables = None
+        return self.location
+
+    def close(self) -> None:
+        """Nothing to release; the tables stay readable."""

@@ -1,0 +1,8 @@
+"""The shape of the SQLite file, as small ordered steps; `PRAGMA user_version` counts them."""
+
+from __future__ import annotations
+
+from satchel.storage.migrations import m001_initial
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (m001_initial.STATEMENTS,)
+SCHEMA_VERSION = len(MIGRATIONS)

@@ -1,0 +1,223 @@
+"""What a store keeps, and how one file is packed for it.
+
+A file is packed where it is parsed, so that what crosses from a worker process to the writer is
+rows and bytes, not objects; every store keeps the same bytes.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from satchel.lines import split_lines
+from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Skipped, Symbol
+
+_FAST_COMPRESSION = 1  # zlib level; higher ones cost more time than the space is worth
+_TITLE_SEPARATOR = "\x1f"
+RETIRED_LIMIT = 50_000  # the newest ended ids that a store remembers
+_LABELS = tuple(Label)
+
+ChunkRow = tuple[str, str, int, int, int, int, str]
+SymbolRow = tuple[str, str, str, int, int, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file as the index knows it."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    file_hash: str
+    language: str
+    encoding: str
+    line_count: int
+    redactions: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    first_chunk: int = 0
+    chunk_count: int = 0
+    settled: bool = True  # False: written so shortly before it was read that it may have changed since
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRecord:
+    """A chunk without its text, which is lines `start_line … end_line` of the file's text."""
+
+    kind: ChunkKind
+    title_path: tuple[str, ...]
+    level: int
+    start_line: int
+    end_line: int
+    body_offset: int
+    digest: str  # the first 16 hexadecimal digits
+    number: int = 0
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of the full-text index: the chunks it covers and their lengths, as packed arrays."""
+
+    number: int
+    chunk_numbers: bytes
+    lengths: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolRecord:
+    """A symbol and the file that defines it."""
+
+    path: str
+    symbol: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class RetiredChunk:
+    """An id that is no longer current: where its chunk was and what it was called."""
+
+    digest: str
+    path: str
+    title_path: tuple[str, ...]
+    file_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRecord:
+    """A file that was left out, with the size and time by which it is known to be unchanged."""
+
+    skipped: Skipped
+    size: int = -1  # -1: left out by its name or place, without a look inside
+    mtime_ns: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class PackedFile:
+    """One file as rows and bytes: what `pack` makes and a store keeps."""
+
+    text: bytes
+    extras: bytes
+    chunks: list[ChunkRow]
+    symbols: list[SymbolRow]
+
+
+def pack(text: str, parsed: Parsed, digests: Sequence[str]) -> PackedFile:
+    """A parsed file, ready for a store."""
+    references = [(item.name, _LABELS.index(item.label), item.line) for item in parsed.references]
+    extras = msgspec.msgpack.encode((references, parsed.comments))
+    return PackedFile(
+        text=zlib.compress(text.encode("utf-8", "surrogatepass"), _FAST_COMPRESSION),
+        extras=zlib.compress(extras, _FAST_COMPRESSION),
+        chunks=[
+            (
+                chunk.kind.value,
+                join_title(chunk.title_path),
+                chunk.level,
+                chunk.start_line,
+                chunk.end_line,
+                chunk.body_offset,
+                digest[:16],
+            )
+            for chunk, digest in zip(parsed.chunks, digests, strict=True)
+        ],
+        symbols=[
+            (
+                item.name,
+                item.qualified_name,
+                item.kind.value,
+                item.start_line,
+                item.end_line,
+                item.signature,
+                item.doc,
+            )
+            for item in parsed.symbols
+        ],
+    )
+
+
+def fold(name: str) -> bytes:
+    """A name as look-ups compare it: ASCII letters lower-cased, as SQLite's NOCASE does."""
+    return name.encode("utf-8", "surrogatepass").lower()
+
+
+def unpack_text(data: bytes) -> str:
+    """The text of a packed file."""
+    return zlib.decompress(data).decode("utf-8", "surrogatepass")
+
+
+def unpack_extras(data: bytes) -> tuple[tuple[Reference, ...], tuple[tuple[int, int], ...]]:
+    """The references and comment ranges of a packed file."""
+    references, comments = msgspec.msgpack.decode(
+        zlib.decompress(data), type=tuple[list[tuple[str, int, int]], tuple[tuple[int, int], ...]]
+    )
+    return tuple(Reference(name, _LABELS[label], line) for name, label, line in references), comments
+
+
+def join_title(title_path: Sequence[str]) -> str:
+    """A title path as one column."""
+    return _TITLE_SEPARATOR.join(title_path)
+
+
+def split_title(title: str) -> tuple[str, ...]:
+    """A title path out of its column."""
+    return tuple(title.split(_TITLE_SEPARATOR)) if title else ()
+
+
+def chunk_record(row: Sequence[object], number: int, path: str) -> ChunkRecord:
+    """A chunk row with what its place in the store adds."""
+    kind, title, level, start_line, end_line, body_offset, digest = row
+    return ChunkRecord(
+        kind=ChunkKind(str(kind)),
+        title_path=split_title(str(title)),
+        level=int(str(level)),
+        start_line=int(str(start_line)),
+        end_line=int(str(end_line)),
+        body_offset=int(str(body_offset)),
+        digest=str(digest),
+        number=number,
+        path=path,
+    )
+
+
+def symbol(row: Sequence[object]) -> Symbol:
+    """A symbol row as the noun it stands for."""
+    name, qualified_name, kind, start_line, end_line, signature, doc = row
+    return Symbol(
+        name=str(name),
+        qualified_name=str(qualified_name),
+        kind=ChunkKind(str(kind)),
+        start_line=int(str(start_line)),
+        end_line=int(str(end_line)),
+        signature=str(signature),
+        doc=str(doc),
+    )
+
+
+def parsed_from(
+    text: str,
+    chunks: Sequence[ChunkRecord],
+    symbols: Sequence[Symbol],
+    references: tuple[Reference, ...],
+    comments: tuple[tuple[int, int], ...],
+) -> Parsed:
+    """What parsing gave when the file was indexed: content that only moved is never parsed again."""
+    lines = split_lines(text)
+    return Parsed(
+        chunks=tuple(
+            Chunk(
+                kind=item.kind,
+                title_path=item.title_path,
+                start_line=item.start_line,
+                end_line=item.end_line,
+                text="".join(lines[item.start_line - 1 : item.end_line]),
+                level=item.level,
+                body_offset=item.body_offset,
+            )
+            for item in chunks
+        ),
+        symbols=tuple(symbols),
+        references=references,
+        comments=comments,
+    )

@@ -1,0 +1,355 @@
+"""The tables of the SQLite store as the storage protocol sees them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from satchel.storage import records
+from satchel.storage.records import (
+    ChunkRecord,
+    FileRecord,
+    PackedFile,
+    RetiredChunk,
+    Segment,
+    SkippedRecord,
+    SymbolRecord,
+)
+from satchel.types import Parsed, Reference, Skipped, SkipReason, Symbol
+
+_FILE_COLUMNS = (
+    "path, size, mtime_ns, hex(file_hash), language, encoding, line_count, redactions, tags,"
+    " first_chunk, chunk_count, settled"
+)
+_CHUNK_COLUMNS = (
+    "chunks.number, path, kind, title, level, start_line, end_line, body_offset, lower(hex(digest))"
+)
+_SYMBOL_COLUMNS = "name, qualified_name, kind, start_line, end_line, signature, doc"
+_NUMBERS_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
+
+
+class SqliteSnapshot:
+    """One generation: the connection holds a read transaction for as long as this lives."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._meta = dict(connection.execute("SELECT key, value FROM meta"))
+
+    @property
+    def generation(self) -> int:
+        return int(self._meta.get("generation", 0))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def meta(self) -> dict[str, str]:
+        return dict(self._meta)
+
+    def files(self) -> list[FileRecord]:
+        rows = self._connection.execute(f"SELECT {_FILE_COLUMNS} FROM files ORDER BY path")
+        return [_file_record(row) for row in rows]
+
+    def file(self, path: str) -> FileRecord | None:
+        row = self._one(f"SELECT {_FILE_COLUMNS} FROM files WHERE path = ?", path)
+        return _file_record(row) if row else None
+
+    def text(self, path: str) -> str:
+        return records.unpack_text(self._content(path)[0])
+
+    def chunks(self, path: str) -> list[ChunkRecord]:
+        rows = self._connection.execute(
+            f"SELECT {_CHUNK_COLUMNS} FROM files JOIN chunks ON chunks.number >= first_chunk"
+            " AND chunks.number < first_chunk + chunk_count WHERE path = ? ORDER BY chunks.number",
+            (path,),
+        )
+        return [records.chunk_record(row[2:], row[0], row[1]) for row in rows]
+
+    def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]:
+        found = {}
+        for start in range(0, len(numbers), _NUMBERS_PER_QUERY):
+            some = list(numbers[start : start + _NUMBERS_PER_QUERY])
+            marks = ",".join("?" * len(some))
+            rows = self._connection.execute(
+                f"SELECT {_CHUNK_COLUMNS} FROM chunks JOIN files ON files.number = file"
+                f" WHERE chunks.number IN ({marks})",
+                some,
+            )
+            found.update({row[0]: records.chunk_record(row[2:], row[0], row[1]) for row in rows})
+        return [found[number] for number in numbers if number in found]
+
+    def chunks_by_digest(self, digest: str) -> list[ChunkRecord]:
+        rows = self._connection.execute(
+            f"SELECT {_CHUNK_COLUMNS} FROM chunks JOIN files ON files.number = file"
+            " WHERE digest BETWEEN ? AND ? ORDER BY path, start_line",
+            _digest_range(digest),
+        )
+        return [records.chunk_record(row[2:], row[0], row[1]) for row in rows]
+
+    def parsed(self, path: str) -> Parsed:
+        text, extras = self._content(path)
+        references, comments = records.unpack_extras(extras)
+        return records.parsed_from(
+            records.unpack_text(text), self.chunks(path), self.symbols(path), references, comments
+        )
+
+    def references(self, path: str) -> tuple[Reference, ...]:
+        return records.unpack_extras(self._content(path)[1])[0]
+
+    def symbols(self, path: str) -> list[Symbol]:
+        rows = self._connection.execute(
+            f"SELECT {_SYMBOL_COLUMNS} FROM symbols JOIN files ON files.number = file"
+            " WHERE path = ? ORDER BY position",
+            (path,),
+        )
+        return [records.symbol(row) for row in rows]
+
+    def symbols_named(self, name: str) -> list[SymbolRecord]:
+        rows = self._connection.execute(
+            f"SELECT path, {_SYMBOL_COLUMNS} FROM symbols JOIN files ON files.number = file"
+            " WHERE name = ? ORDER BY path, position",
+            (name,),
+        )
+        return [SymbolRecord(row[0], records.symbol(row[1:])) for row in rows]
+
+    def symbol_names(self, prefix: str, limit: int) -> list[str]:
+        rows = self._connection.execute(
+            "SELECT DISTINCT name COLLATE BINARY AS exact FROM symbols"
+            " WHERE name >= ? AND name < ? ORDER BY lower(name), exact LIMIT ?",
+            (prefix, prefix + "\U0010ffff", limit),
+        )
+        return [row[0] for row in rows]
+
+    def symbol_count(self) -> int:
+        return int(self._one("SELECT count(*) FROM symbols")[0])
+
+    def kind_counts(self) -> dict[str, int]:
+        return dict(self._connection.execute("SELECT kind, count(*) FROM chunks GROUP BY kind ORDER BY kind"))
+
+    def all_symbols(self) -> Iterable[SymbolRecord]:
+        rows = self._connection.execute(
+            f"SELECT path, {_SYMBOL_COLUMNS} FROM files JOIN symbols ON files.number = file"
+            " ORDER BY path, position"
+        )
+        for row in rows:
+            yield SymbolRecord(row[0], records.symbol(row[1:]))
+
+    def segments(self) -> list[Segment]:
+        rows = self._connection.execute("SELECT number, chunk_numbers, lengths FROM segments ORDER BY number")
+        return [Segment(*row) for row in rows]
+
+    def postings(self, segment: int, term: str) -> bytes:
+        row = self._one("SELECT data FROM postings WHERE segment = ? AND term = ?", segment, term)
+        return row[0] if row else b""
+
+    def segment_terms(self, segment: int) -> Iterable[tuple[str, bytes]]:
+        return self._connection.execute(
+            "SELECT term, data FROM postings WHERE segment = ? ORDER BY term", (segment,)
+        )
+
+    def terms(self, prefix: str, limit: int) -> list[str]:
+        found: set[str] = set()
+        for (number,) in self._connection.execute("SELECT number FROM segments").fetchall():
+            rows = self._connection.execute(
+                "SELECT term FROM postings WHERE segment = ? AND term >= ? AND term < ?"
+                " ORDER BY term LIMIT ?",
+                (number, prefix, prefix + "\U0010ffff", limit),
+            )
+            found.update(row[0] for row in rows)
+        return sorted(found)[:limit]
+
+    def skipped(self) -> list[SkippedRecord]:
+        rows = self._connection.execute(
+            "SELECT path, reason, detail, size, mtime_ns FROM skipped ORDER BY path"
+        )
+        return [
+            SkippedRecord(Skipped(path, SkipReason(reason), detail), size, mtime_ns)
+            for path, reason, detail, size, mtime_ns in rows
+        ]
+
+    def retired(self, digest: str) -> list[RetiredChunk]:
+        rows = self._connection.execute(
+            "SELECT lower(hex(digest)), path, title, lower(hex(file_hash)) FROM retired"
+            " WHERE digest BETWEEN ? AND ? ORDER BY digest",
+            _digest_range(digest),
+        )
+        return [
+            RetiredChunk(found, path, records.split_title(title), file) for found, path, title, file in rows
+        ]
+
+    def _one(self, statement: str, *values: Any) -> Any:
+        return self._connection.execute(statement, values).fetchone()
+
+    def _content(self, path: str) -> tuple[bytes, bytes]:
+        row = self._one("SELECT text, extras FROM contents JOIN files ON number = file WHERE path = ?", path)
+        if row is None:
+            raise KeyError(path)
+        return row[0], row[1]
+
+
+class SqliteWriter:
+    """One open write transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._next_chunk = self._meta_number("next_chunk")
+        self._next_segment = self._meta_number("next_segment")
+
+    @property
+    def snapshot(self) -> SqliteSnapshot:
+        return SqliteSnapshot(self._connection)
+
+    def next_segment(self) -> int:
+        self._next_segment += 1
+        return self._next_segment - 1
+
+    def put_file(self, record: FileRecord, packed: PackedFile) -> int:
+        self.drop_file(record.path)
+        first = self._next_chunk
+        self._next_chunk += len(packed.chunks)
+        row = _file_row(replace(record, first_chunk=first, chunk_count=len(packed.chunks)))
+        number = self._connection.execute(
+            "INSERT INTO files VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+        ).lastrowid
+        self._connection.execute(
+            "INSERT INTO contents VALUES (?, ?, ?)", (number, packed.text, packed.extras)
+        )
+        self._connection.executemany(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (first + position, number, *chunk[:6], bytes.fromhex(chunk[6]))
+                for position, chunk in enumerate(packed.chunks)
+            ],
+        )
+        self._connection.executemany(
+            "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(number, position, *symbol) for position, symbol in enumerate(packed.symbols)],
+        )
+        return first
+
+    def touch_file(self, path: str, mtime_ns: int, settled: bool) -> None:
+        self._connection.execute(
+            "UPDATE files SET mtime_ns = ?, settled = ? WHERE path = ?", (mtime_ns, settled, path)
+        )
+
+    def drop_file(self, path: str) -> None:
+        row = self._connection.execute(
+            "SELECT number, first_chunk, chunk_count FROM files WHERE path = ?", (path,)
+        ).fetchone()
+        if row is None:
+            return
+        number, first, count = row
+        self._connection.execute(
+            "DELETE FROM chunks WHERE number >= ? AND number < ?", (first, first + count)
+        )
+        self._connection.execute("DELETE FROM symbols WHERE file = ?", (number,))
+        self._connection.execute("DELETE FROM contents WHERE file = ?", (number,))
+        self._connection.execute("DELETE FROM files WHERE number = ?", (number,))
+
+    def put_segment(self, segment: Segment, rows: Iterable[tuple[str, bytes]]) -> None:
+        self._connection.execute(
+            "INSERT INTO segments VALUES (?, ?, ?)",
+            (segment.number, segment.chunk_numbers, segment.lengths),
+        )
+        self._connection.executemany(
+            "INSERT INTO postings VALUES (?, ?, ?)", ((segment.number, term, data) for term, data in rows)
+        )
+
+    def drop_segment(self, number: int) -> None:
+        self._connection.execute("DELETE FROM segments WHERE number = ?", (number,))
+        self._connection.execute("DELETE FROM postings WHERE segment = ?", (number,))
+
+    def retire(self, chunks: Sequence[RetiredChunk]) -> None:
+        if not chunks:
+            return
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO retired (digest, path, title, file_hash) VALUES (?, ?, ?, ?)",
+            [
+                (
+                    bytes.fromhex(item.digest),
+                    item.path,
+                    records.join_title(item.title_path),
+                    bytes.fromhex(item.file_hash),
+                )
+                for item in chunks
+            ],
+        )
+        self._connection.execute(
+            "DELETE FROM retired WHERE number <= (SELECT max(number) FROM retired) - ?",
+            (records.RETIRED_LIMIT,),
+        )
+
+    def set_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
+        self._connection.execute("DELETE FROM skipped")
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)",
+            [
+                (item.skipped.path, item.skipped.reason.value, item.skipped.detail, item.size, item.mtime_ns)
+                for item in skipped
+            ],
+        )
+
+    def set_meta(self, values: dict[str, str]) -> None:
+        self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
+
+    def clear(self) -> None:
+        """Drop everything but the counters: numbers are never used twice."""
+        for table in ("files", "contents", "chunks", "symbols", "segments", "postings", "skipped"):
+            self._connection.execute(f"DELETE FROM {table}")
+        self._connection.execute("DELETE FROM meta WHERE key <> 'generation'")
+
+    def count_generation(self) -> None:
+        """Called once, right before the commit."""
+        self.set_meta(
+            {
+                "generation": str(self._meta_number("generation")),
+                "next_chunk": str(self._next_chunk),
+                "next_segment": str(self._next_segment),
+            }
+        )
+
+    def _meta_number(self, key: str) -> int:
+        row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        if key == "generation":
+            return int(row[0]) + 1 if row else 1
+        return int(row[0]) if row else 1
+
+
+def _digest_range(digest: str) -> tuple[bytes, bytes]:
+    return bytes.fromhex(digest.ljust(16, "0")), bytes.fromhex(digest.ljust(16, "f"))
+
+
+def _file_row(record: FileRecord) -> tuple[Any, ...]:
+    return (
+        record.path,
+        record.size,
+        record.mtime_ns,
+        bytes.fromhex(record.file_hash),
+        record.language,
+        record.encoding,
+        record.line_count,
+        " ".join(map(str, record.redactions)),
+        " ".join(record.tags),
+        record.first_chunk,
+        record.chunk_count,
+        record.settled,
+    )
+
+
+def _file_record(row: Sequence[Any]) -> FileRecord:
+    path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags, first, count = row[:11]
+    return FileRecord(
+        path=path,
+        size=size,
+        mtime_ns=mtime_ns,
+        file_hash=file_hash.lower(),
+        language=language,
+        encoding=encoding,
+        line_count=line_count,
+        redactions=tuple(map(int, redactions.split())),
+        tags=tuple(tags.split()),
+        first_chunk=first,
+        chunk_count=count,
+        settled=bool(row[11]),
+    )

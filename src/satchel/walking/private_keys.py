@@ -1,0 +1,66 @@
+"""Where is the key material of PEM private keys? The BEGIN and END lines stay, every line between them too;
+only what is written on them goes. Keys inside string literals, on one line or many, count as well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_BEGIN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_NEXT_MARKER = re.compile(rb"-----(?:END|BEGIN) ")
+_MAX_KEY_BYTES = 32 * 1024  # an RSA key of 16,384 bits takes 13 kB
+# An escaped line end first: the `n` of `\n` is not key material.
+_PIECE = re.compile(rb"\\[nrt]|([A-Za-z0-9+/=]+)")
+_HEADER = re.compile(rb"^[ \t\"']*[A-Z][A-Za-z-]+: [^\r\n]*", re.MULTILINE)  # Proc-Type, DEK-Info, Version
+_KEY_LINE = re.compile(rb"[ \t\"'>|#*;,+]*[A-Za-z0-9+/=]*[ \t\"',;+\\nr]*(?:\r\n|\n|\r|$)")
+_LONG_PIECE = 40  # a line of a key is 64; words of code are shorter
+_SHORT_PIECE = 8
+_MIXED = 10  # different characters; a ruler of `=` has one
+_KEY_SHARE = 0.6  # of what stands between the markers; code that mentions both markers has less
+
+
+def private_key_values(raw: bytes) -> Iterator[tuple[int, int]]:
+    """(start, end) of each run of key material; none of them holds a line end."""
+    position = 0
+    while (begin := _BEGIN.search(raw, position)) is not None:
+        start = begin.end()
+        position = _end_of_key(raw, start)
+        yield from _material(raw, start, position)
+
+
+def _material(raw: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    headers = [found.span() for found in _HEADER.finditer(raw, start, end)]
+    pieces = [
+        found.span()
+        for found in _PIECE.finditer(raw, start, end)
+        if found.group(1) and not any(first <= found.start() < last for first, last in headers)
+    ]
+    long = [piece for piece in pieces if _is_long(raw[slice(*piece)])]
+    total = len(b"".join(raw[start:end].split())) - sum(last - first for first, last in headers)
+    if sum(last - first for first, last in pieces) < _KEY_SHARE * total:
+        return long
+    return [piece for piece in pieces if _counts(raw, *piece)] if long else []
+
+
+def _is_long(piece: bytes) -> bool:
+    return len(piece) >= _LONG_PIECE and len(set(piece)) >= _MIXED
+
+
+def _counts(raw: bytes, start: int, end: int) -> bool:
+    """A short piece is a word of the code around a key, unless its line starts with it."""
+    if end - start >= _SHORT_PIECE:
+        return True
+    line_start = max(raw.rfind(b"\n", 0, start), raw.rfind(b"\r", 0, start)) + 1
+    return not raw[line_start:start].strip(b" \t\"'>|#*;")
+
+
+def _end_of_key(raw: bytes, start: int) -> int:
+    """The next marker, or for a key without one the last line that looks like a part of it."""
+    limit = min(len(raw), start + _MAX_KEY_BYTES)
+    marker = _NEXT_MARKER.search(raw, start, limit)
+    if marker is not None:
+        return marker.start()
+    position = start
+    while position < limit and (line := _KEY_LINE.match(raw, position, limit)) is not None:
+        position = line.end()
+    return position

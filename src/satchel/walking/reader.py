@@ -1,0 +1,51 @@
+"""What is in a file? Bytes become a `Source`: decoded exactly, recognised, and last of all redacted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from satchel.errors import SatchelError
+from satchel.ids import hash_bytes
+from satchel.settings import WalkOptions
+from satchel.types import Skipped, SkipReason, Source
+from satchel.walking.encodings import decode
+from satchel.walking.machine_made import generated, minified
+from satchel.walking.redaction import redact
+from satchel.walking.selection import too_large
+from satchel.walking.walker import Tree
+
+Detect = Callable[[str, str], str]
+"""(path, first line) → the name of the language."""
+
+_FIRST_LINE = 200  # characters; a `#!` line is short
+
+
+def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) -> Source | Skipped:
+    """The source, or why it is none."""
+    if len(data) > options.max_file_bytes:  # it grew since it was listed
+        return Skipped(path, SkipReason.TOO_LARGE, too_large(len(data), options.max_file_bytes))
+    decoded = decode(data)
+    if decoded is None:
+        return Skipped(path, SkipReason.BINARY)
+    text, encoding = decoded
+    language = detect(path, _first_line(text))
+    if (detail := minified(path, text, language)) is not None:
+        return Skipped(path, SkipReason.MINIFIED, detail)
+    if not options.include_generated and (detail := generated(path, text)) is not None:
+        return Skipped(path, SkipReason.GENERATED, detail)
+    clean = redact(text)
+    return Source(path, clean.text, language, encoding, hash_bytes(data), len(data), clean.lines)
+
+
+def load_source(tree: Tree, path: str, options: WalkOptions, detect: Detect) -> Source | Skipped:
+    """Reads one file of a tree; one that vanished or was swapped since it was listed is unreadable."""
+    try:
+        data = tree.read(path)
+    except SatchelError as error:
+        return Skipped(path, SkipReason.UNREADABLE, error.message)
+    return read_source(path, data, options, detect)
+
+
+def _first_line(text: str) -> str:
+    head = text[:_FIRST_LINE].removeprefix("\ufeff").replace("\r", "\n")
+    return head.partition("\n")[0]

@@ -1,0 +1,184 @@
+"""Which of the files that a walk meets belong to the segment? One filter, whatever the walker.
+
+A folder is decided once; what is left out is reported at the top of what was left out: one line
+for `node_modules`, not one for each file in it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from satchel.settings import WalkOptions
+from satchel.types import FileEntry, Skipped, SkipReason
+from satchel.walking.sensitive import sensitive_folder, sensitive_name
+
+# Not hidden to anyone who works on the project: they say how it is built, tested and released.
+_BUILD_FILES = frozenset(
+    {
+        ".appveyor.yml",
+        ".cirrus.yml",
+        ".drone.yml",
+        ".gitlab-ci.yml",
+        ".goreleaser.yaml",
+        ".goreleaser.yml",
+        ".pre-commit-config.yaml",  # the checks a change has to pass
+        ".readthedocs.yaml",
+        ".readthedocs.yml",
+        ".travis.yml",
+    }
+)
+_BUILD_FOLDERS = (".github/workflows", ".github/actions", ".circleci", ".gitlab/ci", ".buildkite")
+
+_VENDORED = {
+    "node_modules": "npm packages",
+    "bower_components": "Bower packages",
+    "jspm_packages": "jspm packages",
+    ".yarn": "Yarn's releases and cache",
+    "site-packages": "Python packages",
+    "dist-packages": "Debian's Python packages",
+    "_vendor": "packages carried by pip and setuptools",
+    "vendor": "dependencies, as Go, PHP and Ruby keep them",
+    "vendored": "dependencies",
+    "third_party": "dependencies",
+    "thirdparty": "dependencies",
+    "third-party": "dependencies",
+    "Pods": "CocoaPods",
+    "Carthage": "Carthage frameworks",
+}
+_OWN_FOLDERS = (".git", "_ctx")  # never part of a segment, never worth a word
+# Control characters and line ends would break every line-based output; a backslash means `/` in requests.
+_UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\\\u2028\u2029\ud800-\udfff]|^\.\.?$")
+_UNUSABLE_DETAIL = "the name cannot be written in a request or on one line"
+_SILENT = Skipped("", SkipReason.HIDDEN)  # left out without a report
+
+
+class Selection:
+    """Decides for one walk and keeps both lists."""
+
+    def __init__(self, options: WalkOptions) -> None:
+        self._options = options
+        self._folders: dict[str, Skipped | None] = {"": None}
+        self._counts: dict[str, int] = {}
+        self.files: list[FileEntry] = []
+        self.skipped: dict[str, Skipped] = {}
+
+    def skip(self, path: str, reason: SkipReason, detail: str = "") -> None:
+        """Reports a path; the first reason stands."""
+        shown = printable(path)
+        self.skipped.setdefault(shown, Skipped(shown, reason, detail))
+
+    def enters(self, folder: str) -> bool:
+        """Whether a folder may hold files of the segment. A folder that may not is reported."""
+        verdict = self._verdict(folder)
+        if verdict is not None and verdict is not _SILENT:
+            self.skipped.setdefault(verdict.path, verdict)
+        return verdict is None
+
+    def count(self, folder: str) -> None:
+        """Counts a file that is known to be in a folder left out."""
+        verdict = self._verdict(folder)
+        if verdict is not None and verdict is not _SILENT:
+            self._counts[verdict.path] = self._counts.get(verdict.path, 0) + 1
+
+    def admits(self, path: str, name: str) -> bool:
+        """Whether a file in an entered folder belongs, as far as its name says."""
+        rule = sensitive_name(name)
+        if _unusable(path, name):
+            self.skip(path, SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL)
+        elif rule is not None:
+            self.skip(path, SkipReason.SENSITIVE, rule)
+        elif not self._options.include_hidden and _hidden_file(path):
+            self.skip(path, SkipReason.HIDDEN)
+        else:
+            return True
+        return False
+
+    def take(self, path: str, size: int, mtime_ns: int) -> None:
+        """The file belongs, unless it is too large."""
+        cap = self._options.max_file_bytes
+        if size > cap:
+            self.skip(path, SkipReason.TOO_LARGE, too_large(size, cap))
+        else:
+            self.files.append(FileEntry(path, size, mtime_ns))
+
+    def sorted_skips(self) -> list[Skipped]:
+        """Everything left out, by path, with the number of files where it is known."""
+        return [self._with_count(self.skipped[path]) for path in sorted(self.skipped)]
+
+    def _with_count(self, skipped: Skipped) -> Skipped:
+        count = self._counts.get(skipped.path)
+        if not count:
+            return skipped
+        files = f"{count} file{'s' if count > 1 else ''}"
+        detail = f"{skipped.detail}, {files}" if skipped.detail else files
+        return Skipped(skipped.path, skipped.reason, detail)
+
+    def _verdict(self, folder: str) -> Skipped | None:
+        known = self._folders.get(folder, _SILENT)
+        if known is not _SILENT or folder in self._folders:
+            return known
+        parent, _, name = folder.rpartition("/")
+        verdict = self._verdict(parent) or self._judge(folder, name)
+        self._folders[folder] = verdict
+        return verdict
+
+    def _judge(self, folder: str, name: str) -> Skipped | None:
+        if name in _OWN_FOLDERS:
+            return _SILENT
+        if _unusable(folder, name):
+            return Skipped(printable(folder), SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL)
+        rule = sensitive_folder(folder)
+        if rule is not None:
+            return Skipped(folder, SkipReason.SENSITIVE, rule)
+        if name in _VENDORED and not self._options.include_vendored:
+            return Skipped(folder, SkipReason.VENDORED, _VENDORED[name])
+        if not self._options.include_hidden and _hidden_folder(folder):
+            return Skipped(folder, SkipReason.HIDDEN)
+        return None
+
+
+def _unusable(path: str, name: str) -> bool:
+    if name.isprintable() and "\\" not in name and name[0] != "." and name[1:2] != ":":
+        return False  # nearly every name; the rest is looked at closely
+    drive = path == name and name[0].isascii() and name[0].isalpha() and name[1:2] == ":"
+    return drive or _UNUSABLE.search(name) is not None
+
+
+def _from_hidden(path: str) -> str:
+    """The part of a path from its first hidden component on."""
+    if path[0] == ".":
+        return path
+    start = path.find("/.") + 1
+    return path[start:] if start else ""
+
+
+def _hidden_file(path: str) -> bool:
+    hidden = _from_hidden(path)
+    return bool(hidden) and hidden not in _BUILD_FILES and not _in_build_folder(hidden)
+
+
+def _hidden_folder(folder: str) -> bool:
+    hidden = _from_hidden(folder)
+    if not hidden or _in_build_folder(hidden):
+        return False
+    return not any(kept.startswith(hidden + "/") for kept in _BUILD_FOLDERS)
+
+
+def _in_build_folder(hidden: str) -> bool:
+    return any(hidden == kept or hidden.startswith(kept + "/") for kept in _BUILD_FOLDERS)
+
+
+def printable(path: str) -> str:
+    """A path that can be shown on one line, with what cannot be shown as backslash escapes."""
+    return path if path.isprintable() or not _UNUSABLE.search(path) else "".join(map(_escaped, path))
+
+
+def _escaped(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":  # a byte that is not UTF-8, as Python carries it in names
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
+
+
+def too_large(size: int, cap: int) -> str:
+    """The detail of a file over the cap."""
+    return f"{size} bytes, the cap is {cap}"

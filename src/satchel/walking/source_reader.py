@@ -1,0 +1,29 @@
+"""The files of a tree as sources: bytes read, decoded, recognised and redacted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from satchel.languages import detect
+from satchel.settings import WalkOptions
+from satchel.types import FileEntry, Skipped, Source
+from satchel.walking.path_kind import path_tags
+from satchel.walking.reader import read_source
+from satchel.walking.walker import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReader:
+    """Reads entries in the order given; a file that cannot be used is answered with the reason."""
+
+    tree: Tree
+    options: WalkOptions
+
+    def __call__(self, entries: Sequence[FileEntry]) -> Iterator[tuple[FileEntry, Source | Skipped]]:
+        data_of = self.tree.read_many([entry.path for entry in entries])
+        for entry, (path, data) in zip(entries, data_of, strict=True):
+            source = data if isinstance(data, Skipped) else read_source(path, data, self.options, detect)
+            if isinstance(source, Source):
+                source = replace(source, tags=path_tags(path, source.language))
+            yield entry, source

@@ -1,0 +1,74 @@
+"""The shared suite of every language: one sample file each, its outline kept as text beside it.
+
+`pytest tests/languages --update-golden` writes the outlines anew; read the diff before committing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from satchel import plugins
+from satchel.chunking import parse_source
+from satchel.languages import detect
+from satchel.lines import split_lines
+from satchel.types import Parsed
+
+SAMPLES = Path(__file__).parent / "samples"
+FILES = sorted(path for path in SAMPLES.iterdir() if path.suffix != ".outline")
+
+
+def outline(parsed: Parsed) -> str:
+    rows = ["# chunks"]
+    rows += [f"{c.start_line}-{c.end_line} {c.kind} {'.'.join(c.title_path)}".rstrip() for c in parsed.chunks]
+    rows += ["# symbols"]
+    for s in parsed.symbols:
+        rows.append(f"{s.start_line}-{s.end_line} {s.kind} {s.qualified_name} | {s.signature} | {s.doc}".rstrip(" |"))
+    rows += ["# references"]
+    rows += [f"{r.line} {r.label} {r.name}" for r in parsed.references]
+    return "\n".join(rows) + "\n"
+
+
+def sample_text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_outline_of_the_sample_is_as_expected(path: Path, update_golden: bool) -> None:
+    text = sample_text(path)
+    golden = path.with_name(path.name + ".outline")
+    found = outline(parse_source(text, detect(path.name, text.split("\n", 1)[0])))
+    if update_golden:
+        golden.write_text(found, encoding="utf-8")
+    assert found == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_line_is_in_exactly_one_exact_chunk(path: Path, line_end: str) -> None:
+    text = sample_text(path).replace("\n", line_end)
+    lines = split_lines(text)
+    covered = [0] * len(lines)
+    for chunk in parse_source(text, detect(path.name, lines[0])).chunks:
+        assert chunk.text == "".join(lines[chunk.start_line - 1 : chunk.end_line])
+        for number in range(chunk.start_line - 1, chunk.end_line):
+            covered[number] += 1
+    assert [count for count, line in zip(covered, lines, strict=True) if line.strip()] == [
+        1 for line in lines if line.strip()
+    ]
+    assert max(covered) == 1
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_file_cut_off_anywhere_loses_no_text(path: Path) -> None:
+    text = sample_text(path)
+    language = detect(path.name, text.split("\n", 1)[0])
+    for end in range(0, len(text), max(1, len(text) // 12)):
+        shown = "".join(chunk.text for chunk in parse_source(text[:end], language).chunks)
+        assert "".join(shown.split()) == "".join(text[:end].split())
+
+
+@pytest.mark.parametrize("name", plugins.names("language"))
+def test_every_language_has_a_sample(name: str) -> None:
+    assert any(detect(path.name, sample_text(path).split("\n", 1)[0]) == name for path in FILES)

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import random
+import re
+import string
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from satchel.lines import split_lines
+from satchel.walking.redaction import redact
+from satchel.walking.secret_formats import FORMATS
+
+_CHOOSE = random.Random(7)
+
+
+def letters(count: int, alphabet: str = string.ascii_letters + string.digits) -> str:
+    return "".join(_CHOOSE.choice(alphabet) for _ in range(count))
+
+
+def hexes(count: int) -> str:
+    return letters(count, "0123456789abcdef")
+
+
+# Planted values are put together here, so that this file itself holds none.
+PLANTED = {
+    "aws-key": ("id = '{}'", "AKIA" + letters(16, string.ascii_uppercase + "234567")),
+    "aws-secret": ('aws_secret_access_key = "{}"', letters(40)),
+    "github-token": ("token: {}", "ghp_" + letters(36)),
+    "gitlab-token": ("{}", "glpat-" + letters(20)),
+    "slack-token": ("{}", "xoxb-" + letters(12, string.digits) + "-" + letters(24)),
+    "slack-webhook": ("https://hooks.slack.com/services/{}", f"T{letters(8)}/B{letters(8)}/{letters(24)}"),
+    "stripe-key": ("key={}", "sk_live_" + letters(24)),
+    "google-api-key": ("'{}'", "AIza" + letters(35)),
+    "google-oauth-secret": ("{}", "GOCSPX-" + letters(28)),
+    "anthropic-key": ("{}", "sk-ant-api03-" + letters(93)),
+    "openai-key": ("{}", "sk-proj-" + letters(60)),
+    "npm-token": ("{}", "npm_" + letters(36)),
+    "pypi-token": ("password = {}", "pypi-AgEIcHlwaS5vcmc" + letters(80)),
+    "sendgrid-key": ("{}", f"SG.{letters(22)}.{letters(43)}"),
+    "twilio-key": ("twilio = '{}'", "SK" + hexes(32)),
+    "mailgun-key": ("{}", "key-" + hexes(32)),
+    "telegram-token": ("bot {}", letters(9, string.digits[1:]) + ":AA" + letters(33)),
+    "discord-token": ("DISCORD={}", f"M{letters(23)}.{letters(6)}.{letters(27)}"),
+    "jwt": ("Bearer {}", f"eyJ{letters(20)}.eyJ{letters(30)}.{letters(43)}"),
+    "azure-key": ("AccountName=a;AccountKey={};", letters(86) + "=="),
+    "heroku-key": ("HEROKU_API_KEY={}", f"{hexes(8)}-{hexes(4)}-{hexes(4)}-{hexes(4)}-{hexes(12)}"),
+    "digitalocean-token": ("{}", "dop_v1_" + hexes(64)),
+    "vault-token": ("{}", "hvs." + letters(90)),
+    "databricks-token": ("{}", "dapi" + hexes(32)),
+    "huggingface-token": ("{}", "hf_" + letters(34)),
+    "shopify-token": ("{}", "shpat_" + hexes(32)),
+    "square-token": ("{}", "sq0atp-" + letters(22)),
+    "fastly-token": ('fastly_api_token: "{}"', letters(32)),
+    "age-key": ("{}", "AGE-SECRET-KEY-1" + letters(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L")),
+    "url-password": ("postgres://app:{}@db.internal:5432/x", "h7Gq" + letters(8)),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(PLANTED))
+@pytest.mark.parametrize("around", ["{}", "x = 1\r\n  {}\r\ny = 2", "«ü»\n{} # é\n"])
+def test_every_documented_format_is_redacted_and_nothing_else(kind: str, around: str) -> None:
+    line, value = PLANTED[kind]
+    text = around.format(line)
+    clean = redact(text.format(value))
+    assert clean.text == text.format(f"«redacted:{kind}»")
+    assert clean.lines == (len(split_lines(text[: text.index("{")] + "x")),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgres://user:password@localhost/db",
+        "https://user:pass@example.org",
+        "redis://:${REDIS_PASSWORD}@redis",
+        "mysql://root:<password>@host",
+        "amqp://guest:guest@localhost",
+        "url = f'postgres://{user}:{password}@{host}'",
+        "postgres://u:%s@h' % password",
+        "token = 'sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "export GITHUB_TOKEN=${TOKEN}",
+        "npm_config_registry npm_lifecycle_event",
+        "hf_hub_download(some_argument_that_is_rather_long_)",
+        'api_key = "8f14e45fceea167a5a36dedd4bea2543"',
+        "sha256-" + "A1b2" * 11,
+        "http://localhost:8080/path@2x.png",
+        "see https://a.b:443/c and mail me@example.org",
+        'if "-----BEGIN RSA PRIVATE KEY-----" in text and "-----END RSA PRIVATE KEY-----" in text:',
+    ],
+)
+def test_placeholders_variables_and_hashes_stay(text: str) -> None:
+    assert redact(text).text == text
+    assert redact(text).lines == ()
+
+
+def test_the_example_keys_of_documentation_are_redacted_to_be_safe() -> None:
+    assert redact("AKIA" + "IOSFODNN7EXAMPLE").lines == (1,)
+
+
+def key_block(end: str) -> tuple[str, list[str]]:
+    body = [letters(64) for _ in range(5)] + [letters(7) + "="]
+    lines = ["-----BEGIN RSA PRIVATE KEY-----", *body, "-----END RSA PRIVATE KEY-----", "after = 1", ""]
+    return end.join(lines), body
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_private_key_loses_its_material_and_keeps_its_lines(end: str) -> None:
+    text, body = key_block(end)
+    clean = redact(text)
+    assert split_lines(clean.text)[0] == split_lines(text)[0] and clean.text.endswith(f"after = 1{end}")
+    assert clean.lines == (2, 3, 4, 5, 6, 7)
+    assert not any(line in clean.text for line in body)
+
+
+def test_a_private_key_on_one_line_of_json_is_redacted_between_its_escapes() -> None:
+    text, body = key_block("\\n")
+    clean = redact(f'{{"private_key": "{text}"}}')
+    assert not any(line in clean.text for line in body)
+    assert clean.text.count("\\n") == text.count("\\n")
+
+
+def test_a_private_key_that_is_cut_off_is_redacted_up_to_the_code_after_it() -> None:
+    body = letters(64)
+    clean = redact(
+        f"-----BEGIN PRIVATE KEY-----\n{body}\n{body}\ndef compute_everything(argument):\n    pass\n"
+    )
+    assert body not in clean.text and "def compute_everything(argument):" in clean.text
+
+
+def test_the_headers_of_a_private_key_stay() -> None:
+    body = letters(64)
+    headers = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123456789ABCDEF\n"
+    text = "-----BEGIN RSA PRIVATE KEY-----\n{}\n{}\n-----END RSA PRIVATE KEY-----\n"
+    assert redact(text.format(headers, body)).text == text.format(headers, "«redacted:private-key»")
+
+
+def test_certificates_and_public_keys_are_no_secrets() -> None:
+    text = f"-----BEGIN CERTIFICATE-----\n{letters(64)}\n-----END CERTIFICATE-----\n"
+    assert redact(text).text == text
+
+
+def test_values_on_one_line_are_counted_each() -> None:
+    value = "ghp_" + letters(36)
+    assert redact(f"\n{value} {value}\n").lines == (2, 2)
+
+
+VALUES = st.sampled_from([line.format(value) for line, value in PLANTED.values()] + [key_block("\n")[0]])
+
+
+@given(
+    st.lists(st.one_of(st.text(), VALUES, st.sampled_from(["\n", "\r", "\r\n", "\x0b", "\u2028"]))).map(
+        "".join
+    )
+)
+def test_line_ends_are_never_touched(text: str) -> None:
+    clean = redact(text)
+    assert re.findall(r"\r\n|\r|\n", clean.text) == re.findall(r"\r\n|\r|\n", text)
+    assert list(clean.lines) == sorted(clean.lines)
+    assert len(clean.lines) == clean.text.count("«redacted:") - text.count("«redacted:")
+
+
+@given(st.text(alphabet="\ud800\udfffa\n:/@", max_size=40))
+def test_any_text_can_be_looked_at(text: str) -> None:
+    assert isinstance(redact(text).text, str)
+
+
+def test_redacting_twice_changes_nothing() -> None:
+    once = redact("\n".join(line.format(value) for line, value in PLANTED.values())).text
+    assert redact(once).text == once
+
+
+def test_every_kind_has_a_plain_name_and_a_word_to_look_for() -> None:
+    assert all(re.fullmatch(r"[a-z0-9-]+", rule.kind) and rule.words for rule in FORMATS)
+    assert all(word == word.lower() for rule in FORMATS if rule.any_case for word in rule.words)
+
+
+@pytest.mark.parametrize(
+    "piece", ["://a", "ghp_", "-----BEGIN PRIVATE KEY-----", "eyJ.eyJ", "xoxb-1234567", "aws_secret_key="]
+)
+def test_time_grows_with_the_length_of_hostile_text_and_not_faster(piece: str) -> None:
+    redact(piece * 10)
+    start = time.process_time()
+    redact(piece * (400_000 // len(piece)))
+    assert time.process_time() - start < 4
