@@ -12,10 +12,10 @@ from typing import Self
 from satchel import languages, settings
 from satchel._version import __version__
 from satchel.chunking import parse_source
-from satchel.errors import IndexCorrupt, IndexIncompatible, ProjectNotFound
+from satchel.errors import IndexCorrupt, IndexIncompatible, IndexProblem, ProjectNotFound
 from satchel.indexing.analyse import Stages
 from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
-from satchel.indexing.refresh import Progress, Refresh, refresh, signature
+from satchel.indexing.refresh import Progress, Refresh, refresh, signature, unchanged
 from satchel.indexing.workers import default_workers
 from satchel.lines import split_lines
 from satchel.packing.layers import LayeredPack, build_pack
@@ -36,7 +36,7 @@ from satchel.tokenizers.tokenizer import Tokenizer
 from satchel.types import FileEntry, Hit, Label, ResolvedReference, Skipped, Source, Suggestion
 from satchel.walking import watermark
 from satchel.walking.source_reader import SourceReader
-from satchel.walking.walker import Tree, WorkTree
+from satchel.walking.walker import Tree, WorkTree, in_repository
 
 
 class Engine:
@@ -54,6 +54,7 @@ class Engine:
         self.notes: tuple[str, ...] = ()
         self.progress: Progress | None = None  # who hears of long work
         self._tree = tree or WorkTree(root, options.walk)
+        self._snapshot: Snapshot | None = None
         self._corpus: Corpus | None = None
 
     @classmethod
@@ -75,10 +76,23 @@ class Engine:
         options = settings.load(path, index_dir=Path(index_dir) if index_dir else None, workers=workers)
         return cls(path, store or SqliteStore(settings.index_path(path, options)), options)
 
+    def ensure_fresh(self) -> None:
+        """Refresh if anything changed. One walk tells; in the usual case nothing is written."""
+        walk = self._tree.entries()
+        try:
+            wanted = {"signature": signature(self.options.walk)}
+            if unchanged(self.snapshot(), walk, wanted) is not None:
+                self.notes = walk.notes
+                return
+        except IndexProblem:
+            pass  # missing or unusable: refresh builds it and says so
+        self.refresh()
+
     def refresh(self, *, force: bool = False) -> Refresh:
         """Bring the index up to date. An index that cannot be used is set aside and built anew."""
-        mark = encode_watermark(watermark.compute(self.root))
+        before = watermark.compute(self.root) if in_repository(self.root) else None
         walk = self._tree.entries()
+        mark = encode_watermark(before or watermark.compute(self.root, self.options.walk, walk))
         self.notes = walk.notes
         meta = {"signature": signature(self.options.walk), "watermark": mark, "root_path": str(self.root)}
         stages = Stages(SourceReader(self._tree, self.options.walk), parse_source)
@@ -94,18 +108,20 @@ class Engine:
             return refresh(self.store, walk, stages, meta, workers=workers, progress=self.progress)
 
     def snapshot(self) -> Snapshot:
-        """The last complete generation."""
-        return self.corpus().snapshot
+        """The last complete generation; the same object until a newer one is there."""
+        latest = self.store.snapshot()
+        if self._snapshot is not None and self._snapshot.generation == latest.generation:
+            latest.close()
+            return self._snapshot
+        self._release()
+        self._snapshot = latest
+        return latest
 
     def corpus(self) -> Corpus:
-        """The last complete generation as arrays; kept until a newer one is there."""
-        snapshot = self.store.snapshot()
-        if self._corpus is not None and self._corpus.snapshot.generation == snapshot.generation:
-            snapshot.close()
-            return self._corpus
-        if self._corpus is not None:
-            self._corpus.snapshot.close()
-        self._corpus = Corpus(snapshot)
+        """The last complete generation as arrays."""
+        snapshot = self.snapshot()
+        if self._corpus is None:
+            self._corpus = Corpus(snapshot)
         return self._corpus
 
     def search(
@@ -184,7 +200,7 @@ class Engine:
 
     def state(self) -> IndexState:
         """How the index stands to the tree."""
-        project = decode_watermark(encode_watermark(watermark.compute(self.root)))
+        project = decode_watermark(encode_watermark(watermark.compute(self.root, self.options.walk)))
         assert project is not None
         if not self.store.exists():
             return IndexState.missing(project)
@@ -197,9 +213,7 @@ class Engine:
 
     def close(self) -> None:
         """Release the index."""
-        if self._corpus is not None:
-            self._corpus.snapshot.close()
-            self._corpus = None
+        self._release()
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -207,6 +221,11 @@ class Engine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _release(self) -> None:
+        if self._snapshot is not None:
+            self._snapshot.close()
+        self._snapshot = self._corpus = None
 
     def _prepare_folder(self) -> None:
         """`_ctx/` keeps itself out of git."""

@@ -7,6 +7,7 @@ load("language", "python")   -> the value that languages/python.py calls LANGUAG
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from functools import cache
 from typing import Any
@@ -24,28 +25,29 @@ _DOORS = {
 
 
 @cache
-def _values(kind: str) -> dict[str, Any]:
-    folder, attribute = _DOORS[kind]
-    package = importlib.import_module(folder)
-    found = {}
-    for module_info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
-        if not module_info.ispkg:
-            module = importlib.import_module(f"{folder}.{module_info.name}")
-            value = getattr(module, attribute, None)
-            if value is not None:
-                found[value.name] = value
-    return found
-
-
 def names(kind: str) -> list[str]:
     """The names of all plug-ins of a kind, sorted."""
-    return sorted(_values(kind))
+    folder, attribute = _DOORS[kind]
+    modules = pkgutil.iter_modules(importlib.import_module(folder).__path__)
+    return sorted(info.name for info in modules if not info.ispkg and _value(folder, info.name, attribute))
 
 
 def load(kind: str, name: str) -> Any:
-    """One plug-in; an unknown name is an error that lists the known ones."""
-    try:
-        return _values(kind)[name]
-    except KeyError:
-        known = ", ".join(names(kind))
-        raise Unsupported(f"unknown {kind} {name!r}", hint=f"known: {known}") from None
+    """One plug-in, loading no other; an unknown name is an error that lists the known ones."""
+    folder, attribute = _DOORS[kind]
+    value = _value(folder, name, attribute) if name.isidentifier() else None
+    if value is None:
+        raise Unsupported(f"unknown {kind} {name!r}", hint=f"known: {', '.join(names(kind))}")
+    return value
+
+
+@cache
+def _value(folder: str, name: str, attribute: str) -> Any:
+    """What a file calls by the door's name; its own name is the file's."""
+    full_name = f"{folder}.{name}"
+    if importlib.util.find_spec(full_name) is None:
+        return None
+    value = getattr(importlib.import_module(full_name), attribute, None)
+    if value is not None and value.name != name:
+        raise ValueError(f"{full_name} defines {value.name!r}; a plug-in is named after its file")
+    return value

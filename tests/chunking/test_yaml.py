@@ -30,7 +30,9 @@ def test_whatever_the_text_every_line_is_in_one_exact_chunk(lines: list[str], en
         "".join(" " * depth + "a:\n" for depth in range(300)),
         "".join("  " * depth + "- a:\n" for depth in range(130)),
         "- " * 5000,
-        "? " * 5000,
+        "? - " * 5000,
+        ": " * 5000,
+        "".join(" " * depth + "a:\n# remark\n\n" for depth in range(300)),
         "".join(" " * depth + "a:\r" for depth in range(300)),
     ],
 )

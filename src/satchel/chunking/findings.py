@@ -17,6 +17,9 @@ WHITE_SPACE = re.compile(r"\s+")
 _DOC_LIMIT = 300  # characters; the first paragraph of almost every docstring fits
 _COMMENT_MARKS = re.compile(r"^[\s/*#!;%{|^-]+|[\s*/}-]+$|^(?:[rbuf]*)(?:\"\"\"|'''|\"|')", re.IGNORECASE)
 _REFERENCE_CAPTURES = {f"reference.{label}": label for label in Label}
+_MARKUP = re.compile(r"</?[A-Za-z][^>]{0,80}>")  # <summary>, <p>
+_PARAMETERS = re.compile(r"^\s*(?:[*/#!;-]+\s*)?(?:[@\\](?:param|return|throws|arg)|:param|<param|<returns)")
+_WORD_BYTE = re.compile(rb"\w")
 _LONE_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
 
 
@@ -103,7 +106,8 @@ def collect(
     language: Language,
 ) -> Findings:
     findings = Findings()
-    for _, captures in matches:
+    by_pattern = sorted(matches, key=itemgetter(0))  # where two patterns name one node, the first counts
+    for _, captures in by_pattern:
         for capture, nodes in captures.items():
             label = _REFERENCE_CAPTURES.get(capture)
             if label is not None:
@@ -178,7 +182,10 @@ def _add_leading(
     findings: Findings, node: tree_sitter.Node, data: bytes, line_map: LineMap, *, comment: bool
 ) -> None:
     """Only what has its line for itself belongs to the definition below it."""
-    if data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip():
+    end = node.end_byte - 1 if data[node.end_byte - 1 : node.end_byte] == b"\n" else node.end_byte
+    line_end = data.find(b"\n", end)
+    behind = data[end : line_end if line_end >= 0 else len(data)]
+    if data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip() or _WORD_BYTE.search(behind):
         return
     first, last = line_map.first(node), line_map.last(node)
     findings.leading[last] = min(first, findings.leading.get(last, first))
@@ -189,7 +196,9 @@ def _add_leading(
 def first_paragraph(written: str) -> str:
     cleaned = []
     for line in written.split("\n"):
-        stripped = _COMMENT_MARKS.sub("", line.strip().strip("\"'")).strip()
+        if _PARAMETERS.match(line):
+            break
+        stripped = _MARKUP.sub("", _COMMENT_MARKS.sub("", line.strip().strip("\"'"))).strip()
         if stripped:
             cleaned.append(stripped)
         elif cleaned:

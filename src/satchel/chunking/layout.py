@@ -97,18 +97,24 @@ class _Layout:
         if first > last:
             return
         previous = self.spans[-1] if self.spans else None
-        if previous is not None and self.joins(previous, kind, title_path, first, last, gap):
+        while gap and previous and first <= last and _CLOSING.fullmatch(lines[first - 1]):
+            if lines[first - 1].strip():
+                previous.last = first  # a closing brace belongs to what it closes
+            first += 1
+        if first > last:
+            return
+        if previous is not None and self.joins(previous, kind, title_path, last, gap):
             previous.last = last
             return
         self.spans.append(_Span(kind, title_path, first, last, gap))
 
     def joins(
-        self, previous: _Span, kind: ChunkKind, title_path: tuple[str, ...], first: int, last: int, gap: bool
+        self, previous: _Span, kind: ChunkKind, title_path: tuple[str, ...], last: int, gap: bool
     ) -> bool:
-        if gap:  # a closing brace alone is no chunk
-            return _CLOSING.fullmatch("".join(self.lines[first - 1 : last])) is not None
+        """Whether a span continues the group before it."""
         return (
-            kind in _GROUPED
+            not gap
+            and kind in _GROUPED
             and previous.kind is kind
             and not previous.gap
             and previous.title_path[:-1] == title_path[:-1]

@@ -179,4 +179,4 @@ def _shifted(parsed: Parsed, shift: int) -> Parsed:
     )
 
 
-CHUNKER = Chunker("notebook", parse)
+CHUNKER = Chunker("notebooks", parse)

@@ -7,10 +7,14 @@ not parse cleanly loses nothing: what no definition claims becomes chunks of mod
 
 from __future__ import annotations
 
+import re
+
 import tree_sitter
 
 from satchel import languages
+from satchel.chunking import windows
 from satchel.chunking.chunker import Chunker
+from satchel.chunking.depth import is_too_deep
 from satchel.chunking.findings import WHITE_SPACE, Definition, Findings, LineMap, collect, first_paragraph
 from satchel.chunking.grammar import grammar
 from satchel.chunking.layout import Block, lay_out
@@ -23,6 +27,8 @@ _TYPE_KINDS = frozenset(
 _CLAUSE_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD, ChunkKind.CONST})
 _SIGNATURE_LIMIT = 240  # characters; longer parameter lists are cut
 _WRAPPER_TAIL = 2  # bytes a wrapper may have behind what it wraps: a semicolon and a line end
+_MAX_DEPTH = 64  # definitions inside definitions; deeper ones stay part of what holds them
+_TRAILING_COMMENT = re.compile(r"(?<=[:{]) (?:#|//) .*$")
 _ATTRIBUTE_MARKS = b"@[#"  # how an attribute inside a definition's node starts
 
 
@@ -30,6 +36,8 @@ def parse(text: str, name: str) -> Parsed:
     """The chunks, symbols and references of one file."""
     language = languages.get(name)
     data = text.encode("utf-8", "surrogatepass")
+    if is_too_deep(data):
+        return windows.parse(text, name)
     parser, query = grammar(name)
     line_map = LineMap(text, data)
     tree = parser.parse(data)
@@ -66,6 +74,8 @@ def _nest(findings: Findings, line_map: LineMap, language: Language) -> list[Def
         definition.lines = definition.span = _own_lines(definition.node, findings, line_map)
         if stack and stack[-1].kind is None and stack[-1].end - definition.end <= _WRAPPER_TAIL:
             definition.span = stack.pop().span
+        if len(stack) >= _MAX_DEPTH:
+            continue
         if definition.kind is not None:
             _place(definition, [item for item in stack if item.kind is not None], roots, findings, language)
         stack.append(definition)
@@ -174,7 +184,9 @@ def _signature(definition: Definition, data: bytes) -> str:
     lines = data[start:end].decode("utf-8", "replace").strip().split("\n")
     code = [line for line in lines if not line.lstrip().startswith(("#", "//", "--"))]
     kept = code if head_end else lines[:1]
-    return WHITE_SPACE.sub(" ", " ".join(kept)).strip().rstrip("{:=; ")[:_SIGNATURE_LIMIT]
+    line = WHITE_SPACE.sub(" ", " ".join(kept)).strip()
+    line = _TRAILING_COMMENT.sub("", line).replace("( ", "(").replace(", )", ")").replace(" )", ")")
+    return line.rstrip("{:=; ")[:_SIGNATURE_LIMIT]
 
 
 CHUNKER = Chunker("syntax", parse)

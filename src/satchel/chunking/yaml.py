@@ -10,10 +10,11 @@ import re
 
 from satchel.chunking import syntax, windows
 from satchel.chunking.chunker import Chunker
+from satchel.lines import split_lines
 from satchel.types import Parsed
 
 _MOST_COLUMNS = 100  # each may hold a mapping and a sequence at once, and the buffer holds about 250
-_LINE_HEAD = re.compile(r"^[ \t]*(?:[-?:][ \t]+)*", re.MULTILINE)
+_LINE_HEAD = re.compile(r"[ \t]*(?:[-?:][ \t]+)*")
 _MARKER = re.compile(r"[-?:]")
 
 
@@ -23,17 +24,16 @@ def parse(text: str, name: str) -> Parsed:
 
 
 def is_too_deep(text: str) -> bool:
-    """Whether more blocks may be open at once than the parser can hold; text in a block counts as well."""
-    open_columns: list[int] = []
-    for match in _LINE_HEAD.finditer(text):
-        head = match[0]
-        columns = [marker.start() for marker in _MARKER.finditer(head)] + [len(head)]
-        while open_columns and open_columns[-1] >= columns[0]:
-            open_columns.pop()
-        open_columns += columns
-        if len(open_columns) > _MOST_COLUMNS:
-            return True
-    return False
+    """Whether more blocks might be open at once than the parser can hold.
+
+    Open blocks start at different columns, so the columns at which anything starts bound their number,
+    whatever blank lines, comments or broken quotes stand between.
+    """
+    heads = {match[0] for line in split_lines(text) if (match := _LINE_HEAD.match(line))}
+    columns = {len(head) for head in heads}
+    for head in heads:
+        columns.update(marker.start() for marker in _MARKER.finditer(head))
+    return len(columns) > _MOST_COLUMNS
 
 
 CHUNKER = Chunker("yaml", parse)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command
-from satchel.engine import Engine
 from satchel.packing.layers import DigestEntry, LayeredPack
 from satchel.settings import INDEX_FOLDER
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 PACK_FILE = "context_pack.json"
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from satchel.engine import Engine
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

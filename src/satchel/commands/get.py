@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
 from satchel import ids, tokenizers
 from satchel.commands.command import Command, Positional
-from satchel.engine import Engine
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.packing.fetch import Mode, StopReason, fit, show
 from satchel.retrieval.lookup import Found
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 MAX_IDS = 200
 

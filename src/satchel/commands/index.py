@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command
-from satchel.engine import Engine
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 class IndexRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
 from satchel.commands.command import Command
-from satchel.engine import Engine
 from satchel.errors import InvalidBudget
 from satchel.packing.overview import render
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 class MapRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

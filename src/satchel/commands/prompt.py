@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
@@ -10,8 +10,10 @@ from msgspec import Meta
 from satchel import tokenizers
 from satchel.commands.build import Scope
 from satchel.commands.command import Command
-from satchel.engine import Engine
 from satchel.packing.prompt import build_prompt
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 class PromptRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, Flag, Positional
 from satchel.commands.shared import SymbolItem, symbol_item
-from satchel.engine import Engine
 from satchel.errors import InvalidRequest, SymbolNotFound
 from satchel.types import Label, ResolvedReference
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 class RefsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

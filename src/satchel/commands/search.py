@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, Flag, Positional
 from satchel.commands.shared import FilterFields
-from satchel.engine import Engine
 from satchel.types import Hit
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 class SearchRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from satchel.commands.command import Command
-from satchel.engine import Engine
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 class StatsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

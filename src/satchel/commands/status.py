@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command
-from satchel.engine import Engine
 from satchel.errors import IndexProblem
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 class StatusRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

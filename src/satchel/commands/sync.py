@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from satchel.commands import build, validate
 from satchel.commands.command import Command
-from satchel.engine import Engine
 from satchel.packing.validation import Problem
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 class SyncResponse(msgspec.Struct, frozen=True):

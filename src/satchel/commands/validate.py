@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
 from satchel.commands.build import pack_path
 from satchel.commands.command import Command
-from satchel.engine import Engine
 from satchel.errors import FileNotFound
 from satchel.packing.layers import LayeredPack
 from satchel.packing.validation import Problem, decode
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 
 class ValidateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

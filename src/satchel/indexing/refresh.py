@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from satchel import terms
 from satchel.indexing.analyse import AnalysedFile, Stages, TermCollector, analyse_source
@@ -70,14 +71,15 @@ def refresh(
     (files done, files to do)."""
     if store.exists() and not force:
         with closing(store.snapshot()) as snapshot:
-            unchanged = _unchanged(snapshot, walk, meta)
-        if unchanged is not None:
-            return unchanged
+            nothing_to_do = unchanged(snapshot, walk, meta)
+        if nothing_to_do is not None:
+            return nothing_to_do
     with store.write() as writer:
         return _Run(writer, walk, stages, meta, workers, progress).run(force)
 
 
-def _unchanged(snapshot: Snapshot, walk: Walk, wanted: dict[str, str]) -> Refresh | None:
+def unchanged(snapshot: Snapshot, walk: Walk, wanted: dict[str, str]) -> Refresh | None:
+    """The report of a refresh that has nothing to do; None if there is something."""
     stored = snapshot.meta()
     if any(stored.get(key) != value for key, value in wanted.items()):
         return None

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from satchel.storage.postings import Counts, Numbers
 from satchel.storage.records import Segment
+
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
+
+    from satchel.storage.postings import Counts, Numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,18 @@ goes to processes. What is in flight is bounded, so memory stays flat however la
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from typing import TYPE_CHECKING
 
 from satchel.indexing.analyse import Batch, Stages, analyse
 from satchel.types import FileEntry
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from multiprocessing.context import BaseContext
 
 _BATCH_BYTES = 768 * 1024  # a batch takes a fifth of a second or so: progress moves, pickling is cheap
 _BATCH_FILES = 128
@@ -45,6 +48,8 @@ def analyse_all(stages: Stages, entries: Sequence[FileEntry], workers: int) -> I
         for batch in batches(entries):
             yield analyse(stages, batch)
         return
+    from concurrent.futures import ProcessPoolExecutor  # only large work pays for loading it
+
     with ProcessPoolExecutor(workers, _context(), initializer=_start, initargs=(stages,)) as pool:
         pending: deque[Future[Batch]] = deque()
         for batch in batches(entries):
@@ -60,8 +65,10 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _context() -> multiprocessing.context.BaseContext:
+def _context() -> BaseContext:
     """Fork where it is safe (no other threads) because it starts at once; otherwise spawn."""
+    import multiprocessing
+
     if "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1:
         return multiprocessing.get_context("fork")
     return multiprocessing.get_context("spawn")

@@ -25,8 +25,20 @@ def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     return by_suffix, by_filename, by_interpreter
 
 
-def detect(path: str, first_line: str = "") -> str:
-    """The language of a file: by its name, its suffixes (longest first), its `#!` line, else unknown."""
+@cache
+def _claims() -> dict[str, list[tuple[re.Pattern[str], str]]]:
+    found: dict[str, list[tuple[re.Pattern[str], str]]] = {}
+    for name in plugins.names("language"):
+        for suffix, expression in get(name).claims:
+            found.setdefault(suffix, []).append((re.compile(expression, re.MULTILINE), name))
+    return found
+
+
+def detect(path: str, head: str = "") -> str:
+    """The language of a file: by its name, its suffixes (longest first), its `#!` line, else unknown.
+
+    `head` is the beginning of its text; it decides where two languages share a suffix.
+    """
     by_suffix, by_filename, by_interpreter = _tables()
     name = path.rpartition("/")[2]
     if name in by_filename:
@@ -35,10 +47,11 @@ def detect(path: str, first_line: str = "") -> str:
     for start in range(1, len(parts)):
         suffix = "." + ".".join(parts[start:])
         if suffix in by_suffix:
-            return by_suffix[suffix]
-    if parts[0] in by_filename:  # Dockerfile.dev, Makefile.am
-        return by_filename[parts[0]]
-    if first_line.startswith("#!") and (match := _SHEBANG.match(first_line)):
+            claimed = (name for found, name in _claims().get(suffix, ()) if found.search(head))
+            return next(claimed, by_suffix[suffix])
+    if (stem := name.partition(".")[0]) in by_filename:  # Dockerfile.dev, Makefile.am
+        return by_filename[stem]
+    if head.startswith("#!") and (match := _SHEBANG.match(head)):
         program = match.group(2) if match.group(1) == "env" and match.group(2) else match.group(1)
         return by_interpreter.get(program.rstrip("0123456789."), UNKNOWN)
     return UNKNOWN

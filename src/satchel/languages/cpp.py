@@ -33,6 +33,12 @@ _FUNCTION = """(function_declarator declarator: [
 # deleted or defaulted ones included, is no definition. A macro test is named after its arguments.
 LANGUAGE = Language(
     name="cpp",
+    claims=(
+        (
+            ".h",
+            r"^\s*(?:namespace\s+[\w:]+\s*\{|template\s*<|class\s+\w[^;]*$|(?:public|private|protected)\s*:|using\s+namespace\s)",
+        ),
+    ),
     suffixes=(
         ".cpp",
         ".cc",

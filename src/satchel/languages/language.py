@@ -30,6 +30,7 @@ class Language:
 
     name: str
     suffixes: tuple[str, ...]
+    claims: tuple[tuple[str, str], ...] = ()  # (a suffix of another language, what in a file makes it ours)
     filenames: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()  # programs a `#!` line may name
     chunker: str = "syntax"

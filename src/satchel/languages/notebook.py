@@ -6,7 +6,6 @@ from satchel.types import ChunkKind
 LANGUAGE = Language(
     name="notebook",
     suffixes=(".ipynb",),
-    chunker="notebook",
+    chunker="notebooks",
     module_kind=ChunkKind.CONFIG,
-    prose=True,  # an image in an output is one long line, which is no sign of minified code
 )

@@ -6,6 +6,7 @@ from satchel.types import ChunkKind
 LANGUAGE = Language(
     name="rst",
     suffixes=(".rst", ".rest"),
+    claims=((".txt", r"^\.\. [\w-]+:: |^\.\. _[\w -]+:|:(?:ref|doc|class|func|meth|mod|setting):`"),),
     chunker="rst",
     module_kind=ChunkKind.SECTION,
     prose=True,

@@ -11,7 +11,19 @@ DIGEST_CHUNKS = 2
 _PREVIEW_CHARS = 180
 _FLUFF_CHARS = 300  # an overview shorter than this says nothing
 _TELLING = frozenset(
-    "core rules workflow commands usage setup api architecture critical mandatory protocol".split()
+    {
+        "api",
+        "architecture",
+        "commands",
+        "core",
+        "critical",
+        "mandatory",
+        "protocol",
+        "rules",
+        "setup",
+        "usage",
+        "workflow",
+    }
 )
 _FLUFF = frozenset({"overview", "intro", "introduction"})
 _WORD = re.compile(r"\w+")
@@ -29,7 +41,7 @@ class Scored:
 
 
 def score_chunk(title: str, level: int, text: str) -> int:
-    """+3 for a telling word in the title, +2 for a high heading, −2 for an empty overview."""
+    """+3 for a telling word in the title, +2 for a high heading, -2 for an empty overview."""
     words = set(_WORD.findall(title.lower()))
     score = 3 if words & _TELLING else 0
     score += 2 if level <= 2 else 0

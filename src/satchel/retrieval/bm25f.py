@@ -10,12 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM, Counts
-from satchel.retrieval.corpus import Corpus, Places
+from satchel.retrieval.corpus import Corpus
+from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
+
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
+
+    from satchel.retrieval.corpus import Places
+    from satchel.storage.postings import Counts
 
 K1 = 1.2  # how fast repetition stops counting
 BODY_B = 0.5  # how much a long chunk is held against it

@@ -5,15 +5,17 @@ Chunks are addressed by *place*: their position in all segments laid end to end.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from satchel.storage import postings
 from satchel.storage.protocol import Snapshot
 
-Places = NDArray[np.int64]
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
+
+    Places = NDArray[np.int64]
 
 
 class Corpus:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from satchel import ids
 from satchel.errors import InvalidQuery, InvalidRequest
 from satchel.lines import split_lines
 from satchel.retrieval import bm25f
-from satchel.retrieval.corpus import Corpus, Places
+from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 from satchel.storage.records import ChunkRecord
 from satchel.terms import terms
 from satchel.types import Hit, Reason
+
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
+
+    from satchel.retrieval.corpus import Places
 
 MAX_QUERY_CHARS = 100_000
 MAX_RESULTS = 1000

@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] in (["--version"], ["-V"]):
         print(f"satchel {__version__}")
         return 0
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads costs more than a search
     from satchel.serving.cli_run import run_command
 
     return _guarded(run_command, given)

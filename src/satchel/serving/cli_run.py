@@ -20,14 +20,11 @@ _HELP_WIDTH = 100
 
 def run_command(given: list[str], description: str, epilog: str) -> int:
     """Parse, run, print."""
-    parser = _parser(description, epilog)
-    options = parser.parse_args(given)
-    if options.command is None:
-        parser.print_help()
-        return EXIT_OK
-    as_json: bool = options.json
+    as_json = "--json" in given
     try:
-        response = _answer(options)
+        named = bool(given) and not given[0].startswith("-")  # then only that command's file is loaded
+        parser = _parser(description, epilog, given[:1] if named else plugins.names("command"))
+        response = _answer(parser.parse_args(given or ["--help"]))
     except SatchelError as error:
         _print_error(error, as_json=as_json)
         return EXIT_CODES[error.code]
@@ -35,7 +32,7 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
     return EXIT_OK if getattr(response, "ok", True) else EXIT_DOES_NOT_HOLD
 
 
-def _parser(description: str, epilog: str) -> argparse.ArgumentParser:
+def _parser(description: str, epilog: str, names: list[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="satchel",
         description=description,
@@ -43,8 +40,8 @@ def _parser(description: str, epilog: str) -> argparse.ArgumentParser:
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
     )
     parser.add_argument("--version", "-V", action="store_true", help="print the version")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name in plugins.names("command"):
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name in names:
         command: Command = plugins.load("command", name)
         summary = command.help.split("\n", 1)[0]
         sub = commands.add_parser(
@@ -125,7 +122,7 @@ def _answer(options: argparse.Namespace) -> Any:
 def _refresh(engine: Any) -> None:
     """Answer from the last complete index while another process writes the next; and say so."""
     try:
-        engine.refresh()
+        engine.ensure_fresh()
     except IndexBusy as error:
         if not engine.store.exists():
             raise

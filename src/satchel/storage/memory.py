@@ -6,7 +6,9 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from satchel.errors import IndexMissing
 from satchel.storage import records
@@ -36,8 +38,10 @@ class _Tables:
     retired: dict[str, RetiredChunk] = field(default_factory=dict)
 
     def copy(self) -> _Tables:
-        return replace(
-            self,
+        return _Tables(
+            generation=self.generation,
+            next_chunk=self.next_chunk,
+            next_segment=self.next_segment,
             meta=dict(self.meta),
             files=dict(self.files),
             segments=dict(self.segments),

@@ -11,14 +11,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from satchel.storage.records import Segment
 
-Numbers = NDArray[np.uint32]
-Counts = NDArray[np.uint16]
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.uint32]
+    Counts = NDArray[np.uint16]
+
 
 POSTING_BYTES = 6
 

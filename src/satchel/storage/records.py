@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -24,8 +23,7 @@ ChunkRow = tuple[str, str, int, int, int, int, str]
 SymbolRow = tuple[str, str, str, int, int, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class FileRecord:
+class FileRecord(msgspec.Struct, frozen=True):
     """A file as the index knows it."""
 
     path: str
@@ -42,8 +40,7 @@ class FileRecord:
     settled: bool = True  # False: written so shortly before it was read that it may have changed since
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRecord:
+class ChunkRecord(msgspec.Struct, frozen=True):
     """A chunk without its text, which is lines `start_line … end_line` of the file's text."""
 
     kind: ChunkKind
@@ -57,8 +54,7 @@ class ChunkRecord:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True):
     """A run of the full-text index: the chunks it covers and their lengths, as packed arrays."""
 
     number: int
@@ -66,16 +62,14 @@ class Segment:
     lengths: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolRecord:
+class SymbolRecord(msgspec.Struct, frozen=True):
     """A symbol and the file that defines it."""
 
     path: str
     symbol: Symbol
 
 
-@dataclass(frozen=True, slots=True)
-class RetiredChunk:
+class RetiredChunk(msgspec.Struct, frozen=True):
     """An id that is no longer current: where its chunk was and what it was called."""
 
     digest: str
@@ -84,8 +78,7 @@ class RetiredChunk:
     file_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedRecord:
+class SkippedRecord(msgspec.Struct, frozen=True):
     """A file that was left out, with the size and time by which it is known to be unchanged."""
 
     skipped: Skipped
@@ -93,8 +86,7 @@ class SkippedRecord:
     mtime_ns: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class PackedFile:
+class PackedFile(msgspec.Struct, frozen=True):
     """One file as rows and bytes: what `pack` makes and a store keeps."""
 
     text: bytes

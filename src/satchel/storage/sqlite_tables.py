@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from satchel.storage import records
 from satchel.storage.records import (
@@ -36,6 +37,7 @@ class SqliteSnapshot:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._meta = dict(connection.execute("SELECT key, value FROM meta"))
+        self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
 
     @property
     def generation(self) -> int:
@@ -48,8 +50,10 @@ class SqliteSnapshot:
         return dict(self._meta)
 
     def files(self) -> list[FileRecord]:
-        rows = self._connection.execute(f"SELECT {_FILE_COLUMNS} FROM files ORDER BY path")
-        return [_file_record(row) for row in rows]
+        if self._files is None:
+            rows = self._connection.execute(f"SELECT {_FILE_COLUMNS} FROM files ORDER BY path")
+            self._files = [_file_record(row) for row in rows]
+        return self._files
 
     def file(self, path: str) -> FileRecord | None:
         row = self._one(f"SELECT {_FILE_COLUMNS} FROM files WHERE path = ?", path)

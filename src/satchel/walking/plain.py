@@ -18,30 +18,41 @@ Ignores = Callable[[str, str], bool]
 """(folder, entry) → whether an ignore file leaves the entry out."""
 
 
-def walk_plain(root: Path, ignores: Ignores, selection: Selection) -> None:
-    """Offers every file below the root to the selection."""
+def walk_plain(root: Path, ignores: Ignores, selection: Selection, names: dict[str, set[str]]) -> None:
+    """Offers every file below the root to the selection. What a folder holds is noted in `names`
+    before any of it is decided, so that nobody has to look for an ignore file that is not there."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()
         try:
             with os.scandir(os_path(root, folder)) as found:
-                for entry in found:
-                    _visit(entry, folder, waiting, ignores, selection)
+                entries = list(found)
         except OSError as error:
             selection.skip(folder or ".", SkipReason.UNREADABLE, error.strerror or "cannot be listed")
+            continue
+        names[folder] = {_name(entry) for entry in entries}
+        if folder and ".git" in names[folder]:
+            selection.skip(folder, SkipReason.VENDORED, NESTED)
+            continue
+        for entry in entries:
+            _visit(entry, folder, waiting, ignores, selection)
+
+
+def _name(entry: os.DirEntry[bytes]) -> str:
+    return entry.name.decode("utf-8", "surrogateescape")
 
 
 def _visit(
     entry: os.DirEntry[bytes], folder: str, waiting: list[str], ignores: Ignores, selection: Selection
 ) -> None:
-    name = entry.name.decode("utf-8", "surrogateescape")
+    name = _name(entry)
     path = f"{folder}/{name}" if folder else name
     if name == ".git":
         return
     if entry.is_dir(follow_symlinks=False) and not (
         _WINDOWS and is_junction(entry.stat(follow_symlinks=False))
     ):
-        if not ignores(folder, path + "/") and enters(selection, entry.path, path):
+        if not ignores(folder, path + "/") and selection.enters(path):
             waiting.append(path)
     elif not ignores(folder, path) and selection.admits(path, name):
         take_entry(selection, path, entry.stat(follow_symlinks=False))

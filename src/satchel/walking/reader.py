@@ -15,9 +15,9 @@ from satchel.walking.selection import too_large
 from satchel.walking.walker import Tree
 
 Detect = Callable[[str, str], str]
-"""(path, first line) → the name of the language."""
+"""(path, beginning of the text) → the name of the language."""
 
-_FIRST_LINE = 200  # characters; a `#!` line is short
+_HEAD_CHARS = 20_000  # enough to tell C++ from C
 
 
 def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) -> Source | Skipped:
@@ -28,7 +28,7 @@ def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) ->
     if decoded is None:
         return Skipped(path, SkipReason.BINARY)
     text, encoding = decoded
-    language = detect(path, _first_line(text))
+    language = detect(path, text[:_HEAD_CHARS].removeprefix("\ufeff"))
     if (detail := minified(path, text, language)) is not None:
         return Skipped(path, SkipReason.MINIFIED, detail)
     if not options.include_generated and (detail := generated(path, text)) is not None:
@@ -44,8 +44,3 @@ def load_source(tree: Tree, path: str, options: WalkOptions, detect: Detect) -> 
     except SatchelError as error:
         return Skipped(path, SkipReason.UNREADABLE, error.message)
     return read_source(path, data, options, detect)
-
-
-def _first_line(text: str) -> str:
-    head = text[:_FIRST_LINE].removeprefix("\ufeff").replace("\r", "\n")
-    return head.partition("\n")[0]

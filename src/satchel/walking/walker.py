@@ -44,7 +44,12 @@ class WorkTree:
 
     def entries(self) -> Walk:
         selection = Selection(self.options)
-        own = _own_rules(self._load, self.options)
+        names: dict[str, set[str]] = {}
+
+        def load(folder: str, name: str) -> bytes | None:
+            return self._load(folder, name) if name in names.get(folder, (name,)) else None
+
+        own = _own_rules(load, self.options)
         notes: tuple[str, ...] = ()
         listed: list[str] | None = None
         if in_repository(self.root):
@@ -53,8 +58,8 @@ class WorkTree:
             except GitUnusable as problem:
                 notes = (f"{problem.message}; the folder was walked without git",)
         if listed is None:
-            rules = IgnoreRules(GIT_NAMES, self._load, ignore_lines(self._load(".git/info", "exclude")))
-            walk_plain(self.root, lambda *asked: rules.ignores(*asked) or own(*asked), selection)
+            rules = IgnoreRules(GIT_NAMES, load, ignore_lines(self._load(".git/info", "exclude")))
+            walk_plain(self.root, lambda *asked: rules.ignores(*asked) or own(*asked), selection, names)
         else:
             select_listed(self.root, listed, own, selection)
         return _walk(selection, notes)

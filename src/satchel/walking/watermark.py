@@ -12,6 +12,7 @@ from pathlib import Path
 
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
+from satchel.types import Walk
 from satchel.walking.git import list_work_tree, prefix_of
 from satchel.walking.git_command import GitProblem, GitUnusable, run_git
 from satchel.walking.paths import os_path
@@ -47,14 +48,14 @@ class Watermark:
     total_bytes: int | None = None
 
 
-def compute(root: Path, options: WalkOptions | None = None) -> Watermark:
-    """The watermark of a folder now."""
+def compute(root: Path, options: WalkOptions | None = None, walk: Walk | None = None) -> Watermark:
+    """The watermark of a folder now; `walk` saves another look at a folder without git."""
     if in_repository(root):
         try:
             return _from_git(root)
         except GitUnusable:  # the kind of the watermark says so
             pass
-    files = WorkTree(root, options).entries().files
+    files = (walk or WorkTree(root, options).entries()).files
     return Watermark(
         WatermarkKind.FILESYSTEM,
         file_count=len(files),

@@ -1,0 +1,221 @@
+"""Builders of real folders, repositories, engines and processes, and the one dump that compares indexes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from satchel.chunking import parse_source
+from satchel.engine import Engine
+from satchel.ids import hash_bytes
+from satchel.indexing.analyse import TermCollector, analyse_source
+from satchel.languages import detect
+from satchel.storage.memory import MemoryStore
+from satchel.storage.protocol import Snapshot, Store
+from satchel.storage.records import FileRecord, PackedFile
+from satchel.types import Source
+from satchel.walking.source_reader import SourceReader
+from satchel.walking.walker import WorkTree
+
+Files = Mapping[str, str | bytes]
+
+SHOP: dict[str, str | bytes] = {
+    "README.md": "# Shop\n\nA small shop.\n\n## Setup\n\nRun `make install`.\n\n## Usage\n\nCall checkout.\n",
+    "docs/guide.md": "# Guide\n\nHow the basket works, see [setup](../README.md#setup).\n\n## Core rules\n\nPay first.\n",
+    "src/basket.py": (
+        '"""Baskets."""\n\nfrom src.money import add_money\n\n\n'
+        "class Basket:\n"
+        '    """What a customer wants."""\n\n'
+        "    def add_item(self, item):\n"
+        "        self.items.append(item)\n\n"
+        "    def total_price(self):\n"
+        "        return add_money(item.price for item in self.items)\n"
+    ),
+    "src/money.py": (
+        "RATE = 2\n\n\ndef add_money(amounts):\n    # rounding happens at the till\n    return sum(amounts) * RATE\n"
+    ),
+    "src/till.go": (
+        'package till\n\nimport "fmt"\n\n// OpenTill starts the day.\nfunc OpenTill() {\n\tfmt.Println("open")\n}\n'
+    ),
+    "tests/test_basket.py": (
+        "from src.basket import Basket\n\n\ndef test_total():\n    assert Basket().total_price() == 0\n"
+    ),
+    "config.toml": '[till]\nname = "front"\n',
+}
+QUERIES = ("basket total price", "add_money", "setup", "till", "how does the customer pay first")
+
+_GIT_ENVIRONMENT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "A",
+    "GIT_AUTHOR_EMAIL": "a@example.org",
+    "GIT_COMMITTER_NAME": "A",
+    "GIT_COMMITTER_EMAIL": "a@example.org",
+}
+_OUR_VARIABLES = ("SATCHEL_HOME", "SATCHEL_WORKERS", "NO_COLOR", "PYTHONHASHSEED")
+_LONG_AGO_SECONDS = 60  # older than the time within which an equal stamp proves nothing
+NOBODY = 65534
+
+
+def known_bug(reason: str) -> pytest.MarkDecorator:
+    """Marks a test of what should hold and does not yet; it fails as soon as it holds."""
+    return pytest.mark.xfail(strict=True, reason=reason)
+
+
+def make_tree(root: Path, files: Files) -> Path:
+    """Write files given as path → text (or bytes) below a folder; returns the folder."""
+    root.mkdir(parents=True, exist_ok=True)
+    for path, content in files.items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+    return root
+
+
+def age(root: Path, seconds: float = _LONG_AGO_SECONDS) -> Path:
+    """Set the times of all files back, so that an equal stamp means an equal file."""
+    then = time.time() - seconds
+    for path in root.rglob("*"):
+        if path.is_file() and "_ctx" not in path.parts and ".git" not in path.parts:
+            os.utime(path, (then, then))
+    return root
+
+
+def make_engine(root: Path, store: Store | None = None, *, index_dir: Path | None = None, workers: int = 1) -> Engine:
+    """An engine over real files; without a store its index is the real file in `_ctx/`."""
+    return Engine.open(root, store=store, index_dir=index_dir, workers=workers)
+
+
+def memory_engine(root: Path) -> Engine:
+    """An engine with a fresh index in memory."""
+    engine = make_engine(root, MemoryStore())
+    engine.refresh()
+    return engine
+
+
+def git(root: Path, *arguments: str) -> str:
+    """Run git in a folder, deaf to the configuration of this machine."""
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=root,
+        env=os.environ | _GIT_ENVIRONMENT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout
+
+
+def git_repo(root: Path, files: Files) -> Path:
+    """A repository with all files committed."""
+    make_tree(root, files)
+    if not (root / ".git").exists():
+        git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A", ".")
+    git(root, "commit", "-q", "--allow-empty", "-m", "x")
+    return root
+
+
+def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a user who set nothing."""
+    kept = {name: value for name, value in os.environ.items() if name not in _OUR_VARIABLES}
+    return kept | {"XDG_CONFIG_HOME": os.devnull + "/none"} | dict(extra or {})
+
+
+def run_cli(
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    user: int | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """The real command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "satchel", *map(os.fspath, arguments)],
+        cwd=cwd,
+        env=clean_environment(environment),
+        capture_output=True,
+        check=False,
+        timeout=120,
+        user=user,
+        group=user,
+        extra_groups=() if user is not None else None,
+    )
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A folder that other users may enter; pytest's own are closed to them."""
+    with TemporaryDirectory() as name:
+        root = Path(name).resolve()
+        root.chmod(0o755)
+        yield root
+
+
+def other_user() -> int | None:
+    """Permissions do not bind root: such a test then runs as nobody."""
+    return NOBODY if os.geteuid() == 0 else None
+
+
+def packed(path: str, text: str, mtime_ns: int = 1) -> tuple[FileRecord, PackedFile]:
+    """A text as the index keeps it, by the real parser."""
+    language = detect(path, text.partition("\n")[0])
+    data = text.encode("utf-8", "surrogatepass")
+    source = Source(path, text, language, "utf-8", hash_bytes(data), len(data))
+    analysed = analyse_source(source, mtime_ns, parse_source(text, language), TermCollector())
+    return analysed.record, analysed.packed
+
+
+def reader(root: Path) -> SourceReader:
+    """What reads the files of a folder."""
+    engine = make_engine(root, MemoryStore())
+    return SourceReader(WorkTree(root.resolve(), engine.options.walk), engine.options.walk)
+
+
+def dump(engine: Engine, queries: Sequence[str] = QUERIES) -> dict[str, Any]:
+    """Everything an index says, without what its history may change (numbers, generation, settledness)."""
+    snapshot = engine.snapshot()
+    return {**dump_tables(snapshot), "searches": {query: _hits(engine, query) for query in queries}}
+
+
+def dump_tables(snapshot: Snapshot) -> dict[str, Any]:
+    """The tables of a snapshot, file by file."""
+    return {
+        "files": {record.path: _file(snapshot, record) for record in snapshot.files()},
+        "symbols": [(item.path, item.symbol.qualified_name) for item in snapshot.all_symbols()],
+        "symbol_count": snapshot.symbol_count(),
+        "kinds": snapshot.kind_counts(),
+        "skipped": [astuple(record.skipped) for record in snapshot.skipped()],
+    }
+
+
+def _file(snapshot: Snapshot, record: FileRecord) -> dict[str, Any]:
+    path = record.path
+    chunks = snapshot.chunks(path)
+    return {
+        "record": (record.size, record.mtime_ns, record.file_hash, record.language, record.encoding)
+        + (record.line_count, record.redactions, record.tags, record.chunk_count),
+        "chunks": [
+            (chunk.kind, chunk.title_path, chunk.level, chunk.start_line, chunk.end_line, chunk.body_offset)
+            + (chunk.digest,)
+            for chunk in chunks
+        ],
+        "found_by_digest": [chunk in snapshot.chunks_by_digest(chunk.digest) for chunk in chunks],
+        "symbols": [astuple(symbol) for symbol in snapshot.symbols(path)],
+        "references": snapshot.references(path),
+        "comments": snapshot.parsed(path).comments,
+        "text": snapshot.text(path),
+    }
+
+
+def _hits(engine: Engine, query: str) -> list[Any]:
+    return [astuple(hit) for hit in engine.search(query, k=50, explain=True)[0]]
