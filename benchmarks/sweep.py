@@ -4,7 +4,8 @@
     python benchmarks/sweep.py flask redis     some of them, to the terminal only
 
 On every chunk of every file: its text is the file's lines as read from disk again, every line that is not
-blank is in exactly one chunk, no id and no document name is given twice, nothing points outside the file.
+blank is in exactly one chunk, none is longer than it may be, no id and no document name is given twice,
+nothing points outside the file.
 
 On every corpus the same dump (files, chunks, symbols, references, terms, searches) comes from a fresh index
 by one worker, from one by two workers under another PYTHONHASHSEED, from the memory store, and from an index
@@ -33,8 +34,10 @@ import numpy as np
 from corpora import CORPORA, SWEEP, Corpus, default_cache, get
 
 from satchel import ids
+from satchel.chunking.layout import MAX_CHARS
 from satchel.commands import refs, search
 from satchel.engine import Engine
+from satchel.errors import SatchelError
 from satchel.indexing import workers
 from satchel.lines import split_lines
 from satchel.retrieval.lookup import Fate
@@ -80,9 +83,17 @@ class Result:
 
 
 def sweep(corpus: Corpus, cache: Path) -> Result:
-    """All checks on one corpus. The trees are hard links in a scratch folder, indexes lie beside them."""
-    original = get(corpus.name, cache)
+    """All checks on one corpus; a run that ends early is a failure of its own."""
     result = Result(corpus)
+    try:
+        check(get(corpus.name, cache), cache, result)
+    except (SatchelError, subprocess.CalledProcessError) as error:
+        result.fail(".", 0, f"not swept to the end: {error!r}")
+    return result
+
+
+def check(original: Path, cache: Path, result: Result) -> None:
+    """The trees are hard links in a scratch folder, the indexes lie beside them."""
     with tempfile.TemporaryDirectory(dir=cache, prefix="sweep-") as scratch:
         tree, fresh, other = Path(scratch, "tree"), Path(scratch, "fresh"), Path(scratch, "other")
         link(original, tree, files_of(original))
@@ -101,7 +112,6 @@ def sweep(corpus: Corpus, cache: Path) -> Result:
         with Engine.open(grown(original, Path(scratch, "grown")), index_dir=Path(scratch, "steps")) as engine:
             grow(engine, original, result)
             compare(expected, dump(engine), "grown index", result)
-    return result
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -164,7 +174,8 @@ def check_citations(snapshot: Snapshot, record: FileRecord, lines: list[str], re
         ):
             holds = REDACTED in (ours or "") if number in redacted else ours == theirs
             result.expect(holds, record.path, number, f"cited {ours!r}, the file has {theirs!r}")
-        result.expect(len(chunk.body) <= len(chunk.text), record.path, chunk.start_line, "body is no part")
+        short = len(chunk.text) <= MAX_CHARS or len(shown) == 1  # a line is never cut
+        result.expect(short, record.path, chunk.start_line, f"a chunk of {len(chunk.text)} characters")
 
 
 def check_coverage(chunks: list[ChunkRecord], path: str, lines: list[str], result: Result) -> None:
@@ -248,7 +259,15 @@ def answers(engine: Engine) -> Iterator[tuple[str, str]]:
     for request in requests:
         yield f"search {request.query}", msgspec.json.encode(search.run(engine, request)).decode()
     for name in picked:
-        yield f"refs {name}", msgspec.json.encode(refs.run(engine, refs.RefsRequest(name=name))).decode()
+        yield f"refs {name}", references(engine, name)
+
+
+def references(engine: Engine, name: str) -> str:
+    """Who uses a name, as JSON; an error is an answer too."""
+    try:
+        return msgspec.json.encode(refs.run(engine, refs.RefsRequest(name=name))).decode()
+    except SatchelError as error:
+        return msgspec.json.encode(error.as_dict()).decode()
 
 
 def digest(dumped: Dump) -> str:

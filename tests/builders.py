@@ -64,7 +64,6 @@ _GIT_ENVIRONMENT = {
 }
 _OUR_VARIABLES = ("SATCHEL_HOME", "SATCHEL_WORKERS", "NO_COLOR", "PYTHONHASHSEED")
 _LONG_AGO_SECONDS = 60  # older than the time within which an equal stamp proves nothing
-NOBODY = 65534
 
 
 def known_bug(reason: str) -> pytest.MarkDecorator:
@@ -78,7 +77,9 @@ def make_tree(root: Path, files: Files) -> Path:
     for path, content in files.items():
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+        target.write_bytes(
+            content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+        )
     return root
 
 
@@ -91,7 +92,9 @@ def age(root: Path, seconds: float = _LONG_AGO_SECONDS) -> Path:
     return root
 
 
-def make_engine(root: Path, store: Store | None = None, *, index_dir: Path | None = None, workers: int = 1) -> Engine:
+def make_engine(
+    root: Path, store: Store | None = None, *, index_dir: Path | None = None, workers: int = 1
+) -> Engine:
     """An engine over real files; without a store its index is the real file in `_ctx/`."""
     return Engine.open(root, store=store, index_dir=index_dir, workers=workers)
 
@@ -136,7 +139,6 @@ def run_cli(
     *arguments: str | Path,
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
-    user: int | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """The real command line in a process of its own."""
     return subprocess.run(
@@ -146,9 +148,34 @@ def run_cli(
         capture_output=True,
         check=False,
         timeout=120,
-        user=user,
-        group=user,
-        extra_groups=() if user is not None else None,
+    )
+
+
+# What root's interpreter loads late, nobody may not read: a first run as root loads it all.
+_AS_NOBODY = """
+import io, os, sys
+from pathlib import Path
+from satchel.serving.cli import main
+segment, warm, *arguments = sys.argv[1:]
+screen, sys.stdout = sys.stdout, io.TextIOWrapper(io.BytesIO())
+main([*arguments, "--segment", warm])
+sys.stdout = screen
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+sys.exit(main([*arguments, "--segment", segment]))
+"""
+
+
+def run_cli_as_nobody(*arguments: str, segment: Path, warm: Path) -> subprocess.CompletedProcess[bytes]:
+    """The command line bound by permissions, which do not bind root."""
+    return subprocess.run(
+        [sys.executable, "-c", _AS_NOBODY, str(segment), str(warm), *arguments],
+        env=clean_environment(),
+        capture_output=True,
+        check=False,
+        timeout=120,
     )
 
 
@@ -159,11 +186,6 @@ def open_folder() -> Iterator[Path]:
         root = Path(name).resolve()
         root.chmod(0o755)
         yield root
-
-
-def other_user() -> int | None:
-    """Permissions do not bind root: such a test then runs as nobody."""
-    return NOBODY if os.geteuid() == 0 else None
 
 
 def packed(path: str, text: str, mtime_ns: int = 1) -> tuple[FileRecord, PackedFile]:

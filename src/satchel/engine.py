@@ -7,36 +7,45 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from satchel import languages, settings
 from satchel._version import __version__
-from satchel.chunking import parse_source
 from satchel.errors import IndexCorrupt, IndexIncompatible, IndexProblem, ProjectNotFound
-from satchel.indexing.analyse import Stages
 from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
-from satchel.indexing.refresh import Progress, Refresh, refresh, signature, unchanged
-from satchel.indexing.workers import default_workers
+from satchel.indexing.plan import Refresh, signature, unchanged
 from satchel.lines import split_lines
-from satchel.packing.layers import LayeredPack, build_pack
-from satchel.packing.overview import MapSymbol, fit, rank
-from satchel.packing.validation import Problem, validate
+from satchel.plugins import late
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.lookup import Found, find
-from satchel.retrieval.references import find_references
 from satchel.retrieval.search import search
-from satchel.retrieval.suggest import suggest
 from satchel.settings import Options
 from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.storage.sqlite import SqliteStore
 from satchel.terms import compound
-from satchel.tokenizers.tokenizer import Tokenizer
 from satchel.types import FileEntry, Hit, Label, ResolvedReference, Skipped, Source, Suggestion
-from satchel.walking import watermark
-from satchel.walking.source_reader import SourceReader
 from satchel.walking.walker import Tree, WorkTree, in_repository
+
+if TYPE_CHECKING:
+    from satchel import chunking
+    from satchel.indexing import analyse, refresh, workers
+    from satchel.packing import layers, overview, validation
+    from satchel.retrieval import lookup, references, suggest
+    from satchel.tokenizers.tokenizer import Tokenizer
+    from satchel.walking import source_reader, watermark
+else:  # what a search of a fresh index does without
+    chunking = late("satchel.chunking")
+    analyse, refresh, workers = (
+        late(f"satchel.indexing.{name}") for name in ("analyse", "refresh", "workers")
+    )
+    layers, overview, validation = (
+        late(f"satchel.packing.{name}") for name in ("layers", "overview", "validation")
+    )
+    lookup, references, suggest = (
+        late(f"satchel.retrieval.{name}") for name in ("lookup", "references", "suggest")
+    )
+    source_reader, watermark = (late(f"satchel.walking.{name}") for name in ("source_reader", "watermark"))
 
 
 class Engine:
@@ -52,7 +61,7 @@ class Engine:
         self.store = store
         self.options = options
         self.notes: tuple[str, ...] = ()
-        self.progress: Progress | None = None  # who hears of long work
+        self.progress: refresh.Progress | None = None  # who hears of long work
         self._tree = tree or WorkTree(root, options.walk)
         self._snapshot: Snapshot | None = None
         self._corpus: Corpus | None = None
@@ -95,17 +104,18 @@ class Engine:
         mark = encode_watermark(before or watermark.compute(self.root, self.options.walk, walk))
         self.notes = walk.notes
         meta = {"signature": signature(self.options.walk), "watermark": mark, "root_path": str(self.root)}
-        stages = Stages(SourceReader(self._tree, self.options.walk), parse_source)
-        workers = self.options.workers or default_workers()
+        reader = source_reader.SourceReader(self._tree, self.options.walk)
+        stages = analyse.Stages(reader, chunking.parse_source)
+        count = self.options.workers or workers.default_workers()
         self._prepare_folder()
         try:
-            return refresh(
-                self.store, walk, stages, meta, workers=workers, force=force, progress=self.progress
+            return refresh.refresh(
+                self.store, walk, stages, meta, workers=count, force=force, progress=self.progress
             )
         except (IndexCorrupt, IndexIncompatible) as error:
             aside = self.store.set_aside()
             self.notes = (*self.notes, f"{error.message}; it was set aside as {aside} and built anew")
-            return refresh(self.store, walk, stages, meta, workers=workers, progress=self.progress)
+            return refresh.refresh(self.store, walk, stages, meta, workers=count, progress=self.progress)
 
     def snapshot(self) -> Snapshot:
         """The last complete generation; the same object until a newer one is there."""
@@ -131,12 +141,12 @@ class Engine:
         corpus = self.corpus()
         chosen = filters or Filters()
         hits = search(corpus, query, k, chosen, explain=explain)
-        return hits, ([] if hits else suggest(corpus, query, chosen))
+        return hits, ([] if hits else suggest.suggest(corpus, query, chosen))
 
-    def find(self, ids: Iterable[str]) -> list[Found]:
+    def find(self, ids: Iterable[str]) -> list[lookup.Found]:
         """What each id names, or what became of it."""
         snapshot = self.snapshot()
-        return [find(snapshot, asked) for asked in ids]
+        return [lookup.find(snapshot, asked) for asked in ids]
 
     def text_of(self, chunk: ChunkRecord) -> str:
         """The exact lines of a chunk."""
@@ -163,24 +173,24 @@ class Engine:
 
     def references(self, name: str, labels: Sequence[Label] = ()) -> list[ResolvedReference]:
         """Who calls, imports, extends or otherwise uses a name."""
-        return find_references(self.corpus(), name, labels)
+        return references.find_references(self.corpus(), name, labels)
 
-    def map(self, budget: int, tokenizer: Tokenizer) -> list[MapSymbol]:
+    def map(self, budget: int, tokenizer: Tokenizer) -> list[overview.MapSymbol]:
         """The most-referenced symbols whose rendering fits the budget."""
         corpus = self.corpus()
         aside = {record.path for record in corpus.files if {"test", "example"}.intersection(record.tags)}
-        ranked = rank(
+        ranked = overview.rank(
             corpus.snapshot.all_symbols(),
             lambda name: len(corpus.postings(compound(name))[0]),
             aside.__contains__,
         )
-        return fit(ranked, budget, tokenizer.count)
+        return overview.fit(ranked, budget, tokenizer.count)
 
-    def pack_layers(self, *, documents_only: bool = True, segment: str = "") -> LayeredPack:
+    def pack_layers(self, *, documents_only: bool = True, segment: str = "") -> layers.LayeredPack:
         """The three-layer pack of the index."""
         snapshot = self.snapshot()
         files = [record for record in snapshot.files() if not documents_only or is_document(record)]
-        return build_pack(
+        return layers.build_pack(
             snapshot,
             files,
             segment=segment or self.root.name,
@@ -188,13 +198,13 @@ class Engine:
             generator_version=__version__,
         )
 
-    def validate(self, pack: LayeredPack) -> list[Problem]:
+    def validate(self, pack: layers.LayeredPack) -> list[validation.Problem]:
         """What of a three-layer pack no longer holds in the tree of now."""
-        return validate(pack, self.read)
+        return validation.validate(pack, self.read)
 
     def read(self, path: str) -> Source | Skipped:
         """One file of the tree as it is now."""
-        reader = SourceReader(self._tree, self.options.walk)
+        reader = source_reader.SourceReader(self._tree, self.options.walk)
         ((_, source),) = reader([FileEntry(path, 0, 0)])
         return source
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import sys
 from functools import cache
 from typing import Any
 
@@ -22,6 +23,19 @@ _DOORS = {
     "store": ("satchel.storage", "STORE"),
     "tokenizer": ("satchel.tokenizers", "TOKENIZER"),
 }
+
+
+def late(name: str) -> Any:
+    """A module of ours that is loaded when it is first used, so that a short command loads little."""
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.find_spec(name)
+    assert spec is not None and spec.loader is not None, name
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @cache

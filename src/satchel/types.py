@@ -58,8 +58,7 @@ class SkipReason(StrEnum):
     VENDORED = "vendored"
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
+class FileEntry(NamedTuple):
     """A file the walk found, before it is read. `path` is relative to the root, POSIX style."""
 
     path: str
@@ -67,8 +66,7 @@ class FileEntry:
     mtime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """A file the walk left out; `detail` names the value and the limit where there is one."""
 
     path: str
@@ -76,8 +74,7 @@ class Skipped:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(NamedTuple):
     """What a walk found, both lists sorted by path. `notes` say in what way it was not the usual walk."""
 
     files: list[FileEntry]
@@ -160,8 +157,7 @@ class Parsed:
     comments: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why a hit scored: a term, the fields it was found in, and what that was worth."""
 
     term: str
@@ -187,8 +183,7 @@ class Hit:
     reasons: tuple[Reason, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(NamedTuple):
     """A next search that will find something, and why."""
 
     query: str

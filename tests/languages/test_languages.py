@@ -24,7 +24,9 @@ def outline(parsed: Parsed) -> str:
     rows += [f"{c.start_line}-{c.end_line} {c.kind} {'.'.join(c.title_path)}".rstrip() for c in parsed.chunks]
     rows += ["# symbols"]
     for s in parsed.symbols:
-        rows.append(f"{s.start_line}-{s.end_line} {s.kind} {s.qualified_name} | {s.signature} | {s.doc}".rstrip(" |"))
+        rows.append(
+            f"{s.start_line}-{s.end_line} {s.kind} {s.qualified_name} | {s.signature} | {s.doc}".rstrip(" |")
+        )
     rows += ["# references"]
     rows += [f"{r.line} {r.label} {r.name}" for r in parsed.references]
     return "\n".join(rows) + "\n"

@@ -57,10 +57,17 @@ def test_a_file_comes_back_as_it_was_put(store: Store) -> None:
     with closing(store.snapshot()) as snapshot:
         found = snapshot.file("src/basket.py")
         assert found is not None
-        assert (found.file_hash, found.line_count, found.chunk_count) == (record.file_hash, 6, len(file.chunks))
+        assert (found.file_hash, found.line_count, found.chunk_count) == (
+            record.file_hash,
+            6,
+            len(file.chunks),
+        )
         assert snapshot.text("src/basket.py") == CODE
         assert [chunk.digest for chunk in snapshot.chunks("src/basket.py")] == [row[6] for row in file.chunks]
-        assert [item.qualified_name for item in snapshot.symbols("src/basket.py")] == ["Basket", "Basket.total"]
+        assert [item.qualified_name for item in snapshot.symbols("src/basket.py")] == [
+            "Basket",
+            "Basket.total",
+        ]
         assert ("os", Label.IMPORTS, 1) in snapshot.references("src/basket.py")
 
 
@@ -345,9 +352,7 @@ def test_merging_drops_dead_chunks_and_keeps_the_rest_in_order() -> None:
         ],
         alive,
     )
-    rows = {
-        term: [part.tolist() for part in postings.decode(data)] for term, data in merged.rows
-    }
+    rows = {term: [part.tolist() for part in postings.decode(data)] for term, data in merged.rows}
     assert np.frombuffer(merged.segment.chunk_numbers, "<u4").tolist() == [1, 3, 10, 12]
     assert np.frombuffer(merged.segment.lengths, "<u2").reshape(-1, 2)[:, 0].tolist() == [1, 3, 10, 12]
     assert rows == {"both": [[0, 3], [5, 7]], "late": [[2, 3], [8, 10]]}

@@ -9,52 +9,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 
 import numpy as np
 from msgspec.structs import replace
 
-from satchel import terms
 from satchel.indexing.analyse import AnalysedFile, Stages, TermCollector, analyse_source
-from satchel.indexing.plan import Plan, make_plan
+from satchel.indexing.plan import Plan, Refresh, all_skipped, make_plan, unchanged
 from satchel.indexing.segment_builder import SegmentBuilder, TermBatch
 from satchel.indexing.workers import analyse_all
 from satchel.storage import postings
-from satchel.storage.protocol import Snapshot, Store, Writer
+from satchel.storage.protocol import Store, Writer
 from satchel.storage.records import FileRecord, RetiredChunk, SkippedRecord
 from satchel.types import FileEntry, Skipped, Walk
 
-INDEX_VERSION = 1  # counts up whenever the same files would give other rows
 _SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
 _MANY_SEGMENTS = 10  # above this the small ones are merged
 _SMALL_SEGMENT = 4_096  # chunks; merging larger ones would make one edit slow
 _RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Refresh:
-    """What a refresh did, in numbers of files."""
-
-    generation: int
-    parsed: int = 0
-    moved: int = 0
-    touched: int = 0
-    dropped: int = 0
-    kept: int = 0
-    skipped: int = 0
-    rebuilt: bool = False
-
-    @property
-    def changed(self) -> bool:
-        """Whether the index differs from the one before."""
-        return bool(self.parsed or self.moved or self.dropped or self.rebuilt)
-
-
-def signature(options: object) -> str:
-    """What an index depends on beside the files; another signature means a new index."""
-    return f"{INDEX_VERSION}.{terms.VERSION} {options}"
 
 
 def refresh(
@@ -76,23 +49,6 @@ def refresh(
             return nothing_to_do
     with store.write() as writer:
         return _Run(writer, walk, stages, meta, workers, progress).run(force)
-
-
-def unchanged(snapshot: Snapshot, walk: Walk, wanted: dict[str, str]) -> Refresh | None:
-    """The report of a refresh that has nothing to do; None if there is something."""
-    stored = snapshot.meta()
-    if any(stored.get(key) != value for key, value in wanted.items()):
-        return None
-    records = snapshot.skipped()
-    plan = make_plan(walk.files, snapshot.files(), records)
-    if not plan.empty or _all_skipped(plan, walk.skipped) != records:
-        return None
-    return Refresh(snapshot.generation, kept=plan.kept, skipped=len(records))
-
-
-def _all_skipped(plan: Plan, by_walk: Sequence[Skipped]) -> list[SkippedRecord]:
-    records = [*plan.skipped, *(SkippedRecord(item) for item in by_walk)]
-    return sorted(records, key=lambda record: record.skipped.path)
 
 
 class _Run:
@@ -127,7 +83,7 @@ class _Run:
         files = snapshot.files()
         self.known = {record.path: record for record in files}
         plan = make_plan(self.walk.files, files, snapshot.skipped())
-        skipped = _all_skipped(plan, self.walk.skipped)
+        skipped = all_skipped(plan, self.walk.skipped)
         to_parse = self.reuse(plan.changed, files, skipped)
         self.parse(to_parse, skipped)
         self.flush()

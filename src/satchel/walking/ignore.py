@@ -35,9 +35,7 @@ class _Patterns:
 
     def decide(self, entry: str) -> bool | None:
         try:
-            if (
-                self._any.check_file(entry).include is None
-            ):  # one automaton over all patterns, the usual answer
+            if self._any.check_file(entry).include is None:  # one automaton over all patterns
                 return None
         except UnicodeEncodeError:  # a name that is not UTF-8: the automaton cannot take it, the patterns can
             pass
@@ -88,6 +86,8 @@ class IgnoreRules:
         chain = self._chains.get(folder)
         if chain is None:
             chain = self._chain(folder)
+        if not chain:
+            return False
         for start, patterns in chain:
             decided = patterns.decide(entry[start:])
             if decided is not None:

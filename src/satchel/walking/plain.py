@@ -30,22 +30,23 @@ def walk_plain(root: Path, ignores: Ignores, selection: Selection, names: dict[s
         except OSError as error:
             selection.skip(folder or ".", SkipReason.UNREADABLE, error.strerror or "cannot be listed")
             continue
-        names[folder] = {_name(entry) for entry in entries}
+        named = [(entry.name.decode("utf-8", "surrogateescape"), entry) for entry in entries]
+        names[folder] = {name for name, _ in named}
         if folder and ".git" in names[folder]:
             selection.skip(folder, SkipReason.VENDORED, NESTED)
             continue
-        for entry in entries:
-            _visit(entry, folder, waiting, ignores, selection)
-
-
-def _name(entry: os.DirEntry[bytes]) -> str:
-    return entry.name.decode("utf-8", "surrogateescape")
+        for name, entry in named:
+            _visit(entry, name, folder, waiting, ignores, selection)
 
 
 def _visit(
-    entry: os.DirEntry[bytes], folder: str, waiting: list[str], ignores: Ignores, selection: Selection
+    entry: os.DirEntry[bytes],
+    name: str,
+    folder: str,
+    waiting: list[str],
+    ignores: Ignores,
+    selection: Selection,
 ) -> None:
-    name = _name(entry)
     path = f"{folder}/{name}" if folder else name
     if name == ".git":
         return

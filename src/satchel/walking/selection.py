@@ -10,7 +10,7 @@ import re
 
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Skipped, SkipReason
-from satchel.walking.sensitive import sensitive_folder, sensitive_name
+from satchel.walking.sensitive import sensitive_last_folder, sensitive_name
 
 # Not hidden to anyone who works on the project: they say how it is built, tested and released.
 _BUILD_FILES = frozenset(
@@ -127,7 +127,7 @@ class Selection:
             return _SILENT
         if _unusable(folder, name):
             return Skipped(printable(folder), SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL)
-        rule = sensitive_folder(folder)
+        rule = sensitive_last_folder(folder)
         if rule is not None:
             return Skipped(folder, SkipReason.SENSITIVE, rule)
         if name in _VENDORED and not self._options.include_vendored:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _FOLDERS = {
     ".ssh": "ssh-folder",
@@ -56,14 +57,21 @@ def is_sensitive(path: str) -> str | None:
 
 def sensitive_folder(folder: str) -> str | None:
     """The rule that keeps a folder out with all that is in it."""
-    parts = folder.lower().split("/")
-    for part, following in zip(parts, [*parts[1:], ""], strict=True):
-        rule = _FOLDERS.get(part) or _FOLDER_PAIRS.get((part, following))
+    while folder:
+        rule = sensitive_last_folder(folder)
         if rule:
             return rule
+        folder = folder.rpartition("/")[0]
     return None
 
 
+def sensitive_last_folder(folder: str) -> str | None:
+    """The same for a folder whose parents are known to be harmless: only its last two names count."""
+    above, _, name = folder.lower().rpartition("/")
+    return _FOLDERS.get(name) or _FOLDER_PAIRS.get((above.rpartition("/")[2], name))
+
+
+@lru_cache(maxsize=65_536)  # `__init__.py` is asked thousands of times
 def sensitive_name(name: str) -> str | None:
     """The rule that keeps a file of this name out, wherever it is."""
     lowered = name.lower()

@@ -1,0 +1,27 @@
+"""The published contracts: JSON Schemas of every request, every answer and the three-layer pack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from satchel import plugins
+from satchel.commands.command import Command
+from satchel.packing.layers import LayeredPack
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """File name → schema, for all of `contracts/v1/`."""
+    found = {"context_pack_layers.schema.json": _schema(LayeredPack)}
+    for name in plugins.names("command"):
+        command: Command = plugins.load("command", name)
+        found[f"{name}.request.schema.json"] = _schema(command.request)
+        found[f"{name}.response.schema.json"] = _schema(command.response)
+    return found
+
+
+def _schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    return {"$schema": _DIALECT, **msgspec.json.schema(kind)}

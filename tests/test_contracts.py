@@ -1,0 +1,61 @@
+"""The published schemas are those of the code, and real answers satisfy them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+from builders import SHOP, make_tree
+
+from satchel import Engine, MemoryStore, plugins
+from satchel.commands.command import Command
+from satchel.serving.contracts import schemas
+
+CONTRACTS = Path(__file__).parent.parent / "contracts" / "v1"
+REQUESTS = {
+    "build": {"dry_run": True, "verbose": True},
+    "get": {"ids": ["README:0000000000", "src/money.py:1:2"]},
+    "index": {},
+    "map": {},
+    "prompt": {},
+    "refs": {"name": "add_money"},
+    "search": {"query": "add money", "explain": True},
+    "stats": {},
+    "status": {"skipped": True},
+    "symbols": {"name": "src/money.py"},
+    "sync": {"dry_run": True},
+    "validate": {},
+}
+
+
+def test_the_published_schemas_are_those_of_the_code(update_golden: bool) -> None:
+    found = {name: json.dumps(schema, indent=2) + "\n" for name, schema in schemas().items()}
+    if update_golden:
+        CONTRACTS.mkdir(parents=True, exist_ok=True)
+        for name, text in found.items():
+            (CONTRACTS / name).write_text(text)
+    assert {path.name: path.read_text() for path in CONTRACTS.glob("*.json")} == found
+
+
+@pytest.mark.parametrize("name", plugins.names("command"))
+def test_a_real_answer_satisfies_its_schema(name: str, tmp_path: Path) -> None:
+    engine = Engine.open(make_tree(tmp_path, SHOP))
+    engine.refresh()
+    if name == "validate":
+        build: Command = plugins.load("command", "build")
+        build.run(engine, build.request())
+    command: Command = plugins.load("command", name)
+    jsonschema.validate(REQUESTS[name], schemas()[f"{name}.request.schema.json"])
+    response = command.run(engine, msgspec.convert(REQUESTS[name], command.request))
+    answer = json.loads(msgspec.json.encode(response))
+    jsonschema.validate(answer, schemas()[f"{name}.response.schema.json"])
+
+
+def test_a_real_pack_satisfies_its_schema(tmp_path: Path) -> None:
+    engine = Engine.open(make_tree(tmp_path, SHOP), store=MemoryStore())
+    engine.refresh()
+    pack = json.loads(msgspec.json.encode(engine.pack_layers(documents_only=False)))
+    jsonschema.validate(pack, schemas()["context_pack_layers.schema.json"])
