@@ -1,0 +1,47 @@
+"""What the documents show is what happens: every example is run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(kind: str) -> list[str]:
+    return [text for path in DOCUMENTS for found, text in BLOCK.findall(path.read_text()) if found == kind]
+
+
+@pytest.fixture
+def workplace(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("_ctx"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("block", blocks("console"))
+def test_a_console_example_prints_what_is_shown(block: str, workplace: Path) -> None:
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        words = [sys.executable, "-m", *shlex.split(command)]
+        result = subprocess.run(words, cwd=workplace / "examples" / "shop", capture_output=True, text=True)
+        assert result.stdout.rstrip("\n") == shown.rstrip("\n"), result.stderr
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_a_python_example_runs(block: str, workplace: Path) -> None:
+    result = subprocess.run([sys.executable, "-c", block], cwd=workplace, capture_output=True, text=True)
+    assert result.returncode == 0 and result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")), ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(path: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)\)", path.read_text())
+    assert [target for target in targets if not (path.parent / target).exists()] == []
