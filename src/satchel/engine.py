@@ -22,7 +22,7 @@ from satchel.retrieval.search import search
 from satchel.settings import Options
 from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
-from satchel.storage.sqlite import SqliteStore
+from satchel.storage.sqlite import SqliteStore, make_folder
 from satchel.terms import compound
 from satchel.types import FileEntry, Hit, Label, ResolvedReference, Skipped, Source, Suggestion
 from satchel.walking.walker import Tree, WorkTree, in_repository
@@ -46,6 +46,9 @@ else:  # what a search of a fresh index does without
         late(f"satchel.retrieval.{name}") for name in ("lookup", "references", "suggest")
     )
     source_reader, watermark = (late(f"satchel.walking.{name}") for name in ("source_reader", "watermark"))
+
+
+_NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
 
 class Engine:
@@ -97,30 +100,53 @@ class Engine:
             pass  # missing or unusable: refresh builds it and says so
         self.refresh()
 
-    def refresh(self, *, force: bool = False) -> Refresh:
-        """Bring the index up to date. An index that cannot be used is set aside and built anew."""
-        before = watermark.compute(self.root) if in_repository(self.root) else None
-        walk = self._tree.entries()
-        mark = encode_watermark(before or watermark.compute(self.root, self.options.walk, walk))
-        self.notes = walk.notes
-        meta = {"signature": signature(self.options.walk), "watermark": mark, "root_path": str(self.root)}
+    def refresh(self, *, force: bool = False, paths: Sequence[str] | None = None) -> Refresh:
+        """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
+        changed. An index that cannot be used is set aside and built anew."""
+        if paths is not None and self.store.exists() and not self._any_folder(paths):
+            walk = self._tree.look(paths)
+            meta = {"signature": signature(self.options.walk)}
+        else:
+            paths = None
+            before = watermark.compute(self.root) if in_repository(self.root) else None
+            walk = self._tree.entries()
+            mark = encode_watermark(before or watermark.compute(self.root, self.options.walk, walk))
+            meta = {"signature": signature(self.options.walk), "watermark": mark, "root_path": str(self.root)}
+        self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
         reader = source_reader.SourceReader(self._tree, self.options.walk)
         stages = analyse.Stages(reader, chunking.parse_source)
         count = self.options.workers or workers.default_workers()
         self._prepare_folder()
         try:
             return refresh.refresh(
-                self.store, walk, stages, meta, workers=count, force=force, progress=self.progress
+                self.store,
+                walk,
+                stages,
+                meta,
+                paths=paths,
+                workers=count,
+                force=force,
+                progress=self.progress,
             )
         except (IndexCorrupt, IndexIncompatible) as error:
-            aside = self.store.set_aside()
-            self.notes = (*self.notes, f"{error.message}; it was set aside as {aside} and built anew")
-            return refresh.refresh(self.store, walk, stages, meta, workers=count, progress=self.progress)
+            return self.rebuild(error)
+
+    def rebuild(self, problem: IndexProblem) -> Refresh:
+        """Set an unusable index aside and build a new one; the notes say so."""
+        self._release()
+        aside = self.store.set_aside()
+        report = self.refresh()
+        self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew")
+        return report
+
+    def _any_folder(self, paths: Sequence[str]) -> bool:
+        """A folder that came or went takes a whole walk."""
+        return any((self.root / path).is_dir() for path in paths)
 
     def snapshot(self) -> Snapshot:
         """The last complete generation; the same object until a newer one is there."""
         latest = self.store.snapshot()
-        if self._snapshot is not None and self._snapshot.generation == latest.generation:
+        if self._snapshot is not None and self._snapshot.version == latest.version:
             latest.close()
             return self._snapshot
         self._release()
@@ -172,7 +198,9 @@ class Engine:
         return self.snapshot().symbol_names(name[:3], limit)
 
     def references(self, name: str, labels: Sequence[Label] = ()) -> list[ResolvedReference]:
-        """Who calls, imports, extends or otherwise uses a name."""
+        """Who calls, imports, extends or otherwise uses a name; who imports or links to a file."""
+        if self.snapshot().file(name) is not None:
+            return references.find_file_references(self.corpus(), name, labels)
         return references.find_references(self.corpus(), name, labels)
 
     def map(self, budget: int, tokenizer: Tokenizer) -> list[overview.MapSymbol]:
@@ -241,7 +269,7 @@ class Engine:
         """`_ctx/` keeps itself out of git."""
         if isinstance(self.store, SqliteStore):
             folder = self.store.path.parent
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             ignore = folder / ".gitignore"
             if folder.name == settings.INDEX_FOLDER and not ignore.exists():
                 ignore.write_text("*\n", encoding="utf-8")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RefsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: Annotated[str, Meta(description="a name, or Class.method"), Positional()]
+    name: Annotated[str, Meta(description="a name, Class.method, or a file of the project"), Positional()]
     labels: Annotated[
         tuple[Label, ...],
         Meta(description="only uses of this kind: calls, uses, extends, imports, tested_by (repeatable)"),
@@ -48,7 +48,7 @@ class RefsResponse(msgspec.Struct, frozen=True):
 
 
 def run(engine: Engine, request: RefsRequest) -> RefsResponse:
-    """Find who calls, imports, extends or otherwise uses a name, each use with its file and line.
+    """Find who calls, imports, extends or otherwise uses a name, or who imports or links to a file.
 
     A use is resolved to a definition where imports and scope allow; `confidence` says how sure
     that is.
@@ -56,7 +56,7 @@ def run(engine: Engine, request: RefsRequest) -> RefsResponse:
     name = request.name.strip()
     if not name or request.limit < 1:
         raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel refs QuerySet")
-    definitions = engine.symbols(name)
+    definitions = [item for item in engine.symbols(name) if item.path != name]
     found = engine.references(name, request.labels)
     if not definitions and not found:
         near = engine.near_symbols(name)

@@ -5,51 +5,65 @@ This is all that runs when nothing changed, so it loads nothing that only indexi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from satchel import terms
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord, SkippedRecord
-from satchel.types import FileEntry, Skipped, Walk
+from satchel.types import FileEntry, Walk
 
 INDEX_VERSION = 2  # counts up whenever the same files would give other rows
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`changed` are new or possibly changed files, `kept` counts the unchanged ones,
-    `dropped` are paths that are gone, `skipped` what is known to stay left out."""
+    """`changed` are new or possibly changed files, `dropped` are paths that are gone, `kept` counts the
+    unchanged ones. `skipped` is what stays left out, `skipped_before` what was, both within the scope."""
 
     changed: tuple[FileEntry, ...]
     dropped: tuple[str, ...]
-    skipped: tuple[SkippedRecord, ...]
     kept: int
+    skipped: tuple[SkippedRecord, ...]
+    skipped_before: tuple[SkippedRecord, ...]
 
     @property
     def empty(self) -> bool:
-        return not self.changed and not self.dropped
+        return not self.changed and not self.dropped and self.skipped == self.skipped_before
 
 
-def make_plan(
-    entries: Sequence[FileEntry], files: Iterable[FileRecord], skipped: Iterable[SkippedRecord]
-) -> Plan:
-    """Compare by size and modification time; content decides later, for the changed ones."""
+def plan_all(snapshot: Snapshot, walk: Walk) -> Plan:
+    """Everything, against a walk over the whole tree."""
+    return _compare(snapshot.files(), tuple(snapshot.skipped()), walk)
+
+
+def plan_paths(snapshot: Snapshot, walk: Walk, paths: Iterable[str]) -> Plan:
+    """Only these paths, against a look at each of them."""
+    scope = set(paths)
+    records = [record for path in sorted(scope) if (record := snapshot.file(path)) is not None]
+    skipped = tuple(item for item in snapshot.skipped() if item.skipped.path in scope)
+    return _compare(records, skipped, walk)
+
+
+def _compare(files: Iterable[FileRecord], skipped_before: tuple[SkippedRecord, ...], walk: Walk) -> Plan:
+    """By size and modification time; content decides later, for the changed ones."""
     known = {record.path: record for record in files}
-    left_out = {item.skipped.path: item for item in skipped if item.size >= 0}
-    changed, still_skipped = [], []
+    left_out = {item.skipped.path: item for item in skipped_before if item.size >= 0}
+    changed = []
+    skipped = [SkippedRecord(item) for item in walk.skipped]
     kept = 0
-    for entry in entries:
+    for entry in walk.files:
         stamp = (entry.size, entry.mtime_ns)
         record = known.pop(entry.path, None)
         item = left_out.get(entry.path)
         if record is not None and record.settled and (record.size, record.mtime_ns) == stamp:
             kept += 1
         elif record is None and item is not None and (item.size, item.mtime_ns) == stamp:
-            still_skipped.append(item)
+            skipped.append(item)
         else:
             changed.append(entry)
-    return Plan(tuple(changed), tuple(sorted(known)), tuple(still_skipped), kept)
+    skipped.sort(key=lambda item: item.skipped.path)
+    return Plan(tuple(changed), tuple(sorted(known)), kept, tuple(skipped), skipped_before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +95,5 @@ def unchanged(snapshot: Snapshot, walk: Walk, wanted: dict[str, str]) -> Refresh
     stored = snapshot.meta()
     if any(stored.get(key) != value for key, value in wanted.items()):
         return None
-    records = snapshot.skipped()
-    plan = make_plan(walk.files, snapshot.files(), records)
-    if not plan.empty or all_skipped(plan, walk.skipped) != records:
-        return None
-    return Refresh(snapshot.generation, kept=plan.kept, skipped=len(records))
-
-
-def all_skipped(plan: Plan, by_walk: Sequence[Skipped]) -> list[SkippedRecord]:
-    """What stays left out: as known from before, and as the walk says, by path."""
-    records = [*plan.skipped, *(SkippedRecord(item) for item in by_walk)]
-    return sorted(records, key=lambda record: record.skipped.path)
+    plan = plan_all(snapshot, walk)
+    return Refresh(snapshot.generation, kept=plan.kept, skipped=len(plan.skipped)) if plan.empty else None

@@ -9,18 +9,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
 
 from satchel.indexing.analyse import AnalysedFile, Stages, TermCollector, analyse_source
-from satchel.indexing.plan import Plan, Refresh, all_skipped, make_plan, unchanged
+from satchel.indexing.plan import Plan, Refresh, plan_all, plan_paths, unchanged
 from satchel.indexing.segment_builder import SegmentBuilder, TermBatch
 from satchel.indexing.workers import analyse_all
 from satchel.storage import postings
 from satchel.storage.protocol import Store, Writer
-from satchel.storage.records import FileRecord, RetiredChunk, SkippedRecord
+from satchel.storage.records import RetiredChunk, Segment, SkippedRecord
 from satchel.types import FileEntry, Skipped, Walk
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
 _MANY_SEGMENTS = 10  # above this the small ones are merged
@@ -36,107 +40,94 @@ def refresh(
     stages: Stages,
     meta: dict[str, str],
     *,
+    paths: Sequence[str] | None = None,
     workers: int = 1,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Refresh:
-    """Refresh an index. `meta` is kept with it and holds its signature; `progress` hears
-    (files done, files to do)."""
-    if store.exists() and not force:
+    """Refresh an index. `walk` is of the whole tree, or of `paths` alone; `meta` is kept with the
+    index and holds its signature; `progress` hears (files done, files to do)."""
+    if paths is None and not force and store.exists():
         with closing(store.snapshot()) as snapshot:
             nothing_to_do = unchanged(snapshot, walk, meta)
         if nothing_to_do is not None:
             return nothing_to_do
     with store.write() as writer:
-        return _Run(writer, walk, stages, meta, workers, progress).run(force)
+        return _Run(writer, stages, workers, progress).run(walk, meta, paths, force)
 
 
 class _Run:
     """One refresh inside one transaction."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        walk: Walk,
-        stages: Stages,
-        meta: dict[str, str],
-        workers: int,
-        progress: Progress | None,
-    ) -> None:
+    def __init__(self, writer: Writer, stages: Stages, workers: int, progress: Progress | None) -> None:
         self.writer = writer
-        self.walk = walk
         self.stages = stages
-        self.meta = meta
         self.workers = workers
         self.progress = progress or (lambda done, total: None)
-        self.known: dict[str, FileRecord] = {}
         self.builder = SegmentBuilder()
+        self.first = False  # nothing is indexed yet: nothing to reuse, nothing to retire
+        self.skipped: list[SkippedRecord] = []
         self.parsed = self.moved = self.touched = 0
         self.now_ns = time.time_ns()
 
-    def run(self, force: bool) -> Refresh:
+    def run(self, walk: Walk, meta: dict[str, str], paths: Sequence[str] | None, force: bool) -> Refresh:
         stored = self.writer.snapshot.meta()
-        rebuilt = bool(stored) and (force or stored.get("signature") != self.meta["signature"])
+        rebuilt = bool(stored) and (force or stored.get("signature") != meta["signature"])
         if rebuilt:
             self.writer.clear()
         snapshot = self.writer.snapshot
-        files = snapshot.files()
-        self.known = {record.path: record for record in files}
-        plan = make_plan(self.walk.files, files, snapshot.skipped())
-        skipped = all_skipped(plan, self.walk.skipped)
-        to_parse = self.reuse(plan.changed, files, skipped)
-        self.parse(to_parse, skipped)
+        plan = plan_all(snapshot, walk) if paths is None else plan_paths(snapshot, walk, paths)
+        self.skipped = list(plan.skipped)
+        self.first = not snapshot.segment_sizes()
+        to_parse = list(plan.changed) if self.first else self.reuse(plan.changed)
+        self.parse(to_parse)
         self.flush()
-        self.drop([*plan.dropped, *self.now_skipped(plan, skipped)])
+        dropped = [*plan.dropped, *self.now_skipped(plan)]
+        self.drop(dropped)
         self.merge_segments()
-        self.writer.set_skipped(skipped)
-        self.writer.set_meta(self.meta)
+        self.keep_skipped(plan)
+        self.writer.set_meta(meta)
         return Refresh(
             generation=snapshot.generation + 1,
             parsed=self.parsed,
             moved=self.moved,
             touched=self.touched,
-            dropped=len(plan.dropped),
+            dropped=len(dropped),
             kept=plan.kept,
-            skipped=len(skipped),
+            skipped=len(self.skipped),
             rebuilt=rebuilt,
         )
 
-    def reuse(
-        self, changed: Sequence[FileEntry], files: Sequence[FileRecord], skipped: list[SkippedRecord]
-    ) -> list[FileEntry]:
+    def reuse(self, changed: Sequence[FileEntry]) -> list[FileEntry]:
         """Settle the changed files whose content is already known; the rest is to be parsed."""
-        if not files:
-            return list(changed)
-        by_content = {(record.file_hash, record.language): record for record in reversed(files)}
         rest = []
         collector = TermCollector()
         moved: list[AnalysedFile] = []
+        snapshot = self.writer.snapshot
         for entry, source in self.stages.read(changed):
             if isinstance(source, Skipped):
-                skipped.append(self.skip(entry, source))
+                self.skip(entry, source)
                 continue
-            known = self.known.get(entry.path)
+            known = snapshot.file(entry.path)
             if known is not None and known.file_hash == source.file_hash:
                 self.writer.touch_file(entry.path, entry.mtime_ns, self.settled(entry.mtime_ns))
                 self.touched += 1
-            elif (twin := by_content.get((source.file_hash, source.language))) is not None:
-                parsed = self.writer.snapshot.parsed(twin.path)
-                moved.append(analyse_source(source, entry.mtime_ns, parsed, collector))
+            elif (twin := snapshot.file_with_content(source.file_hash, source.language)) is not None:
+                moved.append(analyse_source(source, entry.mtime_ns, snapshot.parsed(twin.path), collector))
             else:
                 rest.append(entry)
         self.moved += len(moved)
         self.put(moved, collector.batch())
         return rest
 
-    def parse(self, entries: Sequence[FileEntry], skipped: list[SkippedRecord]) -> None:
+    def parse(self, entries: Sequence[FileEntry]) -> None:
         done = 0
         self.progress(done, len(entries))
         for batch in analyse_all(self.stages, entries, self.workers):
             assert batch.terms is not None
             self.put(batch.files, batch.terms)
             for entry, reason in batch.skipped:
-                skipped.append(self.skip(entry, reason))
+                self.skip(entry, reason)
             self.parsed += len(batch.files)
             done += len(batch.files) + len(batch.skipped)
             self.progress(done, len(entries))
@@ -158,11 +149,17 @@ class _Run:
             self.writer.put_segment(segment, self.builder.rows())
         self.builder = SegmentBuilder()
 
-    def now_skipped(self, plan: Plan, skipped: list[SkippedRecord]) -> list[str]:
+    def now_skipped(self, plan: Plan) -> list[str]:
         """Files that were indexed and are now left out: they must not stay in the index."""
-        skipped.sort(key=lambda record: record.skipped.path)
-        left_out = {record.skipped.path for record in skipped}
-        return [entry.path for entry in plan.changed if entry.path in left_out]
+        left_out = {record.skipped.path for record in self.skipped}
+        changed = [entry.path for entry in plan.changed if entry.path in left_out]
+        return [path for path in changed if self.writer.snapshot.file(path) is not None]
+
+    def keep_skipped(self, plan: Plan) -> None:
+        now = {record.skipped.path for record in self.skipped}
+        before = set(plan.skipped_before)
+        self.writer.drop_skipped([path for path in (item.skipped.path for item in before) if path not in now])
+        self.writer.put_skipped([record for record in self.skipped if record not in before])
 
     def drop(self, paths: Sequence[str]) -> None:
         for path in paths:
@@ -171,10 +168,11 @@ class _Run:
 
     def retire(self, path: str, still_there: set[str]) -> None:
         """Remember the ids that end here, so that a stale one can be answered."""
-        record = self.known.get(path)
+        snapshot = self.writer.snapshot
+        record = None if self.first else snapshot.file(path)
         if record is None:
             return
-        ended = [chunk for chunk in self.writer.snapshot.chunks(path) if chunk.digest not in still_there]
+        ended = [chunk for chunk in snapshot.chunks(path) if chunk.digest not in still_there]
         self.writer.retire(
             [RetiredChunk(item.digest, path, item.title_path, record.file_hash) for item in ended]
         )
@@ -183,28 +181,33 @@ class _Run:
         """Whether an equal size and time will mean an equal file next time."""
         return mtime_ns < self.now_ns - _RACY_NS
 
-    def skip(self, entry: FileEntry, skipped: Skipped) -> SkippedRecord:
-        return SkippedRecord(skipped, entry.size, entry.mtime_ns if self.settled(entry.mtime_ns) else -1)
+    def skip(self, entry: FileEntry, skipped: Skipped) -> None:
+        mtime_ns = entry.mtime_ns if self.settled(entry.mtime_ns) else -1
+        self.skipped.append(SkippedRecord(skipped, entry.size, mtime_ns))
 
     def merge_segments(self) -> None:
-        """Drop empty segments; merge small ones when there are many."""
+        """Merge the small segments when there are many: each edit adds one, each search reads them all."""
+        sizes = self.writer.snapshot.segment_sizes()
+        small = [number for number, size in sizes.items() if size <= _SMALL_SEGMENT]
+        if len(sizes) <= _MANY_SEGMENTS or len(small) < 2:
+            return
         snapshot = self.writer.snapshot
-        segments = snapshot.segments()
-        if len(segments) <= 1 and not self.touched:
-            return
-        small = [item for item in segments if len(item.chunk_numbers) // 4 <= _SMALL_SEGMENT]
-        if len(segments) <= _MANY_SEGMENTS or len(small) < 2:
-            return
-        highest = max(int(np.frombuffer(item.chunk_numbers, "<u4").max()) for item in segments)
-        alive = np.zeros(highest + 1, bool)
-        for record in snapshot.files():
-            alive[record.first_chunk : record.first_chunk + record.chunk_count] = True
+        segments = [snapshot.segment(number) for number in small]
         merged = postings.merge(
             self.writer.next_segment(),
-            [(item, list(snapshot.segment_terms(item.number))) for item in small],
-            alive,
+            [(segment, list(snapshot.segment_terms(segment.number))) for segment in segments],
+            self.alive(segments),
         )
-        for item in small:
-            self.writer.drop_segment(item.number)
+        for number in small:
+            self.writer.drop_segment(number)
         if merged.segment.chunk_numbers:
             self.writer.put_segment(merged.segment, merged.rows)
+
+    def alive(self, segments: Sequence[Segment]) -> list[NDArray[np.bool_]]:
+        """For each segment, which of its chunks still exist."""
+        result = []
+        for segment in segments:
+            numbers = np.frombuffer(segment.chunk_numbers, "<u4").tolist()
+            existing = {chunk.number for chunk in self.writer.snapshot.chunks_by_number(numbers)}
+            result.append(np.array([number in existing for number in numbers], bool))
+        return result

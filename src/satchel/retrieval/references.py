@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable
 
@@ -67,6 +68,44 @@ def find_references(corpus: Corpus, name: str, labels: Iterable[Label] = ()) -> 
             if labelled and last_name(use.name) == short:
                 found.append(_resolve(record.path, use, definitions, imports, in_test))
     return found
+
+
+def find_file_references(corpus: Corpus, path: str, labels: Iterable[Label] = ()) -> list[ResolvedReference]:
+    """Who imports or links to a file."""
+    wanted = set(labels)
+    found = []
+    stem = path.rpartition("/")[2].partition(".")[0]
+    if stem in languages.index_stems():  # `docs/index.md` is linked to as `docs`, too
+        stem = path.rpartition("/")[0].rpartition("/")[2] or stem
+    for record in _files_that_mention(corpus, stem):
+        for use in corpus.snapshot.references(record.path):
+            points = (
+                _links_to(use.name, record.path, path)
+                if use.label is Label.LINKS_TO
+                else (use.label is Label.IMPORTS and record.path != path and _imports_file(use.name, path))
+            )
+            if points and (not wanted or use.label in wanted):
+                found.append(
+                    ResolvedReference(
+                        record.path,
+                        use.line,
+                        use.label,
+                        use.name,
+                        path,
+                        stem,
+                        _IMPORTED,
+                        "test" in record.tags,
+                    )
+                )
+    return found
+
+
+def _links_to(written: str, source: str, target: str) -> bool:
+    """Whether a link, as written in one document, leads to a file: relative to its folder or to the root."""
+    relative = posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
+    rooted = posixpath.normpath(written.lstrip("/"))
+    stem = target.rpartition(".")[0]
+    return target in (relative, rooted) or (bool(stem) and stem in (relative, rooted))
 
 
 def _ends_with(qualified_name: str, dotted: str) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 
 from satchel import plugins
 from satchel.commands.command import Command, Flag, Positional
-from satchel.errors import IndexBusy, InvalidRequest, SatchelError
+from satchel.errors import IndexBusy, IndexCorrupt, InvalidRequest, SatchelError
 from satchel.serving.envelope import EXIT_CODES, EXIT_DOES_NOT_HOLD, EXIT_OK
 
 _HELP_WIDTH = 100
@@ -113,7 +113,11 @@ def _answer(options: argparse.Namespace) -> Any:
     with engine:
         if command.fresh and not options.no_refresh:
             _refresh(engine)
-        response = command.run(engine, request)
+        try:
+            response = command.run(engine, request)
+        except IndexCorrupt as error:  # only reading shows that a page is broken
+            engine.rebuild(error)
+            response = command.run(engine, request)
         for note in engine.notes:
             print(f"note: {note}", file=sys.stderr)
         return response

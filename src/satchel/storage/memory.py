@@ -34,7 +34,7 @@ class _Tables:
     meta: dict[str, str] = field(default_factory=dict)
     files: dict[str, tuple[FileRecord, PackedFile]] = field(default_factory=dict)
     segments: dict[int, tuple[Segment, dict[str, bytes]]] = field(default_factory=dict)
-    skipped: list[SkippedRecord] = field(default_factory=list)
+    skipped: dict[str, SkippedRecord] = field(default_factory=dict)
     retired: dict[str, RetiredChunk] = field(default_factory=dict)
 
     def copy(self) -> _Tables:
@@ -45,7 +45,7 @@ class _Tables:
             meta=dict(self.meta),
             files=dict(self.files),
             segments=dict(self.segments),
-            skipped=list(self.skipped),
+            skipped=dict(self.skipped),
             retired=dict(self.retired),
         )
 
@@ -60,6 +60,10 @@ class MemorySnapshot:
     def generation(self) -> int:
         return self._tables.generation
 
+    @property
+    def version(self) -> str:
+        return f"{id(self._tables)}:{self.generation}"
+
     def meta(self) -> dict[str, str]:
         return dict(self._tables.meta)
 
@@ -69,6 +73,12 @@ class MemorySnapshot:
     def file(self, path: str) -> FileRecord | None:
         entry = self._tables.files.get(path)
         return entry[0] if entry else None
+
+    def file_with_content(self, file_hash: str, language: str) -> FileRecord | None:
+        for record in self.files():
+            if record.file_hash == file_hash and record.language == language:
+                return record
+        return None
 
     def text(self, path: str) -> str:
         return records.unpack_text(self._tables.files[path][1].text)
@@ -136,8 +146,14 @@ class MemorySnapshot:
             for symbol in self.symbols(path):
                 yield SymbolRecord(path, symbol)
 
+    def segment_sizes(self) -> dict[int, int]:
+        return {item.number: len(item.chunk_numbers) // 4 for item in self.segments()}
+
     def segments(self) -> list[Segment]:
         return [self._tables.segments[number][0] for number in sorted(self._tables.segments)]
+
+    def segment(self, number: int) -> Segment:
+        return self._tables.segments[number][0]
 
     def postings(self, segment: int, term: str) -> bytes:
         return self._tables.segments[segment][1].get(term, b"")
@@ -152,7 +168,7 @@ class MemorySnapshot:
         return sorted(found)[:limit]
 
     def skipped(self) -> list[SkippedRecord]:
-        return list(self._tables.skipped)
+        return [self._tables.skipped[path] for path in sorted(self._tables.skipped)]
 
     def retired(self, digest: str) -> list[RetiredChunk]:
         return [item for key, item in sorted(self._tables.retired.items()) if key.startswith(digest)]
@@ -203,8 +219,12 @@ class MemoryWriter:
         for digest in list(self._tables.retired)[: -records.RETIRED_LIMIT]:
             del self._tables.retired[digest]
 
-    def set_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
-        self._tables.skipped = sorted(skipped, key=lambda item: item.skipped.path)
+    def put_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
+        self._tables.skipped.update({item.skipped.path: item for item in skipped})
+
+    def drop_skipped(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self._tables.skipped.pop(path, None)
 
     def set_meta(self, values: dict[str, str]) -> None:
         self._tables.meta.update(values)

@@ -68,16 +68,15 @@ class Merged:
 def merge(
     number: int,
     segments: Sequence[tuple[Segment, Iterable[tuple[str, bytes]]]],
-    alive: NDArray[np.bool_],
+    alive: Sequence[NDArray[np.bool_]],
 ) -> Merged:
-    """Merge segments with their rows; `alive[chunk number]` says which chunks still exist."""
+    """Merge segments with their rows; `alive` says of each segment which of its chunks still exist."""
     moves: list[NDArray[np.int64]] = []
     kept_numbers: list[Numbers] = []
     kept_lengths: list[NDArray[np.uint16]] = []
     base = 0
-    for segment, _ in segments:
+    for (segment, _), keep in zip(segments, alive, strict=True):
         numbers = np.frombuffer(segment.chunk_numbers, "<u4")
-        keep = alive[numbers]
         moves.append(np.where(keep, base + np.cumsum(keep) - 1, -1))
         kept_numbers.append(numbers[keep])
         kept_lengths.append(np.frombuffer(segment.lengths, "<u2").reshape(-1, 2)[keep])
@@ -93,7 +92,7 @@ def merge(
 def _merged_rows(
     sources: Sequence[Iterable[tuple[str, bytes]]], moves: Sequence[NDArray[np.int64]]
 ) -> Iterator[tuple[str, bytes]]:
-    tagged = [((term, place, data) for term, data in rows) for place, rows in enumerate(sources)]
+    tagged = [_tagged(place, rows) for place, rows in enumerate(sources)]
     for term, rows in groupby(heapq.merge(*tagged), key=itemgetter(0)):
         offsets, packed = [], []
         for _, place, data in rows:
@@ -105,3 +104,8 @@ def _merged_rows(
         joined = np.concatenate(offsets)
         if len(joined):
             yield term, encode(joined, np.concatenate(packed))
+
+
+def _tagged(place: int, rows: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, int, bytes]]:
+    for term, data in rows:
+        yield term, place, data

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from satchel.errors import IndexCorrupt
 from satchel.lines import split_lines
 from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Skipped, Symbol
 
@@ -20,6 +21,7 @@ RETIRED_LIMIT = 50_000  # the newest ended ids that a store remembers
 _LABELS = tuple(Label)
 
 ChunkRow = tuple[str, str, int, int, int, int, str]
+_Extras = tuple[list[tuple[str, int, int]], tuple[tuple[int, int], ...]]
 SymbolRow = tuple[str, str, str, int, int, str, str]
 
 
@@ -136,14 +138,18 @@ def fold(name: str) -> bytes:
 
 def unpack_text(data: bytes) -> str:
     """The text of a packed file."""
-    return zlib.decompress(data).decode("utf-8", "surrogatepass")
+    try:
+        return zlib.decompress(data).decode("utf-8", "surrogatepass")
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise IndexCorrupt(f"a text in the index cannot be read: {error}") from error
 
 
 def unpack_extras(data: bytes) -> tuple[tuple[Reference, ...], tuple[tuple[int, int], ...]]:
     """The references and comment ranges of a packed file."""
-    references, comments = msgspec.msgpack.decode(
-        zlib.decompress(data), type=tuple[list[tuple[str, int, int]], tuple[tuple[int, int], ...]]
-    )
+    try:
+        references, comments = msgspec.msgpack.decode(zlib.decompress(data), type=_Extras)
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise IndexCorrupt(f"references in the index cannot be read: {error}") from error
     return tuple(Reference(name, _LABELS[label], line) for name, label, line in references), comments
 
 

@@ -16,12 +16,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from satchel.errors import IndexBusy, IndexCorrupt, IndexIncompatible, IndexMissing
+from satchel.errors import ConfigError, IndexBusy, IndexCorrupt, IndexIncompatible, IndexMissing
 from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
-from satchel.storage.sqlite_tables import SqliteSnapshot, SqliteWriter
+from satchel.storage.sqlite_tables import REBUILD_HINT, SqliteSnapshot, SqliteWriter, corrupt
 
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
 _LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
+_LOG_BYTES = 4 * 1024 * 1024  # a longer write-ahead log is moved into the database
 _CACHE_KIB = 65_536  # page cache of the writer
 
 
@@ -53,7 +54,7 @@ class SqliteStore:
             connection.execute("BEGIN")
             return SqliteSnapshot(connection)
         except sqlite3.DatabaseError as error:
-            raise self._corrupt(error) from error
+            raise corrupt(error) from error
 
     @contextmanager
     def write(self) -> Iterator[SqliteWriter]:
@@ -67,7 +68,7 @@ class SqliteStore:
             try:
                 connection = self._open_writable(target, first=target != self.path)
             except sqlite3.DatabaseError as error:
-                raise self._corrupt(error) from error
+                raise corrupt(error) from error
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 writer = SqliteWriter(connection)
@@ -76,7 +77,7 @@ class SqliteStore:
                 connection.execute("COMMIT")
                 self._publish(connection, target)
             except sqlite3.DatabaseError as error:
-                raise self._corrupt(error) from error
+                raise corrupt(error) from error
             finally:
                 connection.close()
                 if target != self.path:
@@ -100,7 +101,7 @@ class SqliteStore:
     def _locked(self) -> Iterator[None]:
         import filelock  # only writers pay for it
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         lock = filelock.FileLock(str(self.path.with_suffix(".lock")), timeout=self._lock_wait_seconds)
         try:
             lock.acquire()
@@ -145,7 +146,9 @@ class SqliteStore:
 
     def _publish(self, connection: sqlite3.Connection, target: Path) -> None:
         if target == self.path:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            log = self.path.with_name(self.path.name + "-wal")
+            if log.exists() and log.stat().st_size > _LOG_BYTES:
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # never waits for a reader
             return
         connection.execute("PRAGMA journal_mode = WAL")
         connection.close()
@@ -156,7 +159,7 @@ class SqliteStore:
     def _check_version(self, connection: sqlite3.Connection) -> None:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         if application != APPLICATION_ID:
-            raise IndexCorrupt(f"{self.path.name} is not a Satchel index", hint=_REBUILD_HINT)
+            raise IndexCorrupt(f"{self.path.name} is not a Satchel index", hint=REBUILD_HINT)
         version = _user_version(connection)
         if version > SCHEMA_VERSION:
             raise IndexIncompatible(
@@ -164,11 +167,16 @@ class SqliteStore:
                 hint="update Satchel, or let `satchel index` set the file aside and build a new one",
             )
 
-    def _corrupt(self, error: sqlite3.DatabaseError) -> IndexCorrupt:
-        return IndexCorrupt(f"{self.path.name} cannot be read: {error}", hint=_REBUILD_HINT)
 
-
-_REBUILD_HINT = "`satchel index` sets the file aside and builds a new one"
+def make_folder(folder: Path) -> None:
+    """The folder of an index, or a typed error that names the way out."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"the index folder {folder.name!r} cannot be made: {error.strerror}",
+            hint="keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME",
+        ) from error
 
 
 def _connect(uri: str) -> sqlite3.Connection:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+from uuid import uuid4
 
 from msgspec.structs import replace
 
+from satchel.errors import IndexCorrupt
 from satchel.storage import records
 from satchel.storage.records import (
     ChunkRecord,
@@ -28,7 +30,13 @@ _CHUNK_COLUMNS = (
     "chunks.number, path, kind, title, level, start_line, end_line, body_offset, lower(hex(digest))"
 )
 _SYMBOL_COLUMNS = "name, qualified_name, kind, start_line, end_line, signature, doc"
+REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
 _NUMBERS_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
+
+
+def corrupt(error: sqlite3.DatabaseError) -> IndexCorrupt:
+    """What a broken file is to a caller."""
+    return IndexCorrupt(f"the index cannot be read: {error}", hint=REBUILD_HINT)
 
 
 class SqliteSnapshot:
@@ -36,12 +44,16 @@ class SqliteSnapshot:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._meta = dict(connection.execute("SELECT key, value FROM meta"))
+        self._meta = dict(self._rows("SELECT key, value FROM meta"))
         self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
 
     @property
     def generation(self) -> int:
         return int(self._meta.get("generation", 0))
+
+    @property
+    def version(self) -> str:
+        return f"{self._meta.get('identity', '')}:{self.generation}"
 
     def close(self) -> None:
         self._connection.close()
@@ -51,7 +63,7 @@ class SqliteSnapshot:
 
     def files(self) -> list[FileRecord]:
         if self._files is None:
-            rows = self._connection.execute(f"SELECT {_FILE_COLUMNS} FROM files ORDER BY path")
+            rows = self._rows(f"SELECT {_FILE_COLUMNS} FROM files ORDER BY path")
             self._files = [_file_record(row) for row in rows]
         return self._files
 
@@ -59,11 +71,19 @@ class SqliteSnapshot:
         row = self._one(f"SELECT {_FILE_COLUMNS} FROM files WHERE path = ?", path)
         return _file_record(row) if row else None
 
+    def file_with_content(self, file_hash: str, language: str) -> FileRecord | None:
+        row = self._one(
+            f"SELECT {_FILE_COLUMNS} FROM files WHERE file_hash = ? AND language = ? ORDER BY path LIMIT 1",
+            bytes.fromhex(file_hash),
+            language,
+        )
+        return _file_record(row) if row else None
+
     def text(self, path: str) -> str:
         return records.unpack_text(self._content(path)[0])
 
     def chunks(self, path: str) -> list[ChunkRecord]:
-        rows = self._connection.execute(
+        rows = self._rows(
             f"SELECT {_CHUNK_COLUMNS} FROM files JOIN chunks ON chunks.number >= first_chunk"
             " AND chunks.number < first_chunk + chunk_count WHERE path = ? ORDER BY chunks.number",
             (path,),
@@ -75,7 +95,7 @@ class SqliteSnapshot:
         for start in range(0, len(numbers), _NUMBERS_PER_QUERY):
             some = list(numbers[start : start + _NUMBERS_PER_QUERY])
             marks = ",".join("?" * len(some))
-            rows = self._connection.execute(
+            rows = self._rows(
                 f"SELECT {_CHUNK_COLUMNS} FROM chunks JOIN files ON files.number = file"
                 f" WHERE chunks.number IN ({marks})",
                 some,
@@ -84,7 +104,7 @@ class SqliteSnapshot:
         return [found[number] for number in numbers if number in found]
 
     def chunks_by_digest(self, digest: str) -> list[ChunkRecord]:
-        rows = self._connection.execute(
+        rows = self._rows(
             f"SELECT {_CHUNK_COLUMNS} FROM chunks JOIN files ON files.number = file"
             " WHERE digest BETWEEN ? AND ? ORDER BY path, start_line",
             _digest_range(digest),
@@ -102,7 +122,7 @@ class SqliteSnapshot:
         return records.unpack_extras(self._content(path)[1])[0]
 
     def symbols(self, path: str) -> list[Symbol]:
-        rows = self._connection.execute(
+        rows = self._rows(
             f"SELECT {_SYMBOL_COLUMNS} FROM symbols JOIN files ON files.number = file"
             " WHERE path = ? ORDER BY position",
             (path,),
@@ -110,7 +130,7 @@ class SqliteSnapshot:
         return [records.symbol(row) for row in rows]
 
     def symbols_named(self, name: str) -> list[SymbolRecord]:
-        rows = self._connection.execute(
+        rows = self._rows(
             f"SELECT path, {_SYMBOL_COLUMNS} FROM symbols JOIN files ON files.number = file"
             " WHERE name = ? ORDER BY path, position",
             (name,),
@@ -118,7 +138,7 @@ class SqliteSnapshot:
         return [SymbolRecord(row[0], records.symbol(row[1:])) for row in rows]
 
     def symbol_names(self, prefix: str, limit: int) -> list[str]:
-        rows = self._connection.execute(
+        rows = self._rows(
             "SELECT DISTINCT name COLLATE BINARY AS exact FROM symbols"
             " WHERE name >= ? AND name < ? ORDER BY lower(name), exact LIMIT ?",
             (prefix, prefix + "\U0010ffff", limit),
@@ -129,18 +149,26 @@ class SqliteSnapshot:
         return int(self._one("SELECT count(*) FROM symbols")[0])
 
     def kind_counts(self) -> dict[str, int]:
-        return dict(self._connection.execute("SELECT kind, count(*) FROM chunks GROUP BY kind ORDER BY kind"))
+        return dict(self._rows("SELECT kind, count(*) FROM chunks GROUP BY kind ORDER BY kind"))
 
     def all_symbols(self) -> Iterable[SymbolRecord]:
-        rows = self._connection.execute(
+        rows = self._rows(
             f"SELECT path, {_SYMBOL_COLUMNS} FROM files JOIN symbols ON files.number = file"
             " ORDER BY path, position"
         )
         for row in rows:
             yield SymbolRecord(row[0], records.symbol(row[1:]))
 
+    def segment_sizes(self) -> dict[int, int]:
+        rows = self._rows("SELECT number, length(chunk_numbers) / 4 FROM segments ORDER BY number")
+        return dict(rows)
+
+    def segment(self, number: int) -> Segment:
+        row = self._one("SELECT number, chunk_numbers, lengths FROM segments WHERE number = ?", number)
+        return Segment(*row)
+
     def segments(self) -> list[Segment]:
-        rows = self._connection.execute("SELECT number, chunk_numbers, lengths FROM segments ORDER BY number")
+        rows = self._rows("SELECT number, chunk_numbers, lengths FROM segments ORDER BY number")
         return [Segment(*row) for row in rows]
 
     def postings(self, segment: int, term: str) -> bytes:
@@ -148,14 +176,12 @@ class SqliteSnapshot:
         return row[0] if row else b""
 
     def segment_terms(self, segment: int) -> Iterable[tuple[str, bytes]]:
-        return self._connection.execute(
-            "SELECT term, data FROM postings WHERE segment = ? ORDER BY term", (segment,)
-        )
+        return self._rows("SELECT term, data FROM postings WHERE segment = ? ORDER BY term", (segment,))
 
     def terms(self, prefix: str, limit: int) -> list[str]:
         found: set[str] = set()
-        for (number,) in self._connection.execute("SELECT number FROM segments").fetchall():
-            rows = self._connection.execute(
+        for (number,) in self._rows("SELECT number FROM segments"):
+            rows = self._rows(
                 "SELECT term FROM postings WHERE segment = ? AND term >= ? AND term < ?"
                 " ORDER BY term LIMIT ?",
                 (number, prefix, prefix + "\U0010ffff", limit),
@@ -164,16 +190,14 @@ class SqliteSnapshot:
         return sorted(found)[:limit]
 
     def skipped(self) -> list[SkippedRecord]:
-        rows = self._connection.execute(
-            "SELECT path, reason, detail, size, mtime_ns FROM skipped ORDER BY path"
-        )
+        rows = self._rows("SELECT path, reason, detail, size, mtime_ns FROM skipped ORDER BY path")
         return [
             SkippedRecord(Skipped(path, SkipReason(reason), detail), size, mtime_ns)
             for path, reason, detail, size, mtime_ns in rows
         ]
 
     def retired(self, digest: str) -> list[RetiredChunk]:
-        rows = self._connection.execute(
+        rows = self._rows(
             "SELECT lower(hex(digest)), path, title, lower(hex(file_hash)) FROM retired"
             " WHERE digest BETWEEN ? AND ? ORDER BY digest",
             _digest_range(digest),
@@ -183,7 +207,14 @@ class SqliteSnapshot:
         ]
 
     def _one(self, statement: str, *values: Any) -> Any:
-        return self._connection.execute(statement, values).fetchone()
+        return next(self._rows(statement, values), None)
+
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """Rows as they come. A page that turns out to be broken is a typed error, wherever it is met."""
+        try:
+            yield from self._connection.execute(statement, values)
+        except sqlite3.DatabaseError as error:
+            raise corrupt(error) from error
 
     def _content(self, path: str) -> tuple[bytes, bytes]:
         row = self._one("SELECT text, extras FROM contents JOIN files ON number = file WHERE path = ?", path)
@@ -284,8 +315,7 @@ class SqliteWriter:
             (records.RETIRED_LIMIT,),
         )
 
-    def set_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
-        self._connection.execute("DELETE FROM skipped")
+    def put_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
         self._connection.executemany(
             "INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)",
             [
@@ -294,6 +324,9 @@ class SqliteWriter:
             ],
         )
 
+    def drop_skipped(self, paths: Sequence[str]) -> None:
+        self._connection.executemany("DELETE FROM skipped WHERE path = ?", [(path,) for path in paths])
+
     def set_meta(self, values: dict[str, str]) -> None:
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
 
@@ -301,10 +334,12 @@ class SqliteWriter:
         """Drop everything but the counters: numbers are never used twice."""
         for table in ("files", "contents", "chunks", "symbols", "segments", "postings", "skipped"):
             self._connection.execute(f"DELETE FROM {table}")
-        self._connection.execute("DELETE FROM meta WHERE key <> 'generation'")
+        self._connection.execute("DELETE FROM meta WHERE key NOT IN ('generation', 'identity')")
 
     def count_generation(self) -> None:
         """Called once, right before the commit."""
+        if self._connection.execute("SELECT 1 FROM meta WHERE key = 'identity'").fetchone() is None:
+            self.set_meta({"identity": uuid4().hex})  # tells this file from another one in its place
         self.set_meta(
             {
                 "generation": str(self._meta_number("generation")),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Timer
@@ -47,15 +47,17 @@ def prefix_of(root: Path) -> str:
     return prefix
 
 
-def list_work_tree(root: Path) -> list[str]:
-    """Tracked files and those that no ignore file of git leaves out, as git spells them.
+def list_work_tree(root: Path, only: Sequence[str] = ()) -> list[str]:
+    """Tracked files and those that no ignore file of git leaves out, as git spells them; or `only` those
+    of some paths.
 
     A nested repository is a single path with a slash at its end; deleted files are still listed.
     """
     prefix = prefix_of(root)
-    listed = run_git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+    literal = [f":(literal){path}" for path in only]
+    listed = run_git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *literal])
     paths = list(dict.fromkeys(_paths(listed)))  # an unmerged file is listed once per side
-    if prefix and not paths:
+    if prefix and not paths and not only:
         raise GitUnusable(GitProblem.IGNORED)
     return paths
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from satchel.settings import WalkOptions
@@ -38,6 +38,9 @@ class PickedTree:
         walk = self._work_tree.entries()
         skipped = [item for item in walk.skipped if self._wanted(item.path)]
         return Walk([item for item in walk.files if self._wanted(item.path)], skipped, walk.notes)
+
+    def look(self, paths: Sequence[str]) -> Walk:
+        return self._work_tree.look([path for path in paths if self._wanted(path)])
 
     def read(self, path: str) -> bytes:
         return self._work_tree.read(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
@@ -25,6 +25,9 @@ class Tree(Protocol):
 
     def entries(self) -> Walk:
         """Every file that belongs, and every one left out."""
+
+    def look(self, paths: Sequence[str]) -> Walk:
+        """These paths alone: those that belong, and those left out. A path that is gone is in neither."""
 
     def read(self, path: str) -> bytes:
         """One file; a typed error if it is gone, is no regular file or is outside the root."""
@@ -58,11 +61,32 @@ class WorkTree:
             except GitUnusable as problem:
                 notes = (f"{problem.message}; the folder was walked without git",)
         if listed is None:
-            rules = IgnoreRules(GIT_NAMES, load, ignore_lines(self._load(".git/info", "exclude")))
+            rules = IgnoreRules(GIT_NAMES, load, self._excluded())
             walk_plain(self.root, lambda *asked: rules.ignores(*asked) or own(*asked), selection, names)
         else:
             select_listed(self.root, listed, own, selection)
         return _walk(selection, notes)
+
+    def look(self, paths: Sequence[str]) -> Walk:
+        wanted = sorted({check_relative(path) for path in paths} - {""})
+        selection = Selection(self.options)
+        rules = _own_rules(self._load, self.options)
+        notes: tuple[str, ...] = ()
+        listed = wanted
+        try:
+            if in_repository(self.root):
+                listed = git.list_work_tree(self.root, wanted)
+        except GitUnusable as problem:
+            notes = (f"{problem.message}; the files were looked at without git",)
+        if listed is wanted:
+            own, theirs = rules, IgnoreRules(GIT_NAMES, self._load, self._excluded())
+            select_listed(self.root, wanted, lambda *asked: theirs.ignores(*asked) or own(*asked), selection)
+        else:
+            select_listed(self.root, listed, rules, selection)
+        return _walk(selection, notes)
+
+    def _excluded(self) -> list[str]:
+        return ignore_lines(self._load(".git/info", "exclude"))
 
     def read(self, path: str) -> bytes:
         return open_inside(self.root, path, self.options.max_file_bytes + 1)
@@ -101,6 +125,12 @@ class GitTree:
         selection = Selection(self.options)
         select_blobs(listing, _own_rules(self._loader(), self.options), selection)
         return _walk(selection, ())
+
+    def look(self, paths: Sequence[str]) -> Walk:
+        asked = set(paths)
+        walk = self.entries()
+        skipped = [item for item in walk.skipped if item.path in asked]
+        return Walk([item for item in walk.files if item.path in asked], skipped, walk.notes)
 
     def read(self, path: str) -> bytes:
         ((_, data),) = self.read_many([path])

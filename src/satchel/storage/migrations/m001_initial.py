@@ -17,6 +17,7 @@ STATEMENTS = (
         chunk_count INTEGER NOT NULL,
         settled INTEGER NOT NULL
     )""",
+    "CREATE INDEX files_content ON files (file_hash)",
     # apart from files, so that reading the manifest does not page through the texts
     "CREATE TABLE contents (file INTEGER PRIMARY KEY, text BLOB NOT NULL, extras BLOB NOT NULL)",
     """CREATE TABLE chunks (
