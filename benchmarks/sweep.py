@@ -5,7 +5,7 @@
 
 On every chunk of every file: its text is the file's lines as read from disk again, every line that is not
 blank is in exactly one chunk, none is longer than it may be, no id and no document name is given twice,
-nothing points outside the file.
+every symbol has a name, nothing points outside the file.
 
 On every corpus the same dump (files, chunks, symbols, references, terms, searches) comes from a fresh index
 by one worker, from one by two workers under another PYTHONHASHSEED, from the memory store, and from an index
@@ -202,6 +202,8 @@ def check_places(snapshot: Snapshot, record: FileRecord, result: Result) -> None
     places = [(item.start_line, item.end_line, item.qualified_name) for item in parsed.symbols]
     places += [(item.line, item.line, f"reference {item.name}") for item in parsed.references]
     places += [(first, last, "comment") for first, last in parsed.comments]
+    for symbol in parsed.symbols:
+        result.expect(bool(symbol.name.strip()), record.path, symbol.start_line, f"no name: {symbol}")
     for first, last, what in places:
         inside = 1 <= first <= last <= record.line_count
         result.expect(inside, record.path, first, f"{what}: lines {first} to {last} of {record.line_count}")
@@ -246,7 +248,7 @@ def chunk_terms(snapshot: Snapshot) -> Iterator[tuple[int, str]]:
 def answers(engine: Engine) -> Iterator[tuple[str, str]]:
     """What some questions about a corpus give, as JSON: by name, in words, filtered, and without any hit."""
     snapshot = engine.snapshot()
-    names = sorted({item.symbol.name for item in snapshot.all_symbols()}) or ["main"]
+    names = sorted({item.symbol.name for item in snapshot.all_symbols()} - {""}) or ["main"]
     picked = [names[len(names) * position // PICKED_SYMBOLS] for position in range(PICKED_SYMBOLS)]
     middle = snapshot.files()[len(snapshot.files()) // 2].path
     requests = [search.SearchRequest(query=name, explain=True) for name in picked]

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -22,6 +21,8 @@ _BLANK_RUNS = re.compile(r"\n{3,}")
 
 def hash_bytes(data: bytes) -> str:
     """The sha256 of bytes, in hexadecimal."""
+    import hashlib  # a search hashes nothing, and loading it takes a while
+
     return hashlib.sha256(data).hexdigest()
 
 
@@ -79,6 +80,8 @@ def seeded_digest(doc: str, normal_title_path: str, text_hash: str, occurrence: 
     seed = f"{doc}\n{normal_title_path}\n{text_hash}"
     if occurrence > 1:
         seed += f"\n{occurrence}"
+    import hashlib
+
     return hashlib.sha1(seed.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 

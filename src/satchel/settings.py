@@ -9,7 +9,6 @@ more out, never take in what the user has not allowed.
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -72,10 +71,15 @@ def _read(path: Path) -> dict[str, Any]:
         if path.is_symlink() and path.name == PROJECT_FILE:
             return {}
         text = path.read_text(encoding="utf-8")
-        return tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path.name} is not UTF-8: {error}", hint="correct the file") from error
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path.name} is not valid TOML: {error}", hint="correct the file") from error
 
 

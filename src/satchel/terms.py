@@ -18,7 +18,6 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SEPARATED = bytes(
     byte if byte >= 128 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256)
 )
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _LONGEST_NUMBER = 5  # digits; longer ones are data, not names
 _LONGEST_TOKEN = 128  # characters; longer ones are encoded data
 _MEMO_LIMIT = 200_000  # distinct tokens remembered per process, about 60 MB
@@ -93,12 +92,22 @@ def compound(token: str) -> str:
     return "=" + "".join(parts) if len(parts) > 1 else (stem(parts[0]) if parts else "")
 
 
+def _is_unspaced(character: str) -> bool:
+    """Thai, Japanese, Chinese, Korean."""
+    return (
+        "\u0e00" <= character <= "\u0e7f"
+        or "\u3040" <= character <= "\u30ff"
+        or "\u3400" <= character <= "\u9fff"
+        or "\uac00" <= character <= "\ud7af"
+    )
+
+
 def _split(token: str) -> tuple[str, ...]:
     if token[0].isdigit():
         return (token,) if token.isascii() and token.isdigit() and len(token) <= _LONGEST_NUMBER else ()
     if len(token) > _LONGEST_TOKEN:
         return ()
-    if _UNSPACED.search(token):
+    if not token.isascii() and any(map(_is_unspaced, token)):
         return tuple(token[i : i + 2] for i in range(max(1, len(token) - 1)))
     parts = words(token)
     result = [stem(part) for part in parts if len(part) > 1 or part.isalpha()]

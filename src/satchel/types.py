@@ -1,13 +1,12 @@
 """The vocabulary of Satchel on one page. Read this first.
 
 A *source* is one file as read. A *chunk* is a citable piece of a source: whole lines, never
-trimmed. A *symbol* is a definition, a *reference* a use of one. Everything here is frozen,
-slotted and made of the standard library alone, so that it can cross a process boundary.
+trimmed. A *symbol* is a definition, a *reference* a use of one. Everything here is immutable
+and made of the standard library alone, so that it can cross a process boundary.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -82,8 +81,7 @@ class Walk(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """One file as read: decoded exactly (`text.encode(encoding)` gives the raw bytes back),
     except for redacted secret values, which keep their line."""
 
@@ -97,8 +95,7 @@ class Source:
     tags: tuple[str, ...] = ()  # what kind of path it is: test, docs, config, …
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A citable piece: `text` is lines `start_line` to `end_line` of the source, line ends included.
 
     `title_path` is the heading path of a document or the qualified name of code; `body` is what
@@ -124,8 +121,7 @@ class Chunk:
         return self.text[self.body_offset :]
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A definition. Its lines are those of the definition itself, without decorators or comments."""
 
     name: str
@@ -146,8 +142,7 @@ class Reference(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """What chunking makes of one source. Nothing in it depends on the path, so a renamed
     file is never parsed again. `comments` are (first line, last line) ranges of pure comment."""
 
@@ -165,8 +160,7 @@ class Reason(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A chunk that answers a question. `snippet` is verbatim, from line `snippet_line` on."""
 
     id: str
@@ -190,8 +184,7 @@ class Suggestion(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedReference:
+class ResolvedReference(NamedTuple):
     """A use of a name, and the definition it most likely means (empty if none is known)."""
 
     path: str

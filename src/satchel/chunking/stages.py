@@ -7,7 +7,6 @@ the openings, and this one stretches each to the line before the next.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 
 from satchel import languages
@@ -29,12 +28,12 @@ def parse(text: str, name: str) -> Parsed:
     symbols = []
     blocks = []
     for symbol, (first, after) in zip(parsed.symbols, pairwise(borders), strict=True):
-        symbols.append(replace(symbol, end_line=_last_text(lines, symbol.start_line, after - 1)))
+        symbols.append(symbol._replace(end_line=_last_text(lines, symbol.start_line, after - 1)))
         blocks.append(Block(symbol.kind, (symbol.name,), first, after - 1))
     chunks = lay_out(lines, blocks, languages.get(name).module_kind)
     lines_of = {symbol.name: symbol.start_line for symbol in reversed(symbols)}
     references = tuple(_reference(item, lines_of) for item in parsed.references)
-    return replace(parsed, chunks=tuple(chunks), symbols=tuple(symbols), references=references)
+    return parsed._replace(chunks=tuple(chunks), symbols=tuple(symbols), references=references)
 
 
 def _reference(reference: Reference, stage_lines: dict[str, int]) -> Reference:

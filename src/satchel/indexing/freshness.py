@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
+
+import msgspec
 
 
 class StaleReason(StrEnum):
@@ -53,14 +54,14 @@ def encode_watermark(watermark: Any) -> str:
     """A watermark as the index keeps it, without the time it was taken at."""
     values = asdict(watermark)
     values.pop("computed_at_unix_ms", None)
-    return json.dumps(values, sort_keys=True, default=str)
+    return msgspec.json.encode(dict(sorted(values.items()))).decode()
 
 
 def decode_watermark(text: str | None) -> dict[str, Any] | None:
     """A kept watermark; None if there is none or it cannot be read."""
     try:
-        values = json.loads(text) if text else None
-    except ValueError:
+        values = msgspec.json.decode(text) if text else None
+    except msgspec.DecodeError:
         return None
     return values if isinstance(values, dict) else None
 

@@ -14,7 +14,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
 
 from satchel.errors import ConfigError, IndexBusy, IndexCorrupt, IndexIncompatible, IndexMissing
 from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
@@ -116,7 +115,7 @@ class SqliteStore:
             lock.release()
 
     def _open_read_only(self) -> sqlite3.Connection:
-        address = quote(self.path.absolute().as_posix())
+        address = _address(self.path)
         try:
             connection = _connect(f"file:{address}?mode=ro")
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
@@ -127,7 +126,7 @@ class SqliteStore:
             return _connect(f"file:{address}?immutable=1")  # a read-only disk: nobody can be writing
 
     def _open_writable(self, target: Path, *, first: bool) -> sqlite3.Connection:
-        connection = _connect(f"file:{quote(target.absolute().as_posix())}?mode=rwc")
+        connection = _connect(f"file:{_address(target)}?mode=rwc")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         if first:
             connection.execute("PRAGMA journal_mode = OFF")
@@ -181,6 +180,14 @@ def make_folder(folder: Path) -> None:
 
 def _connect(uri: str) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
+
+
+def _address(path: Path) -> str:
+    """A path inside a `file:` address: what would end it or start an option is escaped."""
+    escaped = path.absolute().as_posix()
+    for character in "%?#":
+        escaped = escaped.replace(character, f"%{ord(character):02x}")
+    return escaped
 
 
 def _user_version(connection: sqlite3.Connection) -> int:

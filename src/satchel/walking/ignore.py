@@ -81,6 +81,10 @@ class IgnoreRules:
         self._first = list(first)
         self._chains: dict[str, tuple[tuple[int, _Patterns], ...]] = {}
 
+    def applies(self, folder: str) -> bool:
+        """Whether any pattern could speak of what is in a folder."""
+        return bool(self._chains[folder] if folder in self._chains else self._chain(folder))
+
     def ignores(self, folder: str, entry: str) -> bool:
         """`entry` is the path from the root, with a slash at its end if it is a folder."""
         chain = self._chains.get(folder)

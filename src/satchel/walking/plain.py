@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from satchel.types import SkipReason
+from satchel.walking.ignore import IgnoreRules
 from satchel.walking.paths import os_path
 from satchel.walking.selection import Selection
 
@@ -18,7 +19,9 @@ Ignores = Callable[[str, str], bool]
 """(folder, entry) → whether an ignore file leaves the entry out."""
 
 
-def walk_plain(root: Path, ignores: Ignores, selection: Selection, names: dict[str, set[str]]) -> None:
+def walk_plain(
+    root: Path, rules: Sequence[IgnoreRules], selection: Selection, names: dict[str, set[str]]
+) -> None:
     """Offers every file below the root to the selection. What a folder holds is noted in `names`
     before any of it is decided, so that nobody has to look for an ignore file that is not there."""
     waiting = [""]
@@ -26,37 +29,39 @@ def walk_plain(root: Path, ignores: Ignores, selection: Selection, names: dict[s
         folder = waiting.pop()
         try:
             with os.scandir(os_path(root, folder)) as found:
-                entries = list(found)
+                entries = [(entry.name.decode("utf-8", "surrogateescape"), entry) for entry in found]
         except OSError as error:
             selection.skip(folder or ".", SkipReason.UNREADABLE, error.strerror or "cannot be listed")
             continue
-        named = [(entry.name.decode("utf-8", "surrogateescape"), entry) for entry in entries]
-        names[folder] = {name for name, _ in named}
+        names[folder] = {name for name, _ in entries}
         if folder and ".git" in names[folder]:
             selection.skip(folder, SkipReason.VENDORED, NESTED)
-            continue
-        for name, entry in named:
-            _visit(entry, name, folder, waiting, ignores, selection)
+        else:
+            _visit(folder, entries, waiting, [rule for rule in rules if rule.applies(folder)], selection)
 
 
 def _visit(
-    entry: os.DirEntry[bytes],
-    name: str,
     folder: str,
+    entries: list[tuple[str, os.DirEntry[bytes]]],
     waiting: list[str],
-    ignores: Ignores,
+    rules: list[IgnoreRules],
     selection: Selection,
 ) -> None:
-    path = f"{folder}/{name}" if folder else name
-    if name == ".git":
-        return
-    if entry.is_dir(follow_symlinks=False) and not (
-        _WINDOWS and is_junction(entry.stat(follow_symlinks=False))
-    ):
-        if not ignores(folder, path + "/") and selection.enters(path):
-            waiting.append(path)
-    elif not ignores(folder, path) and selection.admits(path, name):
-        take_entry(selection, path, entry.stat(follow_symlinks=False))
+    """Runs for every file of every walk, so it calls little: most folders have no rules at all."""
+    prefix = f"{folder}/" if folder else ""
+    for name, entry in entries:
+        path = prefix + name
+        if name == ".git":
+            continue
+        if entry.is_dir(follow_symlinks=False) and not (
+            _WINDOWS and is_junction(entry.stat(follow_symlinks=False))
+        ):
+            if not any(rule.ignores(folder, path + "/") for rule in rules) and selection.enters(path):
+                waiting.append(path)
+        elif not (rules and any(rule.ignores(folder, path) for rule in rules)) and selection.admits(
+            path, name
+        ):
+            take_entry(selection, path, entry.stat(follow_symlinks=False))
 
 
 def enters(selection: Selection, full: bytes, folder: str) -> bool:

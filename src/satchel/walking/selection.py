@@ -57,8 +57,10 @@ class Selection:
 
     def __init__(self, options: WalkOptions) -> None:
         self._options = options
+        self._cap = options.max_file_bytes
         self._folders: dict[str, Skipped | None] = {"": None}
         self._counts: dict[str, int] = {}
+        self._harmless: set[str] = set()  # names that nothing speaks against, in whatever folder
         self.files: list[FileEntry] = []
         self.skipped: dict[str, Skipped] = {}
 
@@ -82,6 +84,8 @@ class Selection:
 
     def admits(self, path: str, name: str) -> bool:
         """Whether a file in an entered folder belongs, as far as its name says."""
+        if name in self._harmless and path[0] != "." and "/." not in path:
+            return True
         rule = sensitive_name(name)
         if _unusable(path, name):
             self.skip(path, SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL)
@@ -90,14 +94,15 @@ class Selection:
         elif not self._options.include_hidden and _hidden_file(path):
             self.skip(path, SkipReason.HIDDEN)
         else:
+            if path != name:  # at the root a name can also be a drive
+                self._harmless.add(name)
             return True
         return False
 
     def take(self, path: str, size: int, mtime_ns: int) -> None:
         """The file belongs, unless it is too large."""
-        cap = self._options.max_file_bytes
-        if size > cap:
-            self.skip(path, SkipReason.TOO_LARGE, too_large(size, cap))
+        if size > self._cap:
+            self.skip(path, SkipReason.TOO_LARGE, too_large(size, self._cap))
         else:
             self.files.append(FileEntry(path, size, mtime_ns))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from satchel.languages import detect
 from satchel.settings import WalkOptions
@@ -25,5 +25,5 @@ class SourceReader:
         for entry, (path, data) in zip(entries, data_of, strict=True):
             source = data if isinstance(data, Skipped) else read_source(path, data, self.options, detect)
             if isinstance(source, Source):
-                source = replace(source, tags=path_tags(path, source.language))
+                source = source._replace(tags=path_tags(path, source.language))
             yield entry, source

@@ -61,10 +61,10 @@ class WorkTree:
             except GitUnusable as problem:
                 notes = (f"{problem.message}; the folder was walked without git",)
         if listed is None:
-            rules = IgnoreRules(GIT_NAMES, load, self._excluded())
-            walk_plain(self.root, lambda *asked: rules.ignores(*asked) or own(*asked), selection, names)
+            theirs = IgnoreRules(GIT_NAMES, load, self._excluded())
+            walk_plain(self.root, [theirs, *own], selection, names)
         else:
-            select_listed(self.root, listed, own, selection)
+            select_listed(self.root, listed, _any_of(own), selection)
         return _walk(selection, notes)
 
     def look(self, paths: Sequence[str]) -> Walk:
@@ -79,10 +79,8 @@ class WorkTree:
         except GitUnusable as problem:
             notes = (f"{problem.message}; the files were looked at without git",)
         if listed is wanted:
-            own, theirs = rules, IgnoreRules(GIT_NAMES, self._load, self._excluded())
-            select_listed(self.root, wanted, lambda *asked: theirs.ignores(*asked) or own(*asked), selection)
-        else:
-            select_listed(self.root, listed, rules, selection)
+            rules = [IgnoreRules(GIT_NAMES, self._load, self._excluded()), *rules]
+        select_listed(self.root, listed, _any_of(rules), selection)
         return _walk(selection, notes)
 
     def _excluded(self) -> list[str]:
@@ -123,7 +121,7 @@ class GitTree:
     def entries(self) -> Walk:
         listing = self._listed()
         selection = Selection(self.options)
-        select_blobs(listing, _own_rules(self._loader(), self.options), selection)
+        select_blobs(listing, _any_of(_own_rules(self._loader(), self.options)), selection)
         return _walk(selection, ())
 
     def look(self, paths: Sequence[str]) -> Walk:
@@ -160,13 +158,16 @@ class GitTree:
         return lambda folder, name: found.get(f"{folder}/{name}" if folder else name)
 
 
-def _own_rules(load: Load, options: WalkOptions) -> Ignores:
+def _own_rules(load: Load, options: WalkOptions) -> list[IgnoreRules]:
     """`.ignore` and `.satchelignore`; what the caller adds cannot be taken in again by a file."""
-    rules = IgnoreRules(OWN_NAMES, load)
-    if not options.extra_ignores:
-        return rules.ignores
-    extra = IgnoreRules((), load, options.extra_ignores)
-    return lambda folder, entry: rules.ignores(folder, entry) or extra.ignores(folder, entry)
+    rules = [IgnoreRules(OWN_NAMES, load)]
+    if options.extra_ignores:
+        rules.append(IgnoreRules((), load, options.extra_ignores))
+    return rules
+
+
+def _any_of(rules: Sequence[IgnoreRules]) -> Ignores:
+    return lambda folder, entry: any(rule.ignores(folder, entry) for rule in rules)
 
 
 def in_repository(root: Path) -> bool:

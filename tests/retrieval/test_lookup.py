@@ -1,0 +1,166 @@
+"""Ids: three spellings of a chunk, and what became of one that went stale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import SHOP, known_bug, make_tree, memory_engine
+
+from satchel import ids
+from satchel.engine import Engine
+from satchel.retrieval.lookup import Fate, Found
+from satchel.storage.records import ChunkRecord
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Engine:
+    return memory_engine(make_tree(tmp_path / "shop", SHOP))
+
+
+def chunk(engine: Engine, path: str, name: str) -> ChunkRecord:
+    return next(item for item in engine.snapshot().chunks(path) if name in item.title_path)
+
+
+def canonical(item: ChunkRecord) -> str:
+    return ids.canonical_id(ids.doc_of(item.path), item.digest)
+
+
+def look(engine: Engine, asked: str) -> Found:
+    return engine.find([asked])[0]
+
+
+def test_three_spellings_name_the_same_chunk(shop: Engine) -> None:
+    item = chunk(shop, "docs/guide.md", "Core rules")
+    locator = f"docs/guide.md:{item.start_line}:{item.end_line}"
+    for asked in (canonical(item), ids.long_id(item.digest), locator, f"  {locator}\n"):
+        assert look(shop, asked).chunk == item and look(shop, asked).fate is Fate.CURRENT
+    assert canonical(item).startswith("docs/guide:")
+
+
+def test_any_span_of_lines_can_be_asked_for(shop: Engine) -> None:
+    found = look(shop, "src/basket.py:9:10")
+    assert found.fate is Fate.CURRENT and found.chunk is not None
+    assert shop.text_of(found.chunk).startswith("    def add_item") and found.chunk.title_path == ("Basket",)
+
+
+def test_a_span_over_several_chunks_is_cited_exactly(shop: Engine) -> None:
+    found = look(shop, "README.md:1:9")
+    assert found.chunk is not None
+    assert shop.text_of(found.chunk) == "".join((shop.root / "README.md").read_text().splitlines(True)[:9])
+
+
+@pytest.mark.parametrize("span", ["0:1", "2:1", "1:999", "999999999:999999999"])
+def test_lines_that_do_not_exist_are_unknown_with_the_line_count(shop: Engine, span: str) -> None:
+    found = look(shop, f"README.md:{span}")
+    assert found.fate is Fate.UNKNOWN and "11 lines" in found.detail
+
+
+@known_bug("a file without chunks has no first chunk to take a kind from")
+def test_lines_of_a_blank_file_can_be_asked_for(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, {"blank.py": "\n\n\n"}))
+    found = look(engine, "blank.py:1:2")
+    assert found.fate in (Fate.CURRENT, Fate.UNKNOWN)
+
+
+def test_an_edited_chunk_has_changed_and_its_new_id_is_given(shop: Engine) -> None:
+    old = chunk(shop, "docs/guide.md", "Core rules")
+    make_tree(shop.root, {"docs/guide.md": "# Guide\n\nNew.\n\n## Core rules\n\nPay last.\n"})
+    shop.refresh()
+    for asked in (canonical(old), ids.long_id(old.digest)):
+        found = look(shop, asked)
+        assert found.fate is Fate.CHANGED and found.chunk is not None
+        assert shop.text_of(found.chunk) == "## Core rules\n\nPay last.\n" and "Core rules" in found.detail
+
+
+def test_a_chunk_of_a_renamed_file_has_moved(shop: Engine) -> None:
+    old = chunk(shop, "src/basket.py", "Basket")
+    (shop.root / "src/basket.py").rename(shop.root / "src/trolley.py")
+    shop.refresh()
+    found = look(shop, canonical(old))
+    assert found.fate is Fate.MOVED and found.chunk is not None
+    assert (found.chunk.path, found.chunk.title_path) == ("src/trolley.py", old.title_path)
+
+
+def test_a_chunk_of_a_deleted_file_is_gone(shop: Engine) -> None:
+    old = chunk(shop, "docs/guide.md", "Core rules")
+    (shop.root / "docs/guide.md").unlink()
+    shop.refresh()
+    found = look(shop, canonical(old))
+    assert found.fate is Fate.GONE and found.chunk is None and "docs/guide.md" in found.detail
+
+
+def test_a_deleted_section_is_gone(shop: Engine) -> None:
+    old = chunk(shop, "docs/guide.md", "Core rules")
+    make_tree(shop.root, {"docs/guide.md": "# Guide\n\nNothing else.\n"})
+    shop.refresh()
+    found = look(shop, canonical(old))
+    assert found.fate is Fate.GONE and "Core rules" in found.detail
+
+
+def test_an_id_that_came_back_is_current_again(shop: Engine) -> None:
+    old = chunk(shop, "docs/guide.md", "Core rules")
+    make_tree(shop.root, {"docs/guide.md": "# Guide\n"})
+    shop.refresh()
+    make_tree(shop.root, {"docs/guide.md": SHOP["docs/guide.md"]})
+    shop.refresh()
+    assert look(shop, canonical(old)).fate is Fate.CURRENT
+
+
+@known_bug("a rebuild forgets the ids it ends")
+def test_stale_ids_are_answered_after_a_rebuild_too(shop: Engine) -> None:
+    old = chunk(shop, "docs/guide.md", "Core rules")
+    make_tree(shop.root, {"docs/guide.md": "# Guide\n\n## Core rules\n\nPay last.\n"})
+    shop.refresh(force=True)
+    assert look(shop, canonical(old)).fate is Fate.CHANGED
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "docs/guide:0000000000",
+        "chunk_0000000000000000",
+        "nowhere:0123456789",
+        "nowhere.py:1:2",
+        "nonsense",
+        "",
+    ]
+    + ["chunk_", ":", "::", ":1:2", "a:b:c", "docs/guide:ABCDEF0123", "chunk_00000000", "\0", "x" * 5000],
+)
+def test_an_unknown_id_is_said_to_be_unknown(shop: Engine, asked: str) -> None:
+    found = look(shop, asked)
+    assert found.fate is Fate.UNKNOWN and found.chunk is None and found.detail
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../secret.md",
+        "src/../../secret.md",
+        "./../secret.md",
+        "..\\secret.md",
+        "/etc/passwd",
+        "{outside}",
+        "~/x.md",
+    ],
+)
+def test_an_id_never_reads_outside_the_root(shop: Engine, path: str) -> None:
+    outside = shop.root.parent / "secret.md"
+    outside.write_text("# Secret\n\nhidden\n")
+    path = path.format(outside=outside)
+    for asked in (f"{path}:1:1", f"{path.removesuffix('.md')}:0123456789"):
+        found = look(shop, asked)
+        assert found.fate is Fate.UNKNOWN and found.chunk is None and "hidden" not in found.detail
+
+
+def test_a_file_on_disk_that_is_not_indexed_can_not_be_asked_for(shop: Engine) -> None:
+    make_tree(shop.root, {".env": "TOKEN=1\n", "late.md": "# Late\n"})
+    assert look(shop, ".env:1:1").fate is look(shop, "late.md:1:1").fate is Fate.UNKNOWN
+
+
+def test_files_whose_names_hold_colons_can_be_asked_for(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, {"a:1:2.md": "# Odd\n", "b:12": "odd\n"}))
+    for record in engine.snapshot().files():
+        (item,) = engine.snapshot().chunks(record.path)
+        assert look(engine, canonical(item)).chunk == item
+        assert look(engine, f"{record.path}:1:1").chunk == item

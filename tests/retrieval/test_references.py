@@ -1,0 +1,108 @@
+"""References: who uses a name, and which definition is meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import SHOP, known_bug, make_tree, memory_engine
+
+from satchel.engine import Engine
+from satchel.retrieval.references import last_name
+from satchel.types import Label
+
+TREE: dict[str, str | bytes] = {
+    **SHOP,
+    "src/special.py": "from src.basket import Basket\n\n\nclass Special(Basket):\n    pass\n",
+    "other/money.py": "def add_money(amounts):\n    return 1\n",
+    "web/app.js": "import { start } from './router.js';\n\nstart();\n",
+    "web/router.js": "export function start() {\n  return 1;\n}\n",
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Engine:
+    return memory_engine(make_tree(tmp_path, TREE))
+
+
+def uses(engine: Engine, name: str, *labels: Label) -> list[tuple[str, int, str]]:
+    return [(item.path, item.line, item.label.value) for item in engine.references(name, labels)]
+
+
+def test_calls_imports_and_inheritance_are_found_with_their_lines(shop: Engine) -> None:
+    assert ("src/basket.py", 13, "calls") in uses(shop, "add_money")
+    assert ("src/special.py", 4, "extends") in uses(shop, "Basket")
+    assert ("tests/test_basket.py", 1, "imports") in uses(shop, "Basket")
+
+
+def test_labels_narrow(shop: Engine) -> None:
+    assert uses(shop, "Basket", Label.EXTENDS) == [("src/special.py", 4, "extends")]
+    assert {label for _, _, label in uses(shop, "Basket", Label.CALLS)} == {"calls"}
+
+
+def test_uses_by_tests_can_be_asked_for(shop: Engine) -> None:
+    found = shop.references("Basket", [Label.TESTED_BY])
+    assert {item.path for item in found} == {"tests/test_basket.py"} and all(item.in_test for item in found)
+
+
+def test_an_imported_definition_is_preferred_over_another_of_the_name(shop: Engine) -> None:
+    found = [item for item in shop.references("add_money") if item.path == "src/basket.py"]
+    assert {item.target for item in found} == {"src/money.py:4:6"}
+    assert all(item.confidence > 0.9 for item in found)
+
+
+def test_an_import_written_as_a_path_resolves_to_its_file(shop: Engine) -> None:
+    found = [item for item in shop.references("start") if item.label is Label.CALLS]
+    assert [(item.path, item.line, item.target) for item in found] == [("web/app.js", 3, "web/router.js:1:3")]
+
+
+def test_a_qualified_name_narrows_the_definitions(shop: Engine) -> None:
+    found = shop.references("Basket.total_price")
+    assert found and {item.target_name for item in found} == {"Basket.total_price"}
+
+
+def test_a_name_without_a_definition_has_no_target(shop: Engine) -> None:
+    found = shop.references("Println")
+    assert found and all((item.target, item.confidence) == ("", 0.0) for item in found)
+
+
+def test_a_name_used_nowhere_gives_nothing(shop: Engine) -> None:
+    assert shop.references("no_such_name") == [] == shop.references("") == shop.references("::")
+
+
+def test_uses_come_by_path_and_line(shop: Engine) -> None:
+    found = uses(shop, "Basket")
+    assert found == sorted(found, key=lambda item: item[:2]) and len(found) > 3
+
+
+def test_a_confidence_is_a_share_of_one(shop: Engine) -> None:
+    names = {item.symbol.name for item in shop.snapshot().all_symbols()}
+    for name in names:
+        assert all(0.0 <= item.confidence <= 1.0 for item in shop.references(name))
+
+
+@known_bug("such a name is indexed as pairs of characters and looked up whole")
+def test_names_in_scripts_without_word_spaces_are_found(tmp_path: Path) -> None:
+    text = "def 解析数据():\n    pass\n\n\n解析数据()\n"
+    engine = memory_engine(make_tree(tmp_path, {"a.py": text}))
+    assert uses(engine, "解析数据", Label.CALLS) == [("a.py", 5, "calls")]
+
+
+@pytest.mark.parametrize("name", ["größe_ändern", "x", "_private", "__dunder__", "HTTPServer2", "a1b2"])
+def test_names_of_all_spellings_are_found(tmp_path: Path, name: str) -> None:
+    engine = memory_engine(make_tree(tmp_path, {"a.py": f"def {name}():\n    pass\n\n\n{name}()\n"}))
+    assert uses(engine, name, Label.CALLS) == [("a.py", 5, "calls")]
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("django.db.models", "models"),
+        ("./router.js", "router"),
+        ("a::b", "b"),
+        ("stdio.h", "stdio"),
+        ("x", "x"),
+    ],
+)
+def test_the_name_that_a_written_reference_ends_in(written: str, name: str) -> None:
+    assert last_name(written) == name

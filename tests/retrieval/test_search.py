@@ -1,0 +1,181 @@
+"""Search: filters before the cut, a stable order, an explained score, verbatim snippets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import SHOP, make_tree, memory_engine
+
+from satchel.engine import Engine
+from satchel.errors import InvalidQuery, InvalidRequest
+from satchel.lines import split_lines
+from satchel.retrieval.filters import Filters
+from satchel.retrieval.search import MAX_QUERY_CHARS, MAX_RESULTS, snippet_lines
+from satchel.types import Hit
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Engine:
+    return memory_engine(make_tree(tmp_path, SHOP))
+
+
+def found(engine: Engine, query: str, k: int = 10, **filters: object) -> list[Hit]:
+    return engine.search(query, k, Filters(**filters), explain=True)[0]  # type: ignore[arg-type]
+
+
+def test_a_definition_comes_before_its_uses(shop: Engine) -> None:
+    hit = found(shop, "add_money")[0]
+    assert (hit.path, hit.name, hit.kind) == ("src/money.py", "add_money", "function")
+
+
+def test_words_find_identifiers_and_identifiers_find_words(shop: Engine) -> None:
+    assert found(shop, "total price")[0].name == "Basket"
+    assert found(shop, "totalPrice")[0].name == "Basket"
+    assert {hit.path for hit in found(shop, "baskets")} >= {"src/basket.py", "docs/guide.md"}
+
+
+def test_a_hit_cites_its_lines_exactly(shop: Engine) -> None:
+    for hit in found(shop, "basket price till setup", 50):
+        lines = split_lines((shop.root / hit.path).read_bytes().decode())
+        assert hit.text == "".join(lines[hit.start_line - 1 : hit.end_line])
+        at = hit.snippet_line - 1
+        assert (
+            "".join(lines[at:]).startswith(hit.snippet) and hit.start_line <= hit.snippet_line <= hit.end_line
+        )
+
+
+def test_a_snippet_is_a_verbatim_part_of_a_long_chunk(tmp_path: Path) -> None:
+    text = "# Long\n\n" + "".join(f"line {number} of a long story\n" for number in range(60)) + "the needle\n"
+    hit = found(memory_engine(make_tree(tmp_path, {"long.md": text})), "needle")[0]
+    assert "needle" in hit.snippet and hit.snippet in hit.text and len(split_lines(hit.snippet)) <= 6
+
+
+def test_a_snippet_of_very_long_lines_is_cut_but_verbatim(tmp_path: Path) -> None:
+    text = "# Long\n\n" + "needle " * 1000 + "\n"
+    hit = found(memory_engine(make_tree(tmp_path, {"long.md": text})), "needle")[0]
+    assert hit.snippet in hit.text and len(hit.snippet) <= 480
+
+
+@pytest.mark.parametrize(("count", "window"), [(1, (0, 1)), (9, (3, 9))])
+def test_the_window_of_a_snippet_holds_most_of_the_terms(count: int, window: tuple[int, int]) -> None:
+    lines = ["nothing\n"] * count
+    lines[-1] = "alpha beta\n"
+    assert snippet_lines(lines, {"alpha", "beta"}) == window
+
+
+def test_filters_apply_before_the_cut(tmp_path: Path) -> None:
+    tree = {f"a{number:02}.md": "# Basket basket\n\nbasket basket\n" for number in range(30)}
+    engine = memory_engine(
+        make_tree(tmp_path, {**tree, "zz/last.md": "basket once among many other words\n"})
+    )
+    assert [hit.path for hit in found(engine, "basket", 1, path_prefix="zz")] == ["zz/last.md"]
+
+
+def test_the_chunk_type_applies_before_the_cut(tmp_path: Path) -> None:
+    tree = {f"a{number:03}.md": "# Basket basket\n\nbasket basket\n" for number in range(250)}
+    engine = memory_engine(make_tree(tmp_path, {**tree, "z.py": "class Other:\n    basket = 1\n"}))
+    assert [hit.path for hit in found(engine, "basket", 1, chunk_type="class")] == ["z.py"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "paths"),
+    [
+        ({"path_prefix": "src"}, {"src/basket.py", "src/money.py", "src/till.go"}),
+        ({"path_prefix": "./src/"}, {"src/basket.py", "src/money.py", "src/till.go"}),
+        ({"file_type": ".go"}, {"src/till.go"}),
+        ({"language": "markdown"}, {"README.md", "docs/guide.md"}),
+        ({"chunk_type": "class"}, {"src/basket.py"}),
+        ({"tags": ("test",)}, {"tests/test_basket.py"}),
+        ({"tags": ("test", "go")}, set()),
+        ({"tags": ("python", "test")}, {"tests/test_basket.py"}),
+        ({"include_paths": ("docs", "src/*.go")}, {"docs/guide.md", "src/till.go"}),
+        ({"include_paths": ("src",), "exclude_paths": ("src/*.py",)}, {"src/till.go"}),
+        ({"file_pattern": "basket"}, {"src/basket.py", "tests/test_basket.py"}),
+        ({"file_pattern": "**/*_basket.py"}, {"tests/test_basket.py"}),
+    ],
+)
+def test_each_filter_leaves_only_what_it_names(
+    shop: Engine, filters: dict[str, object], paths: set[str]
+) -> None:
+    query = "basket money till setup price rules"
+    assert {hit.path for hit in found(shop, query, 50, **filters)} == paths
+
+
+def test_a_prefix_does_not_reach_into_a_folder_that_starts_alike(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, {"src/a.md": "basket\n", "src2/b.md": "basket\n"}))
+    assert [hit.path for hit in found(engine, "basket", path_prefix="src")] == ["src/a.md"]
+
+
+def test_ties_break_by_path_then_line(tmp_path: Path) -> None:
+    same = "# One\n\nbasket\n\n# Two\n\nbasket\n"
+    engine = memory_engine(make_tree(tmp_path, {"x/b.md": same, "x/a.md": same, "x/c.md": same}))
+    hits = found(engine, "basket", 50)
+    assert len({hit.score for hit in hits}) == 1
+    assert [(hit.path, hit.start_line) for hit in hits] == [
+        (path, line) for path in ("x/a.md", "x/b.md", "x/c.md") for line in (1, 5)
+    ]
+
+
+def test_a_larger_k_only_adds_hits_at_the_end(shop: Engine) -> None:
+    everything = found(shop, "basket price till", 50)
+    assert len(everything) > 4
+    for k in range(1, len(everything)):
+        assert found(shop, "basket price till", k) == everything[:k]
+
+
+def test_the_reasons_sum_to_the_score(shop: Engine) -> None:
+    for hit in found(shop, "basket total price of the customer", 50):
+        assert sum(reason.score for reason in hit.reasons) == pytest.approx(hit.score, abs=0.001)
+        assert all(reason.fields for reason in hit.reasons)
+
+
+def test_a_reason_names_the_fields_its_term_was_found_in(shop: Engine) -> None:
+    hit = next(hit for hit in found(shop, "money", 50) if hit.name == "add_money")
+    assert hit.reasons[0].fields == ("name", "stem", "body")
+    (rounding,) = found(shop, "rounding")
+    assert rounding.reasons[0].fields == ("comment",)
+
+
+def test_reasons_are_given_only_when_asked_for(shop: Engine) -> None:
+    assert all(hit.reasons == () for hit in shop.search("basket")[0])
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\n\t"])
+def test_an_empty_query_is_a_typed_error(shop: Engine, query: str) -> None:
+    with pytest.raises(InvalidQuery):
+        shop.search(query)
+
+
+def test_a_query_too_long_is_a_typed_error(shop: Engine) -> None:
+    with pytest.raises(InvalidQuery, match="100,000"):
+        shop.search("a" * (MAX_QUERY_CHARS + 1))
+
+
+@pytest.mark.parametrize("k", [0, -1, MAX_RESULTS + 1])
+def test_a_k_out_of_range_is_a_typed_error_that_names_the_range(shop: Engine, k: int) -> None:
+    with pytest.raises(InvalidRequest, match=f"{k}.*1 to {MAX_RESULTS}"):
+        shop.search("basket", k)
+
+
+@pytest.mark.parametrize(
+    "query", ["()[]{}!?", "💡", "***", "\0", "0123456789012345", "' OR 1=1 --", "\ud800"]
+)
+def test_a_query_of_odd_characters_is_answered(shop: Engine, query: str) -> None:
+    hits, suggestions = shop.search(query)
+    assert hits == [] and isinstance(suggestions, list)
+
+
+def test_an_unknown_chunk_type_finds_nothing_and_breaks_nothing(shop: Engine) -> None:
+    assert found(shop, "basket", chunk_type="no-such-kind") == []
+
+
+def test_text_without_word_spaces_is_found(tmp_path: Path) -> None:
+    engine = memory_engine(
+        make_tree(tmp_path, {"zh.md": "# 購物車\n\n顧客的購物車總價\n", "en.md": "cart\n"})
+    )
+    assert [hit.path for hit in found(engine, "購物車")] == ["zh.md"]
+
+
+def test_an_empty_index_finds_nothing(tmp_path: Path) -> None:
+    assert memory_engine(tmp_path).search("basket") == ([], [])

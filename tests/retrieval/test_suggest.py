@@ -1,0 +1,89 @@
+"""Suggestions: real next searches, never invented ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import SHOP, known_bug, make_tree, memory_engine
+
+from satchel.engine import Engine
+from satchel.retrieval.filters import Filters
+
+WORDS = {
+    "words.md": "# Parsing parsers\n\nparses running classes statuses buses optimization validated queries"
+    " serializer normalized caching indices analyses addresses processes\n",
+    "names.py": "class RouterGroup:\n    pass\n\n\ndef normalise_path():\n    pass\n\n\ndef __init__():\n    pass\n",
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Engine:
+    return memory_engine(make_tree(tmp_path, {**SHOP, **WORDS}))
+
+
+_STEM = known_bug("a stem is proposed as a word, and stemmed once more when it is searched")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RouterGrop",
+        "normalize_paths_fast",
+        "baskt",
+        "addMoneyNow",
+        pytest.param("parsx", marks=_STEM),
+        "procesz",
+        "classez",
+        "addresz",
+        "statuz",
+        "buse",
+        "queriez",
+        "optimizzz",
+        "indicez",
+        "cachx",
+        pytest.param("serialzzz", marks=_STEM),
+        "tillx openx",
+        "customerz xyzzy",
+        "__ini__",
+    ],
+)
+def test_each_suggestion_finds_something(shop: Engine, query: str) -> None:
+    hits, suggestions = shop.search(query)
+    for suggestion in suggestions:
+        assert shop.search(suggestion.query)[0], suggestion
+    assert hits or suggestions
+
+
+@pytest.mark.parametrize(
+    ("query", "proposed", "why"),
+    [("RoutrGroop", "RouterGroup", "a symbol"), ("optimizzz", "optim", "starts like")],
+)
+def test_a_suggestion_says_where_it_comes_from(shop: Engine, query: str, proposed: str, why: str) -> None:
+    hits, suggestions = shop.search(query)
+    assert hits == [] and any(item.query == proposed and why in item.reason for item in suggestions)
+
+
+def test_the_filter_that_removed_all_hits_is_named(shop: Engine) -> None:
+    hits, suggestions = shop.search("add_money", filters=Filters(language="rust", path_prefix="src"))
+    assert hits == [] and [item.query for item in suggestions] == ["add_money"]
+    assert "path_prefix, language" in suggestions[0].reason
+
+
+def test_the_number_of_chunks_without_the_filter_is_true(shop: Engine) -> None:
+    _, (suggestion,) = shop.search("basket", filters=Filters(language="rust"))
+    assert suggestion.reason.startswith(f"{len(shop.search('basket', 1000)[0])} chunks")
+
+
+def test_nothing_alike_means_no_suggestion(shop: Engine) -> None:
+    assert shop.search("qqqq zzzz") == ([], [])
+
+
+def test_suggestions_are_few_and_differ(shop: Engine) -> None:
+    _, suggestions = shop.search("baskt RouterGrop normalize_pth add_mony tillx pricx customerx setupx")
+    queries = [item.query.lower() for item in suggestions]
+    assert len(queries) == len(set(queries)) <= 5
+
+
+def test_hits_come_without_suggestions(shop: Engine) -> None:
+    assert shop.search("basket")[1] == []

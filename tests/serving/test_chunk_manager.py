@@ -1,0 +1,213 @@
+"""ChunkManager and ChunkSearchTool: the documented calls, as documented."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import SHOP, make_tree
+
+from satchel import ChunkManager, ChunkSearchTool
+from satchel.errors import IndexMissing, InvalidRequest, ProjectNotFound
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = make_tree(tmp_path / "shop", SHOP)
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def manager(shop: Path, tmp_path: Path) -> ChunkManager:
+    made = ChunkManager(chunks_dir=tmp_path / "store/chunks", manifest_path=tmp_path / "store/manifest.json")
+    made.ingest_directory(".")
+    return made
+
+
+def run(tool: ChunkSearchTool, **arguments: Any) -> Any:
+    return asyncio.run(tool.execute(arguments))
+
+
+def test_the_documented_search(manager: ChunkManager) -> None:
+    results = manager.search_chunks(query="Basket", k=5, filters={"path_prefix": "src/"})
+    first = results[0]
+    assert first["source_path"] == "src/basket.py" and first["chunk_type"] == "class"
+    assert first["chunk_id"].startswith("chunk_") and len(first["chunk_id"]) == len("chunk_") + 16
+    assert first["snippet"] in first["content"] and first["start_line"] < first["end_line"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "paths"),
+    [
+        ({"file_type": ".go"}, {"src/till.go"}),
+        ({"chunk_type": "section"}, {"README.md", "docs/guide.md"}),
+        ({"tags": ["python", "test"]}, {"tests/test_basket.py"}),
+        ({"tags": "test"}, {"tests/test_basket.py"}),
+    ],
+)
+def test_the_documented_filters(manager: ChunkManager, filters: dict[str, Any], paths: set[str]) -> None:
+    results = manager.search_chunks("basket till setup", 50, filters)
+    assert {result["source_path"] for result in results} == paths
+
+
+def test_a_chunk_is_fetched_by_any_spelling_of_its_id(manager: ChunkManager) -> None:
+    first = manager.search_chunks("add_money")[0]
+    locator = f"{first['source_path']}:{first['start_line']}:{first['end_line']}"
+    for spelling in (first["chunk_id"], first["id"], locator):
+        chunk = manager.get_chunk(spelling)
+        assert chunk is not None and chunk["content"] == first["content"]
+    assert manager.get_chunk("chunk_0000000000000000") is None
+
+
+def test_one_file_can_be_ingested(shop: Path, tmp_path: Path) -> None:
+    manager = ChunkManager(tmp_path / "chunks", tmp_path / "manifest.json")
+    found = manager.ingest_file("src/money.py")
+    assert len(found) == 2 and manager.get_stats()["total_files"] == 1
+    manager.ingest_file("src/basket.py")
+    assert manager.get_stats()["files_by_language"] == {"python": 2}
+
+
+def test_a_folder_can_be_ingested_without_its_sub_folders(shop: Path, tmp_path: Path) -> None:
+    manager = ChunkManager(tmp_path / "chunks", tmp_path / "manifest.json")
+    manager.ingest_directory(".", recursive=False)
+    files = {chunk["source_path"] for chunk in manager.search_chunks("shop till", 50)}
+    assert files == {"README.md", "config.toml"}
+
+
+def test_sensitive_files_are_left_out(shop: Path, tmp_path: Path) -> None:
+    make_tree(shop, {".env": "TOKEN=1\n", "id_rsa": "key\n"})
+    manager = ChunkManager(tmp_path / "chunks", tmp_path / "manifest.json")
+    assert manager.ingest_file(".env") == [] == manager.ingest_file("id_rsa")
+
+
+def test_ingesting_again_changes_nothing(manager: ChunkManager) -> None:
+    before = manager.get_stats()
+    first = manager.ingest_directory(".")
+    assert manager.ingest_directory(".") == first and manager.get_stats() == before
+    assert len(first) == len(set(first)) == before["total_chunks"]
+
+
+def test_an_edit_shows_after_the_next_ingest(manager: ChunkManager, shop: Path) -> None:
+    make_tree(shop, {"README.md": "# Unicorn\n"})
+    manager.ingest_file("README.md")
+    assert manager.search_chunks("unicorn")[0]["source_path"] == "README.md"
+
+
+def test_the_manifest_holds_every_chunk_with_its_content(manager: ChunkManager) -> None:
+    manifest = json.loads(manager.save_manifest().read_bytes())
+    assert len(manifest["chunks"]) == manager.get_stats()["total_chunks"]
+    wanted = {"chunk_id", "source_path", "start_line", "end_line", "content_hash", "tags", "created_at"}
+    for chunk in manifest["chunks"]:
+        assert wanted | {"chunk_type", "name", "content"} <= set(chunk)
+        lines = Path(chunk["source_path"]).read_bytes().decode().splitlines(True)
+        assert chunk["content"] == "".join(lines[chunk["start_line"] - 1 : chunk["end_line"]])
+
+
+def test_a_restarted_manager_still_has_chunks_with_content(
+    manager: ChunkManager, shop: Path, tmp_path: Path
+) -> None:
+    manager.save_manifest()
+    again = ChunkManager(chunks_dir=tmp_path / "store/chunks", manifest_path=tmp_path / "store/manifest.json")
+    assert again.get_stats() == manager.get_stats()
+    first = again.search_chunks("Basket")[0]
+    chunk = again.get_chunk(first["chunk_id"])
+    assert chunk is not None and "class Basket" in chunk["content"]
+
+
+def test_a_manager_restarted_elsewhere_keeps_its_root(
+    manager: ChunkManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    again = ChunkManager(chunks_dir=tmp_path / "store/chunks", manifest_path=tmp_path / "store/manifest.json")
+    assert again.search_chunks("Basket")[0]["source_path"] == "src/basket.py"
+
+
+def test_a_manifest_of_before_is_never_a_source(shop: Path) -> None:
+    tool = ChunkSearchTool(ChunkManager())
+    assert tool.rebuild_index() == tool.rebuild_index() == tool.rebuild_index()
+
+
+def test_nothing_ingested_is_said(shop: Path, tmp_path: Path) -> None:
+    manager = ChunkManager(tmp_path / "chunks", tmp_path / "manifest.json")
+    assert manager.get_stats()["total_chunks"] == 0
+    with pytest.raises(IndexMissing):
+        manager.search_chunks("basket")
+
+
+def test_what_does_not_exist_or_lies_outside_is_a_typed_error(manager: ChunkManager, tmp_path: Path) -> None:
+    for call in (manager.ingest_file, manager.ingest_directory):
+        with pytest.raises(ProjectNotFound):
+            call("nowhere")
+    (tmp_path / "outside.md").write_text("# Outside\n")
+    with pytest.raises(InvalidRequest):
+        manager.ingest_file(tmp_path / "outside.md")
+
+
+def test_an_unknown_filter_is_an_error_that_lists_the_known(manager: ChunkManager) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        manager.search_chunks("basket", filters={"folder": "src"})
+    assert "path_prefix" in caught.value.hint
+
+
+def test_the_tool_describes_itself(manager: ChunkManager) -> None:
+    tool = ChunkSearchTool(chunk_manager=manager)
+    assert tool.name == "search_chunks" and tool.description
+    assert tool.parameters["required"] == ["query"] and set(tool.parameters["properties"]) == {
+        "query",
+        "k",
+        "filters",
+    }
+
+
+def test_the_tool_answers_in_the_documented_form(manager: ChunkManager) -> None:
+    result = run(ChunkSearchTool(manager), query="Basket", k=2, filters={"path_prefix": "src/"})
+    assert result.success and result.output.startswith(
+        "Found 2 chunks matching 'Basket':\n\n[1] CHUNK_ID: chunk_"
+    )
+    assert (
+        "    Source: src/basket.py (lines " in result.output and "    Type: class (Basket)" in result.output
+    )
+    assert (
+        "    Snippet: " in result.output and "CITATION RULE: Always reference chunks by ID" in result.output
+    )
+
+
+def test_the_tool_proposes_searches_when_nothing_is_found(manager: ChunkManager) -> None:
+    result = run(ChunkSearchTool(manager), query="Baskett")
+    assert result.success and result.output.startswith("No chunks found matching 'Baskett'.\nSUGGESTION: ")
+    assert "- 'Basket'" in result.output
+    nothing = run(ChunkSearchTool(manager), query="qqqqqq")
+    assert "SUGGESTION: " in nothing.output and "- '" not in nothing.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"query": None},
+        {"query": ""},
+        {"query": 5},
+        {"query": "basket", "k": 0},
+        {"query": "basket", "k": "many"},
+        {"query": "basket", "filters": {"nonsense": "x"}},
+        {"query": "basket", "filters": "src"},
+        {"query": "basket", "filters": {"path_prefix": 5}},
+        {"query": "basket", "filters": {"tags": 5}},
+        {"query": "basket", "filters": {"tags": [5]}},
+    ],
+)
+def test_a_bad_argument_is_an_answer_not_an_exception(
+    manager: ChunkManager, arguments: dict[str, Any]
+) -> None:
+    result = run(ChunkSearchTool(manager), **arguments)
+    assert not result.success and result.error and str(result).startswith("Error: ")
+
+
+def test_the_tool_builds_its_index_by_itself(shop: Path, tmp_path: Path) -> None:
+    tool = ChunkSearchTool(ChunkManager(tmp_path / "chunks", tmp_path / "manifest.json"))
+    assert "src/basket.py" in run(tool, query="Basket").output
+    assert (tmp_path / "manifest.json").exists()
