@@ -142,7 +142,7 @@ def run_cli(
 ) -> subprocess.CompletedProcess[bytes]:
     """The real command line in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "satchel", *map(os.fspath, arguments)],
+        [sys.executable, "-m", "satchel", *map(str, arguments)],
         cwd=cwd,
         env=clean_environment(environment),
         capture_output=True,
@@ -169,11 +169,13 @@ sys.exit(main([*arguments, "--segment", segment]))
 """
 
 
-def run_cli_as_nobody(*arguments: str, segment: Path, warm: Path) -> subprocess.CompletedProcess[bytes]:
+def run_cli_as_nobody(
+    *arguments: str, segment: Path, warm: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
     """The command line bound by permissions, which do not bind root."""
     return subprocess.run(
         [sys.executable, "-c", _AS_NOBODY, str(segment), str(warm), *arguments],
-        env=clean_environment(),
+        env=clean_environment(environment),
         capture_output=True,
         check=False,
         timeout=120,

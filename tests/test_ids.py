@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import known_bug
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,6 +69,13 @@ def test_copies_in_one_doc_have_ids_of_their_own() -> None:
     digests = ids.digests("doc", [(("A",), "h"), (("A",), "h"), (("a ",), "h"), (("B",), "h")])
     assert len(set(digests)) == 4 and digests[0] == ids.seeded_digest("doc", "a", "h")
     assert digests[1] == ids.seeded_digest("doc", "a", "h", 2)
+
+
+@known_bug("each copy counts up from one: quadratic")
+def test_many_copies_take_linear_time() -> None:
+    started = time.monotonic()
+    digests = ids.digests("doc", [((), "h")] * 1_500)
+    assert len(set(digests)) == 1_500 and time.monotonic() - started < 0.5
 
 
 def test_case_and_spacing_of_a_heading_do_not_change_an_id() -> None:

@@ -185,8 +185,9 @@ class Engine:
         if snapshot.file(name) is not None:
             return [SymbolRecord(name, symbol) for symbol in snapshot.symbols(name)]
         last = name.replace("::", ".").rpartition(".")[2]
-        found = snapshot.symbols_named(last)
-        if last != name:
+        found = snapshot.symbols_named(name)  # a dot may belong to the name: `.button`, `docs.zip`
+        if not found and last != name:
+            found = snapshot.symbols_named(last)
             wanted = name.replace("::", ".").lower()
             found = [
                 item for item in found if ("." + item.symbol.qualified_name.lower()).endswith("." + wanted)

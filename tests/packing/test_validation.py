@@ -130,7 +130,7 @@ def test_a_pack_never_makes_validation_read_outside_the_root(shop: Engine, path:
 
 def test_every_problem_of_a_pack_is_listed(shop: Engine) -> None:
     pack = shop.pack_layers(documents_only=False)
-    make_tree(shop.root, {path: "changed\n" for path in SHOP})
+    make_tree(shop.root, dict.fromkeys(SHOP, "changed\n"))
     found = validate(pack, shop.read)
     assert {problem.subject for problem in found if problem.kind == "source_changed"} == set(SHOP)
     assert sum(problem.kind == "citation_broken" for problem in found) == len(pack.chunks)

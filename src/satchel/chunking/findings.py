@@ -162,6 +162,8 @@ def _add_definition(
     if "name" not in captures:
         return
     definition = Definition(node, node.start_byte, node.end_byte, ChunkKind(kind), defines=defines)
+    if captures["name"][0].start_byte == captures["name"][0].end_byte:
+        return  # the parser made the name up to get on
     definition.name = WHITE_SPACE.sub(" ", _text(captures["name"][0], data)).strip()
     definition.name_start = captures["name"][0].start_byte
     definition.name_line = line_map.first(captures["name"][0])

@@ -16,6 +16,7 @@ from satchel.types import Chunk, ChunkKind
 
 MAX_CHARS = 6000  # a chunk over this is cut into parts
 WHOLE_TYPE_CHARS = 1600  # a type up to this stays one chunk; about 400 tokens
+HEADER_CHARS = 120  # a shorter head of an impl or namespace is shown with its first member
 GROUP_CHARS = 1600  # neighbouring constants are grouped up to this
 _GROUPED = frozenset({ChunkKind.CONST, ChunkKind.CONFIG})
 _CONTAINERS = frozenset(
@@ -31,7 +32,7 @@ _CONTAINERS = frozenset(
         ChunkKind.SECTION,
     }
 )
-_CLOSING = re.compile(r"[\W_]*(?:(?:end|endif|fi|done|esac)\b[\W_]*)*", re.ASCII)
+_CLOSING = re.compile(r"[\s)\]};,_]*(?:(?:end|#endif|endif|fi|done|esac)\b[\s)\]};,]*)*")
 
 
 @dataclass(slots=True)
@@ -53,6 +54,7 @@ class _Span:
     first: int
     last: int
     gap: bool
+    container: bool = False  # holds definitions, defines nothing itself
 
 
 class _Layout:
@@ -62,6 +64,7 @@ class _Layout:
         self.spans: list[_Span] = []
 
     def chars(self, first: int, last: int) -> int:
+        """How long lines first..last are together; nothing for no lines."""
         return self.offsets[last] - self.offsets[first - 1]
 
     def fill(self, first: int, last: int, children: Iterable[Block], owner: _Span) -> None:
@@ -73,9 +76,11 @@ class _Layout:
                     self.spans[-1].last = child.last
                     cursor = child.last + 1
                 continue
+            if cursor == first and owner.container and self.chars(cursor, child.first - 1) <= HEADER_CHARS:
+                child.first = cursor  # `impl Address {` alone is no chunk: it opens the first member's
             self.add(owner.kind, owner.title_path, cursor, child.first - 1, gap=True)
             if self.splits(child):
-                inner = _Span(child.kind, child.title_path, child.first, child.last, gap=True)
+                inner = _Span(child.kind, child.title_path, child.first, child.last, True, child.always_split)
                 self.fill(child.first, child.last, child.children, inner)
             else:
                 self.add(child.kind, child.title_path, child.first, child.last, gap=False)
@@ -144,7 +149,7 @@ def cut(lines: Sequence[str], first: int, last: int, limit: int = MAX_CHARS) -> 
     blank = 0  # the last blank line inside the part so far
     for number in range(first, last + 1):
         line = lines[number - 1]
-        if size and size + len(line) > limit:
+        while size and size + len(line) > limit:
             end = blank if blank > start else number - 1
             parts.append((start, end))
             start = end + 1

@@ -9,6 +9,7 @@ from satchel import plugins
 from satchel.languages.language import Language
 
 UNKNOWN = "unknown"
+_MODE_LINE = re.compile(r"-\*-\s*(?:mode:\s*)?([\w+-]+?)[\s;]*-\*-")  # as Emacs reads it
 _SHEBANG = re.compile(r"#!\s*(?:\S*/)?([\w.+-]+)(?:\s+(?:-\S+\s+)*([\w.+-]+))?")
 
 
@@ -51,6 +52,8 @@ def detect(path: str, head: str = "") -> str:
             return next(claimed, by_suffix[suffix])
     if (stem := name.partition(".")[0]) in by_filename:  # Dockerfile.dev, Makefile.am
         return by_filename[stem]
+    if match := _MODE_LINE.search(head[:200]):
+        return by_interpreter.get(match.group(1).lower(), UNKNOWN)
     if head.startswith("#!") and (match := _SHEBANG.match(head)):
         program = match.group(2) if match.group(1) == "env" and match.group(2) else match.group(1)
         return by_interpreter.get(program.rstrip("0123456789."), UNKNOWN)

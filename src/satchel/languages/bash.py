@@ -22,7 +22,7 @@ LANGUAGE = Language(
         ".zshenv",
         ".zshrc",
     ),
-    interpreters=("sh", "bash", "zsh", "dash", "ksh"),
+    interpreters=("sh", "bash", "zsh", "dash", "ksh", "shell-script"),
     grammar="tree_sitter_bash",
     line_comment="#",
     query=f"""

@@ -63,6 +63,8 @@ def _by_lines(snapshot: Snapshot, asked: str, path: str, start: int, end: int) -
     record = snapshot.file(path)
     if record is None:
         return Found(asked, Fate.UNKNOWN, detail=f"{path} is not in the index")
+    if not record.chunk_count:
+        return Found(asked, Fate.UNKNOWN, detail=f"{path} is blank")
     if not 1 <= start <= end <= record.line_count:
         detail = f"{path} has {record.line_count} lines, asked were {start} to {end}"
         return Found(asked, Fate.UNKNOWN, detail=detail)

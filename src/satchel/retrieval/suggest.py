@@ -61,7 +61,7 @@ def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:
 def _broader_stem(corpus: Corpus, token: str) -> list[Suggestion]:
     root = stem(token.lower())
     for length in range(len(root), _LEAST_PREFIX, -1):
-        found = [term for term in corpus.snapshot.terms(root[:length], _LIMIT) if not term.startswith("=")]
-        if found:
-            return [Suggestion(found[0], f"a word of this index that starts like {token}")]
+        for term in corpus.snapshot.terms(root[:length], _NEAR_NAMES):
+            if len(corpus.postings(term)[0]):  # terms of chunks that are gone may still be listed
+                return [Suggestion(term, f"a word of this index that starts like {token}")]
     return []

@@ -109,6 +109,8 @@ class SqliteStore:
                 f"another process has been indexing for more than {self._lock_wait_seconds:g} s",
                 hint="try again when it is done; searches go on with the last complete index",
             ) from None
+        except OSError as error:
+            raise _unusable_folder(self.path.parent, error) from error
         try:
             yield
         finally:
@@ -172,10 +174,14 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(
-            f"the index folder {folder.name!r} cannot be made: {error.strerror}",
-            hint="keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME",
-        ) from error
+        raise _unusable_folder(folder, error) from error
+
+
+def _unusable_folder(folder: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"the index folder {folder.name!r} cannot be written: {error.strerror}",
+        hint="keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME",
+    )
 
 
 def _connect(uri: str) -> sqlite3.Connection:

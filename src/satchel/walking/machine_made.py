@@ -13,7 +13,16 @@ _HEAD = 2_048  # characters; a marker stands at the top
 _PROSE = frozenset({"markdown", "restructuredtext", "rst", "asciidoc", "org"})
 _NOTEBOOKS = frozenset({"notebook", "jupyter", "ipynb"})
 _PROSE_SUFFIXES = (".txt", ".text", ".adoc", ".org", ".tex")
-_MINIFIED_NAMES = (".min.js", ".min.mjs", ".min.css", ".bundle.js", ".js.map", ".css.map", ".mjs.map")
+_MINIFIED_NAMES = (
+    ".min.js",
+    ".min.mjs",
+    ".min.css",
+    ".bundle.js",
+    ".js.map",
+    ".css.map",
+    ".mjs.map",
+    ".ts.map",
+)
 _GENERATED_NAMES = re.compile(
     r"_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw|\.validate)?\.(?:go|cc|h|swift|dart)$|\.pbobjc\.[hm]$"
     r"|\.(?:g|freezed|mocks)\.dart$|\.(?:designer|g|g\.i|generated)\.(?:cs|vb)$|^zz_generated\..*\.go$"
