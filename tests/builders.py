@@ -13,8 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
-
 from satchel.chunking import parse_source
 from satchel.engine import Engine
 from satchel.ids import hash_bytes
@@ -64,11 +62,6 @@ _GIT_ENVIRONMENT = {
 }
 _OUR_VARIABLES = ("SATCHEL_HOME", "SATCHEL_WORKERS", "NO_COLOR", "PYTHONHASHSEED")
 _LONG_AGO_SECONDS = 60  # older than the time within which an equal stamp proves nothing
-
-
-def known_bug(reason: str) -> pytest.MarkDecorator:
-    """Marks a test of what should hold and does not yet; it fails as soon as it holds."""
-    return pytest.mark.xfail(strict=True, reason=reason)
 
 
 def make_tree(root: Path, files: Files) -> Path:
@@ -153,7 +146,7 @@ def run_cli(
 
 # What root's interpreter loads late, nobody may not read: a first run as root loads it all.
 _AS_NOBODY = """
-import io, os, sys
+import array, difflib, io, os, sys
 from pathlib import Path
 from satchel.serving.cli import main
 segment, warm, *arguments = sys.argv[1:]

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlite3 import connect
 
 import pytest
-from builders import age, clean_environment, dump, known_bug, make_engine, make_tree, memory_engine
+from builders import age, clean_environment, dump, make_engine, make_tree, memory_engine
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -227,7 +227,6 @@ def test_no_secret_is_anywhere_in_the_index_folder(tree: Tree) -> None:
     assert not [secret for secret in SECRETS if secret.encode().lower() in lowered]
 
 
-@known_bug("each text is rounded down before they are added up")
 @fewer
 @example({"a.txt": "abcdef\n", "b.txt": "abcdef\n", "c.txt": "abcdef\n", "d.txt": "abcdef\n"}, 4, Mode.RAW)
 @given(trees, st.integers(1, 300), st.sampled_from(Mode))

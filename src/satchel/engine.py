@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from satchel import languages, settings
 from satchel._version import __version__
-from satchel.errors import IndexCorrupt, IndexIncompatible, IndexProblem, ProjectNotFound
+from satchel.errors import IndexCorrupt, IndexIncompatible, IndexProblem, PathNotAllowed, ProjectNotFound
 from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
 from satchel.indexing.plan import Refresh, signature, unchanged
 from satchel.lines import split_lines
@@ -48,6 +48,7 @@ else:  # what a search of a fresh index does without
     source_reader, watermark = (late(f"satchel.walking.{name}") for name in ("source_reader", "watermark"))
 
 
+RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
 
@@ -86,6 +87,8 @@ class Engine:
             )
         path = path.resolve()
         options = settings.load(path, index_dir=Path(index_dir) if index_dir else None, workers=workers)
+        if options.index_dir is not None:
+            options = settings.leave_out(options, path, options.index_dir)
         return cls(path, store or SqliteStore(settings.index_path(path, options)), options)
 
     def ensure_fresh(self) -> None:
@@ -103,7 +106,7 @@ class Engine:
     def refresh(self, *, force: bool = False, paths: Sequence[str] | None = None) -> Refresh:
         """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
         changed. An index that cannot be used is set aside and built anew."""
-        if paths is not None and self.store.exists() and not self._any_folder(paths):
+        if paths is not None and self.store.exists() and not self._takes_a_walk(paths):
             walk = self._tree.look(paths)
             meta = {"signature": signature(self.options.walk)}
         else:
@@ -139,9 +142,14 @@ class Engine:
         self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew")
         return report
 
-    def _any_folder(self, paths: Sequence[str]) -> bool:
-        """A folder that came or went takes a whole walk."""
-        return any((self.root / path).is_dir() for path in paths)
+    def _takes_a_walk(self, paths: Sequence[str]) -> bool:
+        """Whether more than these files may have changed: a folder came or went, or a rule changed."""
+        if any(path.rpartition("/")[2] in RULE_FILES or (self.root / path).is_dir() for path in paths):
+            return True
+        gone = [path for path in paths if not (self.root / path).exists() and not self.snapshot().file(path)]
+        return bool(gone) and any(
+            record.path.startswith(f"{path}/") for record in self.snapshot().files() for path in gone
+        )
 
     def snapshot(self) -> Snapshot:
         """The last complete generation; the same object until a newer one is there."""
@@ -267,12 +275,15 @@ class Engine:
         self._snapshot = self._corpus = None
 
     def _prepare_folder(self) -> None:
-        """`_ctx/` keeps itself out of git."""
+        """A folder that we make keeps itself out of git."""
         if isinstance(self.store, SqliteStore):
             folder = self.store.path.parent
+            if folder == self.root / settings.INDEX_FOLDER and folder.is_symlink():
+                raise PathNotAllowed(f"{folder.name!r} is a link", hint="remove it, or use --index-dir DIR")
+            ours = not folder.exists() or folder.name == settings.INDEX_FOLDER
             make_folder(folder)
             ignore = folder / ".gitignore"
-            if folder.name == settings.INDEX_FOLDER and not ignore.exists():
+            if ours and not ignore.exists():
                 ignore.write_text("*\n", encoding="utf-8")
 
 

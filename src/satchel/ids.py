@@ -106,14 +106,16 @@ def digests(doc: str, seeds: Sequence[tuple[tuple[str, ...], str]]) -> list[str]
     A chunk whose short digest is taken, by a copy of it or by chance, counts up its occurrence.
     """
     taken: set[str] = set()
+    occurrences: dict[tuple[str, str], int] = {}
     result = []
     for title_path, text_hash in seeds:
         normal = normalize_title_path(title_path)
-        occurrence = 1
-        digest = seeded_digest(doc, normal, text_hash)
+        occurrence = occurrences.get((normal, text_hash), 0) + 1
+        digest = seeded_digest(doc, normal, text_hash, occurrence)
         while digest[:SHORT_DIGEST] in taken:
             occurrence += 1
             digest = seeded_digest(doc, normal, text_hash, occurrence)
+        occurrences[normal, text_hash] = occurrence
         taken.add(digest[:SHORT_DIGEST])
         result.append(digest)
     return result

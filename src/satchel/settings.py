@@ -48,6 +48,14 @@ def load(root: Path, *, index_dir: Path | None = None, workers: int = 0) -> Opti
     return Options(walk, workers or _environment_number("SATCHEL_WORKERS"), index_dir or _home(root))
 
 
+def leave_out(options: Options, root: Path, *places: Path) -> Options:
+    """The options with our own files, where they lie inside the root, left out of it."""
+    inside = [place.resolve() for place in places if place.resolve().is_relative_to(root)]
+    patterns = tuple(f"/{place.relative_to(root).as_posix()}" for place in inside if place != root)
+    walk = replace(options.walk, extra_ignores=(*options.walk.extra_ignores, *patterns))
+    return replace(options, walk=walk)
+
+
 def index_path(root: Path, options: Options) -> Path:
     """Where the index file of a root is."""
     return (options.index_dir or root / INDEX_FOLDER) / INDEX_FILE

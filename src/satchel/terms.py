@@ -87,9 +87,9 @@ def words(token: str) -> list[str]:
 
 
 def compound(token: str) -> str:
-    """The term that stands for a whole identifier of several words, or its only word's term."""
-    parts = words(token)
-    return "=" + "".join(parts) if len(parts) > 1 else (stem(parts[0]) if parts else "")
+    """The term that every text with this identifier holds: the joined whole, or its only word's term."""
+    found = list(terms(token))
+    return found[-1] if found else ""
 
 
 def _is_unspaced(character: str) -> bool:

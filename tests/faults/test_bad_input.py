@@ -18,7 +18,6 @@ from builders import (
     clean_environment,
     dump,
     git_repo,
-    known_bug,
     make_engine,
     make_tree,
     memory_engine,
@@ -198,7 +197,6 @@ def test_fifty_thousand_brackets_are_indexed_or_left_out(tmp_path: Path, name: s
         assert engine.snapshot().file(name) is not None or name in left_out(engine)
 
 
-@known_bug("the grammar of Python looks ahead over each comment of a run: quadratic")
 def test_a_long_run_of_comments_takes_linear_time(tmp_path: Path) -> None:
     text = "def f():\n" + "    # a comment line here and there\n" * 4_000 + "    return 1\n"
     make_tree(tmp_path, {"comments.py": text})
@@ -387,7 +385,6 @@ def test_a_search_while_another_process_holds_the_lock_answers_and_says_so(tmp_p
         writer.set_meta({"signature": "other"})
 
 
-@known_bug("a disk error is taken for a broken index, which is set aside and rebuilt without end")
 def test_a_full_disk_leaves_the_last_good_index(tmp_path: Path) -> None:
     root = age(make_tree(tmp_path, SHOP))
     assert run_cli("index", "--segment", root).returncode == 0
@@ -428,7 +425,6 @@ def test_index_folder_that_is_a_file_is_a_typed_error(tmp_path: Path) -> None:
     assert done.returncode not in (0, 70) and b"Traceback" not in done.stderr, done.stderr
 
 
-@known_bug("a link that comes with a repository is followed")
 def test_an_index_folder_that_is_a_link_out_of_the_tree_is_not_written_through(tmp_path: Path) -> None:
     root = make_tree(tmp_path / "shop", SHOP)
     (tmp_path / "elsewhere").mkdir()

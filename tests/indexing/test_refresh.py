@@ -14,7 +14,6 @@ from builders import (
     dump,
     git,
     git_repo,
-    known_bug,
     make_engine,
     make_tree,
     memory_engine,
@@ -193,8 +192,10 @@ def test_a_refresh_in_a_repository_equals_a_fresh_index(tmp_path: Path) -> None:
         (become_a_link, ["src/money.py"]),
         (become_a_folder, ["src/money.py"]),
         (move_a_folder, ["src", "lib"]),
-        pytest.param(delete_a_folder, ["src"], marks=known_bug("a folder that went is not seen")),
-        pytest.param(become_ignored, [".satchelignore"], marks=known_bug("new rules are not applied")),
+        delete_a_folder,
+        ["src"],
+        become_ignored,
+        [".satchelignore"],
     ],
 )
 def test_a_refresh_of_single_paths_equals_a_fresh_index(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import SHOP, known_bug, make_tree, memory_engine
+from builders import SHOP, make_tree, memory_engine
 
 from satchel.commands.get import GetRequest, run
 from satchel.engine import Engine
@@ -64,7 +64,6 @@ def test_no_more_chunks_than_asked_for() -> None:
     assert fit(["a", "b"], chars4.count, None, 2).stop_reason is StopReason.COMPLETE
 
 
-@known_bug("each text is rounded down before they are added up")
 def test_many_short_texts_together_stay_inside_the_budget() -> None:
     texts = ["abcdefg"] * 50
     shown = fit(texts, chars4.count, 10, 100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import SHOP, known_bug, make_tree, memory_engine
+from builders import SHOP, make_tree, memory_engine
 
 from satchel import ids
 from satchel.engine import Engine
@@ -56,7 +56,6 @@ def test_lines_that_do_not_exist_are_unknown_with_the_line_count(shop: Engine, s
     assert found.fate is Fate.UNKNOWN and "11 lines" in found.detail
 
 
-@known_bug("a file without chunks has no first chunk to take a kind from")
 def test_lines_of_a_blank_file_can_be_asked_for(tmp_path: Path) -> None:
     engine = memory_engine(make_tree(tmp_path, {"blank.py": "\n\n\n"}))
     found = look(engine, "blank.py:1:2")
@@ -107,7 +106,6 @@ def test_an_id_that_came_back_is_current_again(shop: Engine) -> None:
     assert look(shop, canonical(old)).fate is Fate.CURRENT
 
 
-@known_bug("a rebuild forgets the ids it ends")
 def test_stale_ids_are_answered_after_a_rebuild_too(shop: Engine) -> None:
     old = chunk(shop, "docs/guide.md", "Core rules")
     make_tree(shop.root, {"docs/guide.md": "# Guide\n\n## Core rules\n\nPay last.\n"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import SHOP, known_bug, make_tree, memory_engine
+from builders import SHOP, make_tree, memory_engine
 
 from satchel.engine import Engine
 from satchel.retrieval.references import last_name
@@ -81,7 +81,6 @@ def test_a_confidence_is_a_share_of_one(shop: Engine) -> None:
         assert all(0.0 <= item.confidence <= 1.0 for item in shop.references(name))
 
 
-@known_bug("such a name is indexed as pairs of characters and looked up whole")
 def test_names_in_scripts_without_word_spaces_are_found(tmp_path: Path) -> None:
     text = "def 解析数据():\n    pass\n\n\n解析数据()\n"
     engine = memory_engine(make_tree(tmp_path, {"a.py": text}))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import SHOP, known_bug, make_tree
+from builders import SHOP, make_tree
 
 from satchel import ChunkManager, ChunkSearchTool
 from satchel.errors import IndexMissing, InvalidRequest, ProjectNotFound
@@ -126,7 +126,6 @@ def test_a_manager_restarted_elsewhere_keeps_its_root(
     assert again.search_chunks("Basket")[0]["source_path"] == "src/basket.py"
 
 
-@known_bug("the store and the manifest lie in the tree by default and are ingested as sources")
 def test_a_manifest_of_before_is_never_a_source(shop: Path) -> None:
     tool = ChunkSearchTool(ChunkManager())
     assert tool.rebuild_index() == tool.rebuild_index() == tool.rebuild_index()
@@ -185,9 +184,6 @@ def test_the_tool_proposes_searches_when_nothing_is_found(manager: ChunkManager)
     assert "SUGGESTION: " in nothing.output and "- '" not in nothing.output
 
 
-_UNCHECKED = known_bug("the types of filters are not checked")
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -198,10 +194,10 @@ _UNCHECKED = known_bug("the types of filters are not checked")
         {"query": "basket", "k": 0},
         {"query": "basket", "k": "many"},
         {"query": "basket", "filters": {"nonsense": "x"}},
-        pytest.param({"query": "basket", "filters": "src"}, marks=_UNCHECKED),
-        pytest.param({"query": "basket", "filters": {"path_prefix": 5}}, marks=_UNCHECKED),
-        pytest.param({"query": "basket", "filters": {"tags": 5}}, marks=_UNCHECKED),
-        pytest.param({"query": "basket", "filters": {"tags": [5]}}, marks=_UNCHECKED),
+        {"query": "basket", "filters": "src"},
+        {"query": "basket", "filters": {"path_prefix": 5}},
+        {"query": "basket", "filters": {"tags": 5}},
+        {"query": "basket", "filters": {"tags": [5]}},
     ],
 )
 def test_a_bad_argument_is_an_answer_not_an_exception(

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from builders import SHOP, clean_environment, git, git_repo, known_bug, make_tree, run_cli
+from builders import SHOP, clean_environment, git, git_repo, make_tree, run_cli
 
 SATCHEL = [sys.executable, "-m", "satchel"]
 
@@ -70,7 +70,6 @@ def test_bad_flags_exit_with_two_and_say_why(arguments: tuple[str, ...]) -> None
     assert done.returncode == 2 and done.stdout == b"" and b"Traceback" not in done.stderr and done.stderr
 
 
-@known_bug("the parser of flags prints its usage and exits by itself")
 @pytest.mark.parametrize(
     "arguments", [("search", "x", "--no-such-flag"), ("search", "x", "-k", "many"), ("search",)]
 )
@@ -100,7 +99,6 @@ def test_flags_may_stand_before_the_query(shop: Path) -> None:
     assert json.loads(done.stdout)["hits"][0]["path"] == "src/basket.py"
 
 
-@known_bug("a repeatable flag takes all the words that follow")
 def test_repeatable_flags_may_stand_before_the_query(shop: Path) -> None:
     done = run_cli("search", "--tag", "python", "basket", "--json", cwd=shop)
     assert done.returncode == 0 and json.loads(done.stdout)["query"] == "basket"
@@ -162,7 +160,6 @@ def test_an_error_in_a_poor_locale_is_still_an_error(tmp_path: Path) -> None:
     assert done.returncode == 3 and b"Traceback" not in done.stderr
 
 
-@known_bug("a query that is not UTF-8 cannot be encoded as JSON")
 def test_a_query_in_odd_bytes_is_answered(shop: Path) -> None:
     done = subprocess.run(
         [
@@ -234,7 +231,6 @@ def test_text_of_a_repository_can_not_drive_the_terminal(tmp_path: Path) -> None
         assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(shown)
 
 
-@known_bug("ids are printed as they are")
 def test_names_of_files_can_not_drive_the_terminal(tmp_path: Path) -> None:
     root = make_tree(
         tmp_path, {"ok.md": "# Basket\n", "b\u202egnp.md": "# Basket two\n", "\x1b[2J.md": "# Basket\n"}
@@ -282,7 +278,6 @@ def test_the_index_folder_keeps_git_clean(tmp_path: Path) -> None:
     assert git(root, "status", "--porcelain", "--untracked-files=all") == ""
 
 
-@known_bug("an index folder of another name is walked, and seen by git")
 def test_an_index_folder_inside_the_tree_never_indexes_itself(tmp_path: Path) -> None:
     root = git_repo(tmp_path, SHOP)
     for _ in range(3):

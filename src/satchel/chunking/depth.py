@@ -1,15 +1,18 @@
 """Is a file nested so deeply that reading its syntax tree would take minutes?
 
-Parsers grow slowly with depth, but a query over the tree grows with its square, and nested comments
-with more than that. No real file comes near the limits; such a file becomes windows of text.
+Parsers grow slowly with depth, but a query over the tree grows with its square, and so do nested
+comments and long runs of comments. No real file comes near the limits; such a file becomes windows.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 
 MAX_BRACKETS = 1_000
 MAX_OPEN_COMMENTS = 100
+MAX_COMMENT_RUN = 1_500  # lines; the Python grammar looks ahead over the rest of a run at each of them
+_COMMENT_RUN = re.compile(rb"(?:^[ \t]*#[^\n]*\n){%d}" % MAX_COMMENT_RUN, re.MULTILINE)
 _DELTA = [0] * 256
 for _opening, _closing in zip(b"([{", b")]}", strict=True):
     _DELTA[_opening], _DELTA[_closing] = 1, -1
@@ -19,6 +22,8 @@ _NO_BRACKET = bytes(byte for byte in range(256) if not _DELTA[byte])
 def is_too_deep(data: bytes) -> bool:
     """Whether brackets or unclosed comments are nested beyond the limits, strings counted as code."""
     if data.count(b"/*") - data.count(b"*/") > MAX_OPEN_COMMENTS:
+        return True
+    if data.count(b"\n") > MAX_COMMENT_RUN and _COMMENT_RUN.search(data):
         return True
     brackets = data.translate(None, _NO_BRACKET)
     if brackets.count(b"(") + brackets.count(b"[") + brackets.count(b"{") <= MAX_BRACKETS:

@@ -54,15 +54,14 @@ def show(chunk: ChunkRecord, text: str, symbols: Sequence[Symbol], mode: Mode) -
 def fit(texts: Sequence[str], count: Callable[[str], int], budget: int | None, max_chunks: int) -> Shown:
     """The texts that fit, in order; one that is too long is passed over, a later one may still fit."""
     shown: list[tuple[int, str]] = []
-    used = 0
+    together = ""
     passed_over = False
     for position, text in enumerate(texts):
         if len(shown) == max_chunks:
-            return Shown(shown, used, StopReason.MAX_CHUNKS)
-        tokens = count(text)
-        if budget is not None and used + tokens > budget:
+            return Shown(shown, count(together), StopReason.MAX_CHUNKS)
+        if budget is not None and count(together + text) > budget:
             passed_over = True
             continue
         shown.append((position, text))
-        used += tokens
-    return Shown(shown, used, StopReason.BUDGET if passed_over else StopReason.COMPLETE)
+        together += text
+    return Shown(shown, count(together), StopReason.BUDGET if passed_over else StopReason.COMPLETE)

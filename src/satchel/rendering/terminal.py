@@ -36,7 +36,7 @@ def _(response: SearchResponse, style: Style) -> str:
     for hit in response.hits:
         where = style.path(f"{one_line(hit.path)}:{hit.start_line}-{hit.end_line}")
         rows.append(f"{where}  {style.dim(hit.kind)} {style.name(one_line(hit.name))}".rstrip())
-        rows.append(style.dim(f"  {hit.id}  score {hit.score:g}"))
+        rows.append(style.dim(f"  {one_line(hit.id)}  score {hit.score:g}"))
         for reason in hit.reasons:
             rows.append(
                 style.dim(f"    {reason.score:>8.3f}  {one_line(reason.term)} in {', '.join(reason.fields)}")
@@ -55,11 +55,11 @@ def _(response: GetResponse, style: Style) -> str:
     for chunk in response.chunks:
         where = style.path(f"{one_line(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
         note = f"  {chunk.fate}: {one_line(chunk.detail)}" if chunk.detail else ""
-        rows.append(f"{where}  {style.dim(chunk.id)}{note}")
+        rows.append(f"{where}  {style.dim(one_line(chunk.id))}{note}")
         rows.append(visible(chunk.text).rstrip("\n"))
         rows.append("")
-    rows += [f"{item.asked}: {item.fate}, {one_line(item.detail)}" for item in response.missing]
-    rows += [f"{chunk_id}: left out, the budget is used up" for chunk_id in response.left_out]
+    rows += [f"{one_line(item.asked)}: {item.fate}, {one_line(item.detail)}" for item in response.missing]
+    rows += [f"{one_line(chunk_id)}: left out, the budget is used up" for chunk_id in response.left_out]
     return "\n".join(rows).rstrip("\n") + "\n"
 
 
@@ -149,7 +149,7 @@ def _(response: RefsResponse, style: Style) -> str:
         )
     for use in response.references:
         where = style.path(f"{one_line(use.path)}:{use.line}")
-        target = f" → {use.target} ({use.confidence:.2f})" if use.target else ""
+        target = f" → {one_line(use.target)} ({use.confidence:.2f})" if use.target else ""
         rows.append(f"  {use.label:<8} {where}{style.dim(target)}")
     if response.total > len(response.references):
         rows.append(f"  {response.total - len(response.references)} more: raise --limit")

@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from satchel.lines import split_lines
 from satchel.retrieval import bm25f
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
@@ -62,6 +63,21 @@ def _broader_stem(corpus: Corpus, token: str) -> list[Suggestion]:
     root = stem(token.lower())
     for length in range(len(root), _LEAST_PREFIX, -1):
         for term in corpus.snapshot.terms(root[:length], _NEAR_NAMES):
-            if len(corpus.postings(term)[0]):  # terms of chunks that are gone may still be listed
-                return [Suggestion(term, f"a word of this index that starts like {token}")]
+            word = _word_behind(corpus, term)
+            if word:
+                return [Suggestion(word, f"a word of this index that starts like {token}")]
     return []
+
+
+def _word_behind(corpus: Corpus, term: str) -> str:
+    """A word as it is written in some chunk that holds the term: the term itself may be a stem."""
+    places, _ = corpus.postings(term)  # terms of chunks that are gone may still be listed
+    if not len(places):
+        return ""
+    best = places[np.lexsort((corpus.numbers[places], corpus.file_of[places]))][:1]  # first by path and line
+    for chunk in corpus.snapshot.chunks_by_number(corpus.numbers[best].tolist()):
+        lines = split_lines(corpus.snapshot.text(chunk.path))[chunk.start_line - 1 : chunk.end_line]
+        for word in (*tokens("".join(lines)), *tokens(chunk.path), *chunk.title_path):
+            if term in terms(word):
+                return word
+    return ""

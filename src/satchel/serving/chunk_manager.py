@@ -24,6 +24,7 @@ from satchel.walking.picked import PickedTree
 
 _MANIFEST_VERSION = 1
 _FILTER_NAMES = frozenset(Filters.__slots__)
+_LISTS = ("tags", "include_paths", "exclude_paths")
 
 
 class ChunkManager:
@@ -111,6 +112,7 @@ class ChunkManager:
             working = Path.cwd()
             self._root = self._root or (working if start.is_relative_to(working) else start)
             options = settings.load(self._root, index_dir=self.chunks_dir)
+            options = settings.leave_out(options, self._root, self.chunks_dir, self.manifest_path)
             self._tree = PickedTree(self._root, options.walk)
             self._engine = Engine(self._root, self._store, options, self._tree)
             if self._store.exists():
@@ -194,7 +196,7 @@ class ChunkSearchTool:
     def parameters(self) -> dict[str, Any]:
         """The JSON Schema of the arguments."""
         texts: dict[str, Any] = {name: {"type": "string"} for name in sorted(_FILTER_NAMES)}
-        for name in ("tags", "include_paths", "exclude_paths"):
+        for name in _LISTS:
             texts[name] = {"type": "array", "items": {"type": "string"}}
         return {
             "type": "object",
@@ -233,9 +235,14 @@ def to_filters(given: Mapping[str, Any] | None) -> Filters:
     if unknown:
         known = ", ".join(sorted(_FILTER_NAMES))
         raise InvalidRequest(f"unknown filter {unknown[0]!r}", hint=f"known: {known}")
-    for name in ("tags", "include_paths", "exclude_paths"):
-        if name in values:
-            values[name] = tuple([values[name]] if isinstance(values[name], str) else values[name])
+    for name, value in values.items():
+        if name in _LISTS:
+            value = [value] if isinstance(value, str) else value
+            if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+                raise InvalidRequest(f"the filter {name} is {value!r}, it must be a list of texts")
+            values[name] = tuple(value)
+        elif not isinstance(value, str):
+            raise InvalidRequest(f"the filter {name} is {value!r}, it must be a text")
     return Filters(**values)
 
 

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, NoReturn, get_args, get_type_hints
 
 import msgspec
 
@@ -32,8 +32,15 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
     return EXIT_OK if getattr(response, "ok", True) else EXIT_DOES_NOT_HOLD
 
 
+class _Parser(argparse.ArgumentParser):
+    """Bad flags are errors like all others: typed, and JSON where that was asked for."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InvalidRequest(message, hint=f"{self.prog} --help")
+
+
 def _parser(description: str, epilog: str, names: list[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="satchel",
         description=description,
         epilog=epilog,
@@ -78,7 +85,7 @@ def _add_fields(parser: argparse.ArgumentParser, command: Command) -> None:
         if kind is bool:
             settings["action"] = "store_true"
         elif _is_tuple(kind):
-            settings.update(action="extend", nargs="+", default=None, metavar=field.name[:-1].upper())
+            settings.update(action="append", default=None, metavar=field.name[:-1].upper())
         else:
             settings.update(type=_reader(kind), default=None, metavar=field.name.upper())
         if any(isinstance(note, Positional) for note in notes):
@@ -141,11 +148,20 @@ def _request(command: Command, options: argparse.Namespace) -> Any:
         if extra is not None:
             value = [*(value or ()), *extra]
         if value is not None:
-            values[field.name] = value
+            values[field.name] = _readable(value)
     try:
         return msgspec.convert(values, command.request)
     except msgspec.ValidationError as error:
         raise InvalidRequest(str(error), hint=f"satchel {command.name} --help") from error
+
+
+def _readable(value: Any) -> Any:
+    """Words of the command line that are not UTF-8 arrive as lone surrogates, which no answer can hold."""
+    if isinstance(value, list):
+        return [_readable(item) for item in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return value
 
 
 def _print_answer(response: Any, *, as_json: bool) -> None:

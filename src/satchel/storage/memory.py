@@ -230,6 +230,12 @@ class MemoryWriter:
         self._tables.meta.update(values)
 
     def clear(self) -> None:
+        ended = [
+            RetiredChunk(chunk.digest, record.path, chunk.title_path, record.file_hash)
+            for record in self.snapshot.files()
+            for chunk in self.snapshot.chunks(record.path)
+        ]
+        self.retire(ended)
         self._tables.files.clear()
         self._tables.segments.clear()
         self._tables.skipped.clear()

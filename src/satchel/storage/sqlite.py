@@ -15,9 +15,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from satchel.errors import ConfigError, IndexBusy, IndexCorrupt, IndexIncompatible, IndexMissing
+from satchel.errors import (
+    ConfigError,
+    IndexBusy,
+    IndexCorrupt,
+    IndexIncompatible,
+    IndexMissing,
+    PathNotAllowed,
+)
 from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
-from satchel.storage.sqlite_tables import REBUILD_HINT, SqliteSnapshot, SqliteWriter, corrupt
+from satchel.storage.sqlite_tables import REBUILD_HINT, SqliteSnapshot, SqliteWriter, typed
 
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
 _LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
@@ -41,6 +48,7 @@ class SqliteStore:
 
     def snapshot(self) -> SqliteSnapshot:
         """The last complete generation. It stays readable while a writer works on the next."""
+        self._refuse_links()
         if not self.exists():
             raise IndexMissing(
                 f"there is no index at {self.path.name}",
@@ -53,7 +61,7 @@ class SqliteStore:
             connection.execute("BEGIN")
             return SqliteSnapshot(connection)
         except sqlite3.DatabaseError as error:
-            raise corrupt(error) from error
+            raise typed(error) from error
 
     @contextmanager
     def write(self) -> Iterator[SqliteWriter]:
@@ -67,7 +75,7 @@ class SqliteStore:
             try:
                 connection = self._open_writable(target, first=target != self.path)
             except sqlite3.DatabaseError as error:
-                raise corrupt(error) from error
+                raise typed(error) from error
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 writer = SqliteWriter(connection)
@@ -76,7 +84,7 @@ class SqliteStore:
                 connection.execute("COMMIT")
                 self._publish(connection, target)
             except sqlite3.DatabaseError as error:
-                raise corrupt(error) from error
+                raise typed(error) from error
             finally:
                 connection.close()
                 if target != self.path:
@@ -100,6 +108,7 @@ class SqliteStore:
     def _locked(self) -> Iterator[None]:
         import filelock  # only writers pay for it
 
+        self._refuse_links()
         make_folder(self.path.parent)
         lock = filelock.FileLock(str(self.path.with_suffix(".lock")), timeout=self._lock_wait_seconds)
         try:
@@ -115,6 +124,12 @@ class SqliteStore:
             yield
         finally:
             lock.release()
+
+    def _refuse_links(self) -> None:
+        """A repository may come with links of our names: they are not followed out of it."""
+        for path in (self.path, self.path.with_suffix(".lock")):
+            if path.is_symlink():
+                raise PathNotAllowed(f"{path.name!r} is a link", hint="remove it, or use --index-dir DIR")
 
     def _open_read_only(self) -> sqlite3.Connection:
         address = _address(self.path)

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from satchel.errors import IndexCorrupt
+from satchel.errors import ConfigError, IndexBusy, IndexCorrupt, SatchelError
 from satchel.storage import records
 from satchel.storage.records import (
     ChunkRecord,
@@ -31,11 +31,20 @@ _CHUNK_COLUMNS = (
 )
 _SYMBOL_COLUMNS = "name, qualified_name, kind, start_line, end_line, signature, doc"
 REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
+_DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 _NUMBERS_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
 
 
-def corrupt(error: sqlite3.DatabaseError) -> IndexCorrupt:
-    """What a broken file is to a caller."""
+def typed(error: sqlite3.DatabaseError) -> SatchelError:
+    """What an error of SQLite is to a caller: a broken file, or a disk or folder that cannot be used."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith(_DISK_TROUBLE):
+        return ConfigError(
+            f"the index cannot be read or written: {error}",
+            hint="make room or give access; --index-dir DIR or SATCHEL_HOME keep the index elsewhere",
+        )
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return IndexBusy(f"the index is being written: {error}", hint="try again")
     return IndexCorrupt(f"the index cannot be read: {error}", hint=REBUILD_HINT)
 
 
@@ -214,7 +223,7 @@ class SqliteSnapshot:
         try:
             yield from self._connection.execute(statement, values)
         except sqlite3.DatabaseError as error:
-            raise corrupt(error) from error
+            raise typed(error) from error
 
     def _content(self, path: str) -> tuple[bytes, bytes]:
         row = self._one("SELECT text, extras FROM contents JOIN files ON number = file WHERE path = ?", path)
@@ -331,7 +340,13 @@ class SqliteWriter:
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
 
     def clear(self) -> None:
-        """Drop everything but the counters: numbers are never used twice."""
+        """Drop everything but the counters: numbers are never used twice. The ids that end are remembered."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO retired (digest, path, title, file_hash)"
+            " SELECT digest, path, title, file_hash FROM chunks JOIN files ON files.number = file"
+            " ORDER BY chunks.number DESC LIMIT ?",
+            (records.RETIRED_LIMIT,),
+        )
         for table in ("files", "contents", "chunks", "symbols", "segments", "postings", "skipped"):
             self._connection.execute(f"DELETE FROM {table}")
         self._connection.execute("DELETE FROM meta WHERE key NOT IN ('generation', 'identity')")
