@@ -192,10 +192,8 @@ def test_a_refresh_in_a_repository_equals_a_fresh_index(tmp_path: Path) -> None:
         (become_a_link, ["src/money.py"]),
         (become_a_folder, ["src/money.py"]),
         (move_a_folder, ["src", "lib"]),
-        delete_a_folder,
-        ["src"],
-        become_ignored,
-        [".satchelignore"],
+        (delete_a_folder, ["src"]),
+        (become_ignored, [".satchelignore"]),
     ],
 )
 def test_a_refresh_of_single_paths_equals_a_fresh_index(

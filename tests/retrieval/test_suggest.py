@@ -54,7 +54,7 @@ def test_each_suggestion_finds_something(shop: Engine, query: str) -> None:
 
 @pytest.mark.parametrize(
     ("query", "proposed", "why"),
-    [("RoutrGroop", "RouterGroup", "a symbol"), ("optimizzz", "optim", "starts like")],
+    [("RoutrGroop", "RouterGroup", "a symbol"), ("optimizzz", "optimization", "starts like")],
 )
 def test_a_suggestion_says_where_it_comes_from(shop: Engine, query: str, proposed: str, why: str) -> None:
     hits, suggestions = shop.search(query)

@@ -230,6 +230,8 @@ class ChunkSearchTool:
 
 def to_filters(given: Mapping[str, Any] | None) -> Filters:
     """Filters from a dictionary; an unknown name is an error that lists the known ones."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidRequest(f"filters are {given!r}, they must be names with values")
     values = dict(given or {})
     unknown = sorted(set(values) - _FILTER_NAMES)
     if unknown:

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from satchel.errors import ProjectNotFound
 from satchel.types import SkipReason
 from satchel.walking.ignore import IgnoreRules
 from satchel.walking.paths import os_path
@@ -31,7 +32,9 @@ def walk_plain(
             with os.scandir(os_path(root, folder)) as found:
                 entries = [(entry.name.decode("utf-8", "surrogateescape"), entry) for entry in found]
         except OSError as error:
-            selection.skip(folder or ".", SkipReason.UNREADABLE, error.strerror or "cannot be listed")
+            if not folder:  # an empty index would be a lie
+                raise ProjectNotFound(f"the folder cannot be listed: {error.strerror}") from error
+            selection.skip(folder, SkipReason.UNREADABLE, error.strerror or "cannot be listed")
             continue
         names[folder] = {name for name, _ in entries}
         if folder and ".git" in names[folder]:
