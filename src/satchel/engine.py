@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Self
 from satchel import languages, settings
 from satchel._version import __version__
 from satchel.errors import IndexCorrupt, IndexIncompatible, IndexProblem, PathNotAllowed, ProjectNotFound
+from satchel.ids import hash_bytes
 from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
-from satchel.indexing.plan import Refresh, signature, unchanged
+from satchel.indexing.plan import Plan, Refresh, plan_all, signature
 from satchel.lines import split_lines
 from satchel.plugins import late
 from satchel.retrieval.corpus import Corpus
@@ -49,6 +50,7 @@ else:  # what a search of a fresh index does without
 
 
 RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
+_FEW = 20  # files that a question may read again before it is answered
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
 
@@ -95,13 +97,31 @@ class Engine:
         """Refresh if anything changed. One walk tells; in the usual case nothing is written."""
         walk = self._tree.entries()
         try:
-            wanted = {"signature": signature(self.options.walk)}
-            if unchanged(self.snapshot(), walk, wanted) is not None:
-                self.notes = walk.notes
-                return
+            snapshot = self.snapshot()
+            if snapshot.meta().get("signature") == signature(self.options.walk):
+                plan = plan_all(snapshot, walk)
+                if plan.empty or self._only_in_doubt(plan):
+                    self.notes = walk.notes
+                    return
         except IndexProblem:
             pass  # missing or unusable: refresh builds it and says so
         self.refresh()
+
+    def _only_in_doubt(self, plan: Plan) -> bool:
+        """Whether nothing changed but files that were written just before they were indexed: their time
+        proves nothing, so they are read again. A few are; many are left to a refresh, which settles them."""
+        if plan.dropped or plan.skipped != plan.skipped_before or len(plan.changed) > _FEW:
+            return False
+        for entry in plan.changed:
+            record = self.snapshot().file(entry.path)
+            if record is None or (record.size, record.mtime_ns) != (entry.size, entry.mtime_ns):
+                return False
+        data_of = self._tree.read_many([entry.path for entry in plan.changed])
+        return all(
+            isinstance(data, bytes) and hash_bytes(data) == record.file_hash
+            for path, data in data_of
+            if (record := self.snapshot().file(path)) is not None
+        )
 
     def refresh(self, *, force: bool = False, paths: Sequence[str] | None = None) -> Refresh:
         """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what

@@ -103,6 +103,8 @@ def _is_unspaced(character: str) -> bool:
 
 
 def _split(token: str) -> tuple[str, ...]:
+    if token.islower() and token.isascii() and token.isalpha():
+        return (stem(token),) if len(token) <= _LONGEST_TOKEN else ()  # most tokens are plain words
     if token[0].isdigit():
         return (token,) if token.isascii() and token.isdigit() and len(token) <= _LONGEST_NUMBER else ()
     if len(token) > _LONGEST_TOKEN:

@@ -51,7 +51,7 @@ class LineMap:
         self.lines = split_lines(text)
         self._data = data
         self._starts: list[int] | None = None
-        if _LONE_CARRIAGE_RETURN.search(text):
+        if "\r" in text and _LONE_CARRIAGE_RETURN.search(text):
             self._starts = [0]
             for line in self.lines:
                 self._starts.append(self._starts[-1] + len(line.encode("utf-8", "surrogatepass")))
@@ -86,7 +86,6 @@ class Findings:
     leading: dict[int, int] = field(default_factory=dict)  # last line -> first line, attributes and comments
     comments: list[tuple[int, int]] = field(default_factory=list)
     docs: dict[int, str] = field(default_factory=dict)  # first line of an attribute -> what it documents
-    uses: list[tuple[int, Reference]] = field(default_factory=list)  # with the byte where the name starts
     names: set[int] = field(default_factory=set)  # where the names of definitions start: they are no uses
 
 
@@ -107,13 +106,17 @@ def collect(
 ) -> Findings:
     findings = Findings()
     by_pattern = sorted(matches, key=itemgetter(0))  # where two patterns name one node, the first counts
+    uses: list[tuple[int, str, Label, int]] = []  # plain tuples: there are five of these to each definition
+    labels, first = _REFERENCE_CAPTURES, line_map.first
     for _, captures in by_pattern:
         for capture, nodes in captures.items():
-            label = _REFERENCE_CAPTURES.get(capture)
+            label = labels.get(capture)
             if label is not None:
                 for node in nodes:
-                    reference = Reference(_text(node, data), label, line_map.first(node))
-                    findings.uses.append((node.start_byte, reference))
+                    start = node.start_byte
+                    uses.append(
+                        (start, data[start : node.end_byte].decode("utf-8", "replace"), label, first(node))
+                    )
                 continue
             group, _, kind = capture.partition(".")
             if group == "definition" or group == "container":
@@ -138,8 +141,9 @@ def collect(
                         "" if module.endswith(language.import_separator) else language.import_separator
                     )
                     _add_import(findings, module + separator + _text(node, data), line_map.first(node))
-    findings.references += [reference for start, reference in findings.uses if start not in findings.names]
-    findings.references.sort(key=itemgetter(2, 1, 0))  # by line, label and name
+    found = [use[1:] for use in uses if use[0] not in findings.names]  # the name of a definition is no use
+    found = sorted(dict.fromkeys([*found, *findings.references]), key=itemgetter(2, 1, 0))  # by line first
+    findings.references = list(map(Reference._make, found))
     return findings
 
 

@@ -51,7 +51,7 @@ def parse(text: str, name: str) -> Parsed:
     return Parsed(
         chunks=tuple(chunks),
         symbols=tuple(symbols),
-        references=tuple(dict.fromkeys(findings.references)),
+        references=tuple(findings.references),
         comments=tuple(findings.comments),
     )
 

@@ -23,6 +23,8 @@ _MINIFIED_NAMES = (
     ".mjs.map",
     ".ts.map",
 )
+# One English sentence stands in a hundred of these, and in the source that it was extracted from.
+_CATALOGUES = (".po", ".pot", ".xlf", ".xliff")
 _GENERATED_NAMES = re.compile(
     r"_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw|\.validate)?\.(?:go|cc|h|swift|dart)$|\.pbobjc\.[hm]$"
     r"|\.(?:g|freezed|mocks)\.dart$|\.(?:designer|g|g\.i|generated)\.(?:cs|vb)$|^zz_generated\..*\.go$"
@@ -74,6 +76,8 @@ def _has_longer_line(text: str, limit: int) -> bool:
 
 def generated(path: str, text: str) -> str | None:
     """Why a text counts as generated: its name, or what a comment at its top says."""
+    if path.lower().endswith(_CATALOGUES):
+        return "a translation catalogue, extracted from the sources"
     if _GENERATED_NAMES.search(path.rpartition("/")[2]):
         return "by its name"
     head = text[:_HEAD]
