@@ -7,7 +7,8 @@ comments and long runs of comments. No real file comes near the limits; such a f
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+
+import numpy as np
 
 MAX_BRACKETS = 1_000
 MAX_OPEN_COMMENTS = 100
@@ -16,6 +17,7 @@ _COMMENT_RUN = re.compile(rb"(?:^[ \t]*#[^\n]*\n){%d}" % MAX_COMMENT_RUN, re.MUL
 _DELTA = [0] * 256
 for _opening, _closing in zip(b"([{", b")]}", strict=True):
     _DELTA[_opening], _DELTA[_closing] = 1, -1
+_DELTAS = np.array(_DELTA, np.int32)
 _NO_BRACKET = bytes(byte for byte in range(256) if not _DELTA[byte])
 
 
@@ -23,9 +25,10 @@ def is_too_deep(data: bytes) -> bool:
     """Whether brackets or unclosed comments are nested beyond the limits, strings counted as code."""
     if data.count(b"/*") - data.count(b"*/") > MAX_OPEN_COMMENTS:
         return True
-    if data.count(b"\n") > MAX_COMMENT_RUN and _COMMENT_RUN.search(data):
+    if data.count(b"#") > MAX_COMMENT_RUN and _COMMENT_RUN.search(data):
         return True
     brackets = data.translate(None, _NO_BRACKET)
     if brackets.count(b"(") + brackets.count(b"[") + brackets.count(b"{") <= MAX_BRACKETS:
         return False
-    return max(accumulate(map(_DELTA.__getitem__, brackets)), default=0) > MAX_BRACKETS
+    depths = np.cumsum(_DELTAS[np.frombuffer(brackets, np.uint8)])
+    return int(depths.max()) > MAX_BRACKETS

@@ -13,7 +13,6 @@ from satchel.languages.language import Language
 from satchel.lines import split_lines
 from satchel.types import ChunkKind, Label, Reference
 
-WHITE_SPACE = re.compile(r"\s+")
 _DOC_LIMIT = 300  # characters; the first paragraph of almost every docstring fits
 _COMMENT_MARKS = re.compile(r"^[\s/*#!;%{|^-]+|[\s*/}-]+$|^(?:[rbuf]*)(?:\"\"\"|'''|\"|')", re.IGNORECASE)
 _REFERENCE_CAPTURES = {f"reference.{label}": label for label in Label}
@@ -34,6 +33,7 @@ class Definition:
     name: str = ""
     scope: str = ""
     doc: str = ""
+    pattern: int = -1  # which pattern of the query found it: where two name one node, the first counts
     name_start: int = 0
     name_line: int = 0
     head_end: int = 0  # where the body starts, if the query says so
@@ -105,10 +105,9 @@ def collect(
     language: Language,
 ) -> Findings:
     findings = Findings()
-    by_pattern = sorted(matches, key=itemgetter(0))  # where two patterns name one node, the first counts
     uses: list[tuple[int, str, Label, int]] = []  # plain tuples: there are five of these to each definition
     labels, first = _REFERENCE_CAPTURES, line_map.first
-    for _, captures in by_pattern:
+    for pattern, captures in matches:
         for capture, nodes in captures.items():
             label = labels.get(capture)
             if label is not None:
@@ -121,7 +120,7 @@ def collect(
             group, _, kind = capture.partition(".")
             if group == "definition" or group == "container":
                 _add_definition(
-                    findings, nodes[0], kind, captures, data, line_map, defines=group == "definition"
+                    findings, nodes[0], pattern, kind, captures, data, line_map, defines=group == "definition"
                 )
             elif group == "wrapper":
                 findings.definitions.append(
@@ -156,6 +155,7 @@ def _add_import(findings: Findings, written: str, line: int) -> None:
 def _add_definition(
     findings: Findings,
     node: tree_sitter.Node,
+    pattern: int,
     kind: str,
     captures: dict[str, list[tree_sitter.Node]],
     data: bytes,
@@ -166,11 +166,13 @@ def _add_definition(
     if "name" not in captures:
         return
     definition = Definition(node, node.start_byte, node.end_byte, ChunkKind(kind), defines=defines)
-    if captures["name"][0].start_byte == captures["name"][0].end_byte:
+    definition.pattern = pattern
+    name = captures["name"][0]
+    if name.start_byte == name.end_byte:
         return  # the parser made the name up to get on
-    definition.name = WHITE_SPACE.sub(" ", _text(captures["name"][0], data)).strip()
-    definition.name_start = captures["name"][0].start_byte
-    definition.name_line = line_map.first(captures["name"][0])
+    definition.name = " ".join(_text(name, data).split())
+    definition.name_start = name.start_byte
+    definition.name_line = line_map.first(name)
     if defines:
         findings.names.add(definition.name_start)
     if "body" in captures:
@@ -209,4 +211,4 @@ def first_paragraph(written: str) -> str:
             cleaned.append(stripped)
         elif cleaned:
             break
-    return WHITE_SPACE.sub(" ", " ".join(cleaned))[:_DOC_LIMIT]
+    return " ".join(" ".join(cleaned).split())[:_DOC_LIMIT]

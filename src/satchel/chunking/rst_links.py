@@ -36,7 +36,7 @@ def literal_blocks(lines: Sequence[str]) -> dict[int, int]:
             first = first or number
             blocks[first] = number
             continue
-        margin = indent if _LITERAL.match(line) else -1
+        margin = indent if "::" in line and _LITERAL.match(line) else -1
         first = 0
     return blocks
 
@@ -52,6 +52,9 @@ def find_links(lines: Sequence[str], literals: Mapping[int, int]) -> Iterator[Re
         if _indent(line) > entries_margin >= 0:
             entry = _ENTRY.match(line)
             targets = [entry[1] or entry[2]] if entry else []
+        elif "`" not in line and "::" not in line:
+            entries_margin = -1
+            continue
         else:
             entries_margin = _indent(line) if _TOCTREE.match(line) else -1
             targets = [match[match.lastgroup or 0] for match in _LINK.finditer(line)]

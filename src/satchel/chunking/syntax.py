@@ -15,7 +15,7 @@ from satchel import languages
 from satchel.chunking import windows
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.depth import is_too_deep
-from satchel.chunking.findings import WHITE_SPACE, Definition, Findings, LineMap, collect, first_paragraph
+from satchel.chunking.findings import Definition, Findings, LineMap, collect, first_paragraph
 from satchel.chunking.grammar import grammar
 from satchel.chunking.layout import Block, lay_out
 from satchel.languages.language import Language
@@ -62,7 +62,7 @@ def _nest(findings: Findings, line_map: LineMap, language: Language) -> list[Def
     roots: list[Definition] = []
     stack: list[Definition] = []
     seen: dict[tuple[int, int], Definition] = {}
-    order = sorted(findings.definitions, key=lambda item: (item.start, -item.end, item.kind is not None))
+    order = sorted(findings.definitions, key=lambda item: (item.start, -item.end, item.pattern))
     for definition in order:
         if definition.kind is not None:
             first = seen.setdefault((definition.start, definition.end), definition)
@@ -161,7 +161,7 @@ def _symbol(definition: Definition, data: bytes, line_map: LineMap, comments: se
     first, last = definition.lines
     if definition.name_line > first and data[definition.start] in _ATTRIBUTE_MARKS:
         first = definition.name_line
-    above = [number for number in range(definition.span[0], first) if number in comments]
+    above = [line_map.lines[number - 1] for number in range(definition.span[0], first) if number in comments]
     return Symbol(
         name=definition.title_path[-1],
         qualified_name=".".join(definition.title_path),
@@ -169,7 +169,8 @@ def _symbol(definition: Definition, data: bytes, line_map: LineMap, comments: se
         start_line=first,
         end_line=last,
         signature=_signature(definition, data),
-        doc=definition.doc or first_paragraph("".join(line_map.lines[number - 1] for number in above)),
+        doc=definition.doc
+        or (first_paragraph("".join(line_map.lines[n - 1] for n in above)) if above else ""),
     )
 
 
@@ -184,8 +185,11 @@ def _signature(definition: Definition, data: bytes) -> str:
     lines = data[start:end].decode("utf-8", "replace").strip().split("\n")
     code = [line for line in lines if not line.lstrip().startswith(("#", "//", "--"))]
     kept = code if head_end else lines[:1]
-    line = WHITE_SPACE.sub(" ", " ".join(kept)).strip()
-    line = _TRAILING_COMMENT.sub("", line).replace("( ", "(").replace(", )", ")").replace(" )", ")")
+    line = " ".join(" ".join(kept).split())
+    if "#" in line or "//" in line:
+        line = _TRAILING_COMMENT.sub("", line)
+    if len(kept) > 1:  # parameters that stood on lines of their own
+        line = line.replace("( ", "(").replace(", )", ")").replace(" )", ")")
     return line.rstrip("{:=; ")[:_SIGNATURE_LIMIT]
 
 

@@ -38,6 +38,7 @@ class SqliteStore:
     def __init__(self, path: Path, *, lock_wait_seconds: float = _LOCK_WAIT_SECONDS) -> None:
         self.path = path
         self._lock_wait_seconds = lock_wait_seconds
+        self._later: list[tuple[str, str]] = []  # indexes of a first build, made when all rows are there
 
     @property
     def location(self) -> str:
@@ -81,6 +82,9 @@ class SqliteStore:
                 writer = SqliteWriter(connection)
                 yield writer
                 writer.count_generation()
+                for _, statement in self._later:
+                    connection.execute(statement)
+                self._later = []
                 connection.execute("COMMIT")
                 self._publish(connection, target)
             except sqlite3.DatabaseError as error:
@@ -158,6 +162,12 @@ class SqliteStore:
             for statement in MIGRATIONS[version]:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {version + 1}")
+        if first:  # sorting an index once is quicker than keeping it sorted while everything is written
+            self._later = connection.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+            ).fetchall()
+            for name, _ in self._later:
+                connection.execute(f"DROP INDEX {name}")
         return connection
 
     def _publish(self, connection: sqlite3.Connection, target: Path) -> None:

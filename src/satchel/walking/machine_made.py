@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from satchel.settings import WalkOptions
+from satchel.types import Skipped, SkipReason
+
 _MAX_LINE = 5_000  # characters; hand-written code stays far below
 _MAX_PROSE_LINE = 50_000  # a paragraph may be one line
 _MAX_MEAN = 300  # characters a line
@@ -22,6 +25,69 @@ _MINIFIED_NAMES = (
     ".css.map",
     ".mjs.map",
     ".ts.map",
+)
+_BINARY_SUFFIXES = frozenset(
+    {
+        "7z",
+        "a",
+        "avi",
+        "avif",
+        "bin",
+        "bmp",
+        "bz2",
+        "class",
+        "dll",
+        "dylib",
+        "eot",
+        "exe",
+        "flac",
+        "gif",
+        "gz",
+        "icns",
+        "ico",
+        "jar",
+        "jpeg",
+        "jpg",
+        "lib",
+        "mkv",
+        "mo",
+        "mov",
+        "mp3",
+        "mp4",
+        "npy",
+        "npz",
+        "o",
+        "obj",
+        "ogg",
+        "otf",
+        "pdf",
+        "pickle",
+        "pkl",
+        "png",
+        "pyc",
+        "pyd",
+        "pyo",
+        "so",
+        "sqlite",
+        "sqlite3",
+        "tar",
+        "tgz",
+        "tif",
+        "tiff",
+        "ttf",
+        "wasm",
+        "wav",
+        "webm",
+        "webp",
+        "whl",
+        "woff",
+        "woff2",
+        "xls",
+        "xlsx",
+        "xz",
+        "zip",
+        "zst",
+    }
 )
 # One English sentence stands in a hundred of these, and in the source that it was extracted from.
 _CATALOGUES = (".po", ".pot", ".xlf", ".xliff")
@@ -45,10 +111,22 @@ _HANDS_OFF = re.compile(r"\b(?:do not|don't|not) (?:edit|modify|change|be edited
 _GENERATED = re.compile(r"generated", re.IGNORECASE)
 
 
+def left_out_by_name(path: str, options: WalkOptions) -> Skipped | None:
+    """What need not even be read: its name says that it is no source."""
+    name = path.rpartition("/")[2].lower()
+    if name.rpartition(".")[2] in _BINARY_SUFFIXES and "." in name:
+        return Skipped(path, SkipReason.BINARY, "by its name")
+    if name.endswith(_MINIFIED_NAMES):
+        return Skipped(path, SkipReason.MINIFIED, "by its name")
+    if options.include_generated:
+        return None
+    if name.endswith(_CATALOGUES):
+        return Skipped(path, SkipReason.GENERATED, "a translation catalogue, extracted from the sources")
+    return Skipped(path, SkipReason.GENERATED, "by its name") if _GENERATED_NAMES.search(name) else None
+
+
 def minified(path: str, text: str, language: str) -> str | None:
     """Why a text counts as minified, naming the value and the limit."""
-    if path.lower().endswith(_MINIFIED_NAMES):
-        return "by its name"
     if language in _NOTEBOOKS or path.endswith(".ipynb"):
         return None  # images stand in it as one line
     if "\r" in text:
@@ -74,12 +152,8 @@ def _has_longer_line(text: str, limit: int) -> bool:
     return False
 
 
-def generated(path: str, text: str) -> str | None:
-    """Why a text counts as generated: its name, or what a comment at its top says."""
-    if path.lower().endswith(_CATALOGUES):
-        return "a translation catalogue, extracted from the sources"
-    if _GENERATED_NAMES.search(path.rpartition("/")[2]):
-        return "by its name"
+def generated(text: str) -> str | None:
+    """Why a text counts as generated: what a comment at its top says."""
     head = text[:_HEAD]
     if not _GENERATED.search(head):
         return None

@@ -9,7 +9,7 @@ from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
 from satchel.types import Skipped, SkipReason, Source
 from satchel.walking.encodings import decode
-from satchel.walking.machine_made import generated, minified
+from satchel.walking.machine_made import generated, left_out_by_name, minified
 from satchel.walking.redaction import redact
 from satchel.walking.selection import too_large
 from satchel.walking.walker import Tree
@@ -22,6 +22,8 @@ _HEAD_CHARS = 20_000  # enough to tell C++ from C
 
 def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) -> Source | Skipped:
     """The source, or why it is none."""
+    if (by_name := left_out_by_name(path, options)) is not None:
+        return by_name
     if len(data) > options.max_file_bytes:  # it grew since it was listed
         return Skipped(path, SkipReason.TOO_LARGE, too_large(len(data), options.max_file_bytes))
     decoded = decode(data)
@@ -31,7 +33,7 @@ def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) ->
     language = detect(path, text[:_HEAD_CHARS].removeprefix("\ufeff"))
     if (detail := minified(path, text, language)) is not None:
         return Skipped(path, SkipReason.MINIFIED, detail)
-    if not options.include_generated and (detail := generated(path, text)) is not None:
+    if not options.include_generated and (detail := generated(text)) is not None:
         return Skipped(path, SkipReason.GENERATED, detail)
     clean = redact(text)
     return Source(path, clean.text, language, encoding, hash_bytes(data), len(data), clean.lines)
