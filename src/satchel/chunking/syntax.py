@@ -169,8 +169,7 @@ def _symbol(definition: Definition, data: bytes, line_map: LineMap, comments: se
         start_line=first,
         end_line=last,
         signature=_signature(definition, data),
-        doc=definition.doc
-        or (first_paragraph("".join(line_map.lines[n - 1] for n in above)) if above else ""),
+        doc=definition.doc or (first_paragraph("".join(above)) if above else ""),
     )
 
 
