@@ -137,7 +137,7 @@ class Engine:
             meta = {"signature": signature(self.options.walk), "watermark": mark, "root_path": str(self.root)}
         self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
         reader = source_reader.SourceReader(self._tree, self.options.walk)
-        stages = analyse.Stages(reader, chunking.parse_source)
+        stages = analyse.Stages(reader, chunking.parse_source, chunking.prepare)
         count = self.options.workers or workers.default_workers()
         self._prepare_folder()
         try:

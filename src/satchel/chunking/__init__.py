@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from satchel import languages, plugins
-from satchel.types import Parsed
+from satchel.chunking.grammar import grammar
+from satchel.types import FileEntry, Parsed
+
+_MANY = 20  # files of one language, so that every worker will meet some
+
+
+def prepare(entries: Iterable[FileEntry]) -> None:
+    """Load the grammars of the languages that many of these files are in."""
+    counts = Counter(languages.detect(entry.path) for entry in entries)
+    for name, count in sorted(counts.items()):
+        language = languages.get(name)
+        if count >= _MANY and language.grammar:
+            grammar(name)
 
 
 def parse_source(text: str, language: str) -> Parsed:

@@ -19,6 +19,7 @@ from satchel.storage.records import FileRecord, PackedFile, pack
 from satchel.terms import terms
 from satchel.types import Chunk, FileEntry, Parsed, Skipped, Source
 
+_IN_NAME, _IN_STEM, _IN_FOLDER = 1 << NAME.shift, 1 << STEM.shift, 1 << FOLDER.shift
 _MAX_LENGTH = 65_535  # lengths are kept in 2 bytes
 
 
@@ -28,6 +29,7 @@ class Stages:
 
     read: Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, Source | Skipped]]]
     parse: Callable[[str, str], Parsed]
+    prepare: Callable[[Iterable[FileEntry]], None] | None = None  # loads what all workers will need
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,12 @@ class TermCollector:
         for term, count in comment_counts.items():
             counts[term] = counts.get(term, 0) + (min(count, COMMENT.limit) << COMMENT.shift)
         if names:
-            for term, count in Counter(terms(" ".join(dict.fromkeys(names)))).items():
-                counts[term] = counts.get(term, 0) + (min(count, NAME.limit) << NAME.shift)
+            for term in set(terms(" ".join(names))):
+                counts[term] = counts.get(term, 0) + _IN_NAME
         for term in stem_terms:
-            counts[term] = counts.get(term, 0) + (1 << STEM.shift)
+            counts[term] = counts.get(term, 0) + _IN_STEM
         for term in folder_terms:
-            counts[term] = counts.get(term, 0) + (1 << FOLDER.shift)
+            counts[term] = counts.get(term, 0) + _IN_FOLDER
         self._term_ids.extend(map(self._vocabulary.__getitem__, counts))
         self._packed.extend(counts.values())
         self._sizes.append(len(counts))

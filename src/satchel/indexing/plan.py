@@ -13,7 +13,7 @@ from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord, SkippedRecord
 from satchel.types import FileEntry, Walk
 
-INDEX_VERSION = 2  # counts up whenever the same files would give other rows
+INDEX_VERSION = 3  # counts up whenever the same files would give other rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from multiprocessing.context import BaseContext
 
-_BATCH_BYTES = 768 * 1024  # a batch takes a fifth of a second or so: progress moves, pickling is cheap
+_BATCH_BYTES = 2 * 1024 * 1024  # a batch takes half a second or so: progress moves, handing over is cheap
 _BATCH_FILES = 128
 _POOL_BYTES = 3 * 1024 * 1024  # below this a pool costs more than it saves
 _IN_FLIGHT_PER_WORKER = 3
@@ -49,6 +49,9 @@ def analyse_all(stages: Stages, entries: Sequence[FileEntry], workers: int) -> I
             yield analyse(stages, batch)
         return
     from concurrent.futures import ProcessPoolExecutor  # only large work pays for loading it
+
+    if stages.prepare is not None:
+        stages.prepare(entries)  # before the workers fork, so that it is done once
 
     with ProcessPoolExecutor(workers, _context(), initializer=_start, initargs=(stages,)) as pool:
         pending: deque[Future[Batch]] = deque()

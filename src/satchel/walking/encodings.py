@@ -39,7 +39,8 @@ def _decoded(data: bytes, encoding: str) -> str | None:
 def _guessed(data: bytes) -> str:
     import chardet  # only the few files that are not UTF-8 pay for it
 
-    found = chardet.detect(data[:_GUESS_WINDOW])["encoding"]
+    telling = b"\n".join(line for line in data[:_GUESS_WINDOW].split(b"\n") if not line.isascii())
+    found = chardet.detect(telling)["encoding"]
     try:
         return codecs.lookup(found).name if found else _ROUND_TRIP
     except LookupError:
