@@ -24,7 +24,8 @@ from satchel.errors import (
     PathNotAllowed,
 )
 from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
-from satchel.storage.sqlite_tables import REBUILD_HINT, SqliteSnapshot, SqliteWriter, typed
+from satchel.storage.sqlite_reader import REBUILD_HINT, SqliteSnapshot, typed
+from satchel.storage.sqlite_writer import SqliteWriter
 
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
 _LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
