@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
-_MANY_SEGMENTS = 10  # above this the small ones are merged
-_SMALL_SEGMENT = 4_096  # chunks; merging larger ones would make one edit slow
+_MANY_SEGMENTS = 10  # of one size; above this they are merged
+_SEGMENT_SIZES = (128, 1_024, 8_192)  # chunks; merging larger ones would make one edit slow
 _RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
 
 Progress = Callable[[int, int], None]
@@ -186,19 +187,23 @@ class _Run:
         self.skipped.append(SkippedRecord(skipped, entry.size, mtime_ns))
 
     def merge_segments(self) -> None:
-        """Merge the small segments when there are many: each edit adds one, each search reads them all."""
+        """Merge segments of a size when there are many: each edit adds one, each search reads them all.
+        Sizes are kept apart, so that an edit never pays for moving what was merged before."""
         sizes = self.writer.snapshot.segment_sizes()
-        small = [number for number, size in sizes.items() if size <= _SMALL_SEGMENT]
-        if len(sizes) <= _MANY_SEGMENTS or len(small) < 2:
-            return
+        for least, most in pairwise((0, *_SEGMENT_SIZES)):
+            alike = [number for number, size in sizes.items() if least < size <= most]
+            if len(alike) > _MANY_SEGMENTS:
+                self.merge(alike)
+
+    def merge(self, numbers: Sequence[int]) -> None:
         snapshot = self.writer.snapshot
-        segments = [snapshot.segment(number) for number in small]
+        segments = [snapshot.segment(number) for number in numbers]
         merged = postings.merge(
             self.writer.next_segment(),
             [(segment, list(snapshot.segment_terms(segment.number))) for segment in segments],
             self.alive(segments),
         )
-        for number in small:
+        for number in numbers:
             self.writer.drop_segment(number)
         if merged.segment.chunk_numbers:
             self.writer.put_segment(merged.segment, merged.rows)

@@ -78,7 +78,8 @@ class SqliteSnapshot:
 
     def file_with_content(self, file_hash: str, language: str) -> FileRecord | None:
         row = self._one(
-            f"SELECT {_FILE_COLUMNS} FROM files WHERE file_hash = ? AND language = ? ORDER BY path LIMIT 1",
+            f"SELECT {_FILE_COLUMNS} FROM files INDEXED BY files_content"  # not the order by path
+            " WHERE file_hash = ? AND language = ? ORDER BY path LIMIT 1",
             bytes.fromhex(file_hash),
             language,
         )

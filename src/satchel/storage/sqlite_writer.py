@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
-from uuid import uuid4
 
 from msgspec.structs import replace
 
@@ -136,7 +136,7 @@ class SqliteWriter:
     def count_generation(self) -> None:
         """Called once, right before the commit."""
         if self._connection.execute("SELECT 1 FROM meta WHERE key = 'identity'").fetchone() is None:
-            self.set_meta({"identity": uuid4().hex})  # tells this file from another one in its place
+            self.set_meta({"identity": os.urandom(16).hex()})  # tells this file from another one in its place
         self.set_meta(
             {
                 "generation": str(self._meta_number("generation")),

@@ -8,12 +8,15 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from satchel.types import SkipReason
-from satchel.walking.git import TreeListing
 from satchel.walking.paths import os_path
 from satchel.walking.plain import Ignores, enters, is_junction, take_entry
 from satchel.walking.selection import Selection
+
+if TYPE_CHECKING:
+    from satchel.walking.git import TreeListing
 
 
 class _Folders:

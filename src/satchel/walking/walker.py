@@ -6,18 +6,23 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from satchel.errors import FileNotFound, ProjectNotFound, SatchelError
+from satchel.plugins import late
 from satchel.settings import WalkOptions
 from satchel.types import Skipped, SkipReason, Walk
-from satchel.walking import git
-from satchel.walking.git_command import GitUnusable
 from satchel.walking.ignore import GIT_NAMES, MAX_IGNORE_BYTES, OWN_NAMES, IgnoreRules, Load, ignore_lines
 from satchel.walking.listed import select_blobs, select_listed
 from satchel.walking.paths import check_relative, open_inside, os_path
 from satchel.walking.plain import Ignores, walk_plain
 from satchel.walking.selection import Selection
+
+if TYPE_CHECKING:
+    from satchel.walking import git, git_command
+else:  # a folder without git never needs them
+    git = late("satchel.walking.git")
+    git_command = late("satchel.walking.git_command")
 
 
 class Tree(Protocol):
@@ -58,7 +63,7 @@ class WorkTree:
         if in_repository(self.root):
             try:
                 listed = git.list_work_tree(self.root)
-            except GitUnusable as problem:
+            except git_command.GitUnusable as problem:
                 notes = (f"{problem.message}; the folder was walked without git",)
         if listed is None:
             theirs = IgnoreRules(GIT_NAMES, load, self._excluded())
@@ -76,7 +81,7 @@ class WorkTree:
         try:
             if in_repository(self.root):
                 listed = git.list_work_tree(self.root, wanted)
-        except GitUnusable as problem:
+        except git_command.GitUnusable as problem:
             notes = (f"{problem.message}; the files were looked at without git",)
         if listed is wanted:
             rules = [IgnoreRules(GIT_NAMES, self._load, self._excluded()), *rules]
