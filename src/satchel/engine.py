@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Self
 
 from satchel import languages, settings
 from satchel._version import __version__
-from satchel.errors import IndexCorrupt, IndexIncompatible, IndexProblem, PathNotAllowed, ProjectNotFound
+from satchel.errors import (
+    ChunkNotFound,
+    IndexCorrupt,
+    IndexIncompatible,
+    IndexProblem,
+    PathNotAllowed,
+    ProjectNotFound,
+)
 from satchel.ids import hash_bytes
 from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
 from satchel.indexing.plan import Plan, Refresh, plan_all, signature
@@ -25,7 +32,7 @@ from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.storage.sqlite import SqliteStore, make_folder
 from satchel.terms import compound
-from satchel.types import FileEntry, Hit, Label, ResolvedReference, Skipped, Source, Suggestion
+from satchel.types import Chunk, FileEntry, Hit, Label, ResolvedReference, Skipped, Source, Suggestion
 from satchel.walking.walker import Tree, WorkTree, in_repository
 
 if TYPE_CHECKING:
@@ -201,6 +208,24 @@ class Engine:
         """What each id names, or what became of it."""
         snapshot = self.snapshot()
         return [lookup.find(snapshot, asked) for asked in ids]
+
+    def get(self, chunk_id: str) -> Chunk:
+        """The chunk that an id (in any spelling) or a locator names, or what it has become."""
+        found = self.find([chunk_id])[0]
+        if found.chunk is None:
+            raise ChunkNotFound(
+                f"{chunk_id!r} names no chunk: {found.detail}", hint="take an id from a search"
+            )
+        record = found.chunk
+        return Chunk(
+            record.kind,
+            record.title_path,
+            record.start_line,
+            record.end_line,
+            self.text_of(record),
+            record.level,
+            record.body_offset,
+        )
 
     def text_of(self, chunk: ChunkRecord) -> str:
         """The exact lines of a chunk."""

@@ -9,6 +9,7 @@ from builders import SHOP, make_tree, memory_engine
 
 from satchel import ids
 from satchel.engine import Engine
+from satchel.errors import ChunkNotFound
 from satchel.retrieval.lookup import Fate, Found
 from satchel.storage.records import ChunkRecord
 
@@ -162,3 +163,15 @@ def test_files_whose_names_hold_colons_can_be_asked_for(tmp_path: Path) -> None:
         (item,) = engine.snapshot().chunks(record.path)
         assert look(engine, canonical(item)).chunk == item
         assert look(engine, f"{record.path}:1:1").chunk == item
+
+
+def test_the_engine_gives_a_chunk_by_any_spelling_of_its_id(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, SHOP))
+    hit = engine.search("add money")[0][0]
+    locator = f"{hit.path}:{hit.start_line}:{hit.end_line}"
+    assert [engine.get(asked).text for asked in (hit.id, hit.chunk_id, locator)] == [hit.text] * 3
+
+
+def test_an_id_that_names_nothing_is_a_typed_error(tmp_path: Path) -> None:
+    with pytest.raises(ChunkNotFound, match="names no chunk"):
+        memory_engine(make_tree(tmp_path, SHOP)).get("README:0000000000")
