@@ -57,7 +57,7 @@ def make_environment() -> None:
 def try_it(folder: str) -> int:
     """The main job: index a folder, then ask it something."""
     satchel = str(BIN / "satchel")
-    question = ["search", "where does the program start", "-k", "3"]
+    question = ["search", "how are secrets kept out", "-k", "3", "--exclude", "dev.py"]
     for words in (["index"], ["map", "--budget-tokens", "250"], question):
         print(f"\n$ satchel {' '.join(words)} --segment {folder}", flush=True)
         code = subprocess.run([satchel, *words, "--segment", folder], check=False).returncode

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from satchel.storage.records import SymbolRecord
-from satchel.types import ChunkKind
+from satchel.terms import words
+from satchel.types import ChunkKind, Symbol
 
 _SHOWN = frozenset(
     {
@@ -21,6 +22,7 @@ _SHOWN = frozenset(
         ChunkKind.MODULE,
     }
 )
+_COMMON_WORD = 10  # by how much mentions of a function named by one word are worth less
 _LEAST_NAME = 3  # letters; shorter names are mentioned everywhere and mean nothing
 
 
@@ -60,17 +62,23 @@ def rank(
         share = max(0, mentions(name) - len(items)) // len(items)
         for item in items:
             symbol = item.symbol
-            ranked.append(
-                MapSymbol(
-                    item.path,
-                    symbol.qualified_name,
-                    symbol.kind,
-                    symbol.signature or symbol.name,
-                    symbol.start_line,
-                    share,
-                )
+            weight = share / (_COMMON_WORD if _is_common_word(symbol) else 1)
+            shown = MapSymbol(
+                item.path,
+                symbol.qualified_name,
+                symbol.kind,
+                symbol.signature or symbol.name,
+                symbol.start_line,
+                share,
             )
-    return sorted(ranked, key=lambda item: (-item.mentions, item.path, item.line, item.name))
+            ranked.append((weight, shown))
+    ranked.sort(key=lambda pair: (-pair[0], pair[1].path, pair[1].line, pair[1].name))
+    return [shown for _, shown in ranked]
+
+
+def _is_common_word(symbol: Symbol) -> bool:
+    """`get`, `line`, `_list`: most places that hold such a word do not mean the function of that name."""
+    return symbol.kind in (ChunkKind.FUNCTION, ChunkKind.METHOD) and len(words(symbol.name)) == 1
 
 
 def fit(ranked: Sequence[MapSymbol], budget: int, count: Callable[[str], int]) -> list[MapSymbol]:
