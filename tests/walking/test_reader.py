@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
-from satchel.types import Skipped, SkipReason, Source
-from satchel.walking.reader import load_source, read_source
+from satchel.types import FileEntry, Skipped, SkipReason, Source
+from satchel.walking.reader import read_source
+from satchel.walking.source_reader import SourceReader
 from satchel.walking.walker import WorkTree
 
 
@@ -139,7 +140,7 @@ def test_a_file_that_grew_over_the_cap_is_too_large(write: Callable[..., Path]) 
     options = WalkOptions(max_file_bytes=100)
     tree = WorkTree(root, options)
     (root / "a.py").write_text("x" * 10_000)
-    answer = load_source(tree, "a.py", options, detect)
+    ((_, answer),) = SourceReader(tree, options)([FileEntry("a.py", 1, 0)])
     assert isinstance(answer, Skipped) and answer.reason == SkipReason.TOO_LARGE and "100" in answer.detail
 
 
@@ -152,6 +153,7 @@ def test_a_file_that_vanished_or_became_a_symlink_is_unreadable(
     (root / "a.py").unlink()
     (root / "b.py").unlink()
     (root / "b.py").symlink_to("/etc/hostname")
-    answers = [load_source(tree, path, WalkOptions(), detect) for path in ("a.py", "b.py")]
+    entries = [FileEntry(path, 1, 0) for path in ("a.py", "b.py")]
+    answers = [answer for _, answer in SourceReader(tree, WalkOptions())(entries)]
     assert [answer.reason for answer in answers if isinstance(answer, Skipped)] == [SkipReason.UNREADABLE] * 2
     assert [skip for _, skip in tree.read_many(["a.py", "b.py"])] == answers

@@ -200,7 +200,7 @@ _AS_NOBODY = """
 import os, sys
 from pathlib import Path
 from satchel.walking.walker import WorkTree
-from satchel.walking.reader import load_source
+from satchel.walking.source_reader import SourceReader
 from satchel.settings import WalkOptions
 if os.geteuid() == 0:
     os.setgid(65534)
@@ -208,7 +208,7 @@ if os.geteuid() == 0:
 tree = WorkTree(Path(sys.argv[1]))
 walk = tree.entries()
 print([skip.path + " " + skip.reason for skip in walk.skipped])
-print([load_source(tree, entry.path, WalkOptions(), lambda *_: "text").reason for entry in walk.files])
+print([answer.reason for _, answer in SourceReader(tree, WalkOptions())(walk.files)])
 """
 
 

@@ -10,7 +10,7 @@ from satchel.lines import split_lines
 from satchel.retrieval import bm25f
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
-from satchel.terms import stem, terms, tokens, words
+from satchel.terms import stem, terms, tokens
 from satchel.types import Suggestion
 
 _LIMIT = 5
@@ -20,11 +20,10 @@ _LEAST_PREFIX = 3
 
 
 def suggest(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
-    """Real next searches: without the filter that removed the hits, by a known word, by a near name."""
+    """Real next searches: without the filter that removed the hits, by a near name, by a like word."""
     found = _without_filters(corpus, query, filters)
     if not found:
         for token in dict.fromkeys(tokens(query)):
-            found += _known_words(corpus, token)
             found += _near_symbols(corpus, token)
             found += _broader_stem(corpus, token)
     unique = {suggestion.query.lower(): suggestion for suggestion in reversed(found)}
@@ -40,14 +39,6 @@ def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Sugge
         return []
     named = ", ".join(filters.active())
     return [Suggestion(query, f"{hits} chunks match without the filter {named}")]
-
-
-def _known_words(corpus: Corpus, token: str) -> list[Suggestion]:
-    parts = words(token)
-    if len(parts) < 2:
-        return []
-    known = [part for part in parts if len(corpus.postings(stem(part))[0])]
-    return [Suggestion(" ".join(known), f"words of {token} that occur here")] if known else []
 
 
 def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:

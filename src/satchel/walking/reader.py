@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from satchel.errors import SatchelError
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
 from satchel.types import Skipped, SkipReason, Source
@@ -12,7 +11,6 @@ from satchel.walking.encodings import decode
 from satchel.walking.machine_made import generated, left_out_by_name, minified
 from satchel.walking.redaction import redact
 from satchel.walking.selection import too_large
-from satchel.walking.walker import Tree
 
 Detect = Callable[[str, str], str]
 """(path, beginning of the text) → the name of the language."""
@@ -37,12 +35,3 @@ def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) ->
         return Skipped(path, SkipReason.GENERATED, detail)
     clean = redact(text)
     return Source(path, clean.text, language, encoding, hash_bytes(data), len(data), clean.lines)
-
-
-def load_source(tree: Tree, path: str, options: WalkOptions, detect: Detect) -> Source | Skipped:
-    """Reads one file of a tree; one that vanished or was swapped since it was listed is unreadable."""
-    try:
-        data = tree.read(path)
-    except SatchelError as error:
-        return Skipped(path, SkipReason.UNREADABLE, error.message)
-    return read_source(path, data, options, detect)
