@@ -7,9 +7,10 @@ On every chunk of every file: its text is the file's lines as read from disk aga
 blank is in exactly one chunk, none is longer than it may be, no id and no document name is given twice,
 every symbol has a name, nothing points outside the file.
 
-On every corpus the same dump (files, chunks, symbols, references, terms, searches) comes from a fresh index
-by one worker, from one by two workers under another PYTHONHASHSEED, from the memory store, and from an index
-that grew: half of the files, then the rest, one file edited and edited back, one renamed and renamed back.
+On every corpus the same dump (files, chunks, units, outlines, symbols, references, searches) comes from a
+fresh index by one worker, from one by two workers under another PYTHONHASHSEED, from the memory store, and
+from an index that grew: half of the files, then the rest, one file edited and edited back, one renamed and
+renamed back.
 
 Exit code 1 when anything fails; each failure is a line with corpus, file and line.
 """
@@ -212,14 +213,17 @@ def check_places(snapshot: Snapshot, record: FileRecord, result: Result) -> None
 def dump(engine: Engine) -> Dump:
     """All that an index holds and answers, without what may differ: times, row numbers and segments."""
     snapshot = engine.snapshot()
-    terms = dict(chunk_terms(snapshot))
+    units = dict(units_of_files(snapshot))
     found: Dump = {}
     for record in snapshot.files():
         parsed = snapshot.parsed(record.path)
         facts = (record.size, record.file_hash, record.language, record.encoding, record.line_count)
         entries = [f"0: {facts} {record.redactions} {record.tags}"]
         for row, chunk in zip(snapshot.chunks(record.path), parsed.chunks, strict=True):
-            entries.append(f"{row.start_line}: {row.digest} {chunk} {terms.get(row.number)}")
+            entries.append(f"{row.start_line}: {row.digest} {chunk}")
+        entries += units[record.first_unit] if record.unit_count else []
+        ((outline, vectors),) = snapshot.outlines([record.path])
+        entries.append(f"0: {outline} {ids.hash_bytes(vectors)}")
         entries += [f"{symbol.start_line}: {symbol}" for symbol in parsed.symbols]
         entries += [f"{reference.line}: {reference}" for reference in parsed.references]
         entries += [f"{first}: comment to {last}" for first, last in parsed.comments]
@@ -230,19 +234,29 @@ def dump(engine: Engine) -> Dump:
     return found
 
 
-def chunk_terms(snapshot: Snapshot) -> Iterator[tuple[int, str]]:
-    """By chunk number: its lengths and a hash of its terms with their counts. Rows come sorted by term."""
+def units_of_files(snapshot: Snapshot) -> Iterator[tuple[int, list[str]]]:
+    """By the first unit of each file of a segment: its vector, then the lines and lengths of each unit and
+    a hash of its terms with their counts. Rows come sorted by term."""
     for segment in snapshot.segments():
-        numbers = np.frombuffer(segment.chunk_numbers, "<u4").tolist()
+        files = np.frombuffer(segment.files, "<u4").reshape(-1, 2).tolist()
+        lines = np.frombuffer(segment.lines, "<u4").reshape(-1, 2).tolist()
         lengths = np.frombuffer(segment.lengths, "<u2").reshape(-1, 2).tolist()
-        hashes = [hashlib.sha256() for _ in numbers]
+        hashes = [hashlib.sha256() for _ in lines]
         for term, data in snapshot.segment_terms(segment.number):
             name = term.encode("utf-8", "surrogatepass")
             offsets, counts = postings.decode(data)
             for offset, count in zip(offsets.tolist(), counts.tolist(), strict=True):
                 hashes[offset].update(b"%s %d\n" % (name, count))
-        for number, length, terms in zip(numbers, lengths, hashes, strict=True):
-            yield number, f"{length} {terms.hexdigest()}"
+        width = len(segment.vectors) // max(1, len(files))
+        start = 0
+        for place, (first_unit, count) in enumerate(files):
+            vector = segment.vectors[place * width : (place + 1) * width]
+            entries = [f"0: vector {vector.hex()}"]
+            for unit in range(start, start + count):
+                first, last = lines[unit]
+                entries.append(f"{first}: unit to {last} {lengths[unit]} {hashes[unit].hexdigest()}")
+            yield first_unit, entries
+            start += count
 
 
 def answers(engine: Engine) -> Iterator[tuple[str, str]]:

@@ -13,11 +13,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
+from satchel import plugins
 from satchel.chunking import parse_source
 from satchel.engine import Engine
 from satchel.ids import hash_bytes
 from satchel.indexing.analyse import TermCollector, analyse_source
 from satchel.languages import detect
+from satchel.retrieval.candidates import CANDIDATES
+from satchel.retrieval.filters import Filters
+from satchel.retrieval.search import look_closely
+from satchel.retrieval.signals.signal import Context
+from satchel.storage import postings
 from satchel.storage.memory import MemoryStore
 from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.records import FileRecord, PackedFile
@@ -199,6 +207,23 @@ def reader(root: Path) -> SourceReader:
     return SourceReader(WorkTree(root.resolve(), engine.options.walk), engine.options.walk)
 
 
+def closely(engine: Engine, query: str, count: int = CANDIDATES) -> Context:
+    """A question and its candidates, as the signals see them."""
+    context = look_closely(engine.corpus(), query, Filters(), count)
+    assert context is not None
+    return context
+
+
+def signals(engine: Engine, query: str, group: str) -> dict[str, dict[str, float]]:
+    """What the signals of one group say: name → path → strength."""
+    context = closely(engine, query)
+    found = plugins.load("signal", group).compute(context)
+    return {
+        name: {record.path: float(value) for record, value in zip(context.records, values, strict=True)}
+        for name, values in found.items()
+    }
+
+
 def dump(engine: Engine, queries: Sequence[str] = QUERIES) -> dict[str, Any]:
     """Everything an index says, without what its history may change (numbers, generation, settledness)."""
     snapshot = engine.snapshot()
@@ -207,8 +232,13 @@ def dump(engine: Engine, queries: Sequence[str] = QUERIES) -> dict[str, Any]:
 
 def dump_tables(snapshot: Snapshot) -> dict[str, Any]:
     """The tables of a snapshot, file by file."""
+    units = dict(_units(snapshot))
     return {
-        "files": {record.path: _file(snapshot, record) for record in snapshot.files()},
+        "files": {
+            record.path: _file(snapshot, record)
+            | {"units": units[record.first_unit] if record.unit_count else []}
+            for record in snapshot.files()
+        },
         "symbols": [(item.path, item.symbol.qualified_name) for item in snapshot.all_symbols()],
         "symbol_count": snapshot.symbol_count(),
         "kinds": snapshot.kind_counts(),
@@ -216,12 +246,30 @@ def dump_tables(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
+def _units(snapshot: Snapshot) -> Iterator[tuple[int, list[Any]]]:
+    """By the first unit of each file that a segment covers: its vector, and its units' lines, lengths, terms."""
+    for segment in snapshot.segments():
+        lines = np.frombuffer(segment.lines, "<u4").reshape(-1, 2).tolist()
+        lengths = np.frombuffer(segment.lengths, "<u2").reshape(-1, 2).tolist()
+        held: list[list[tuple[str, int]]] = [[] for _ in lines]
+        for term, data in snapshot.segment_terms(segment.number):
+            offsets, counts = postings.decode(data)
+            for offset, count in zip(offsets.tolist(), counts.tolist(), strict=True):
+                held[offset].append((term, count))
+        units = list(zip(lines, lengths, held, strict=True))
+        files = np.frombuffer(segment.files, "<u4").reshape(-1, 2)
+        width = len(segment.vectors) // max(1, len(files))
+        ends = np.cumsum(files[:, 1]).tolist()
+        for place, ((first, count), end) in enumerate(zip(files.tolist(), ends, strict=True)):
+            yield first, [segment.vectors[place * width : (place + 1) * width], *units[end - count : end]]
+
+
 def _file(snapshot: Snapshot, record: FileRecord) -> dict[str, Any]:
     path = record.path
     chunks = snapshot.chunks(path)
     return {
         "record": (record.size, record.mtime_ns, record.file_hash, record.language, record.encoding)
-        + (record.line_count, record.redactions, record.tags, record.chunk_count),
+        + (record.line_count, record.redactions, record.tags, record.chunk_count, record.unit_count),
         "chunks": [
             (chunk.kind, chunk.title_path, chunk.level, chunk.start_line, chunk.end_line, chunk.body_offset)
             + (chunk.digest,)
@@ -231,6 +279,7 @@ def _file(snapshot: Snapshot, record: FileRecord) -> dict[str, Any]:
         "symbols": [_values(symbol) for symbol in snapshot.symbols(path)],
         "references": snapshot.references(path),
         "comments": snapshot.parsed(path).comments,
+        "outline": snapshot.outlines([path]),
         "text": snapshot.text(path),
     }
 

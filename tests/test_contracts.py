@@ -17,6 +17,7 @@ from satchel.serving.contracts import schemas
 CONTRACTS = Path(__file__).parent.parent / "contracts" / "v1"
 REQUESTS = {
     "build": {"dry_run": True, "verbose": True},
+    "eval": {"dataset": str(Path(__file__).parent / "evaluation" / "shop.jsonl"), "by": "category"},
     "get": {"ids": ["README:0000000000", "src/money.py:1:2"]},
     "index": {},
     "map": {},

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +18,10 @@ LEVELS = (
     ("_version",),
     ("types", "errors", "lines"),
     ("ids", "plugins", "terms"),
-    ("settings", "languages", "tokenizers", "storage"),
+    ("settings", "languages", "tokenizers", "embedding", "storage"),
     ("walking", "chunking", "indexing", "retrieval", "packing"),
     ("engine",),
+    ("evaluation",),
     ("commands",),
     ("rendering",),
     ("serving",),
@@ -118,6 +121,57 @@ def test_the_start_loads_nothing_heavy(statement: str) -> None:
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     loaded = {line.split(".")[0] for line in output.splitlines()}
     assert not loaded & HEAVY
+
+
+# What only indexing, walking or another command needs.
+UNUSED_BY_SEARCH = {
+    "satchel.chunking",
+    "satchel.indexing.refresh",
+    "satchel.packing",
+    "satchel.walking.git",
+    "satchel.walking.ignore",
+    "satchel.walking.listed",
+    "satchel.walking.plain",
+    "satchel.walking.selection",
+    "satchel.walking.watermark",
+}
+
+
+@pytest.fixture(scope="module")
+def loaded_by_a_search(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The modules of a search whose index is fresh and whose last walk is remembered."""
+    root = tmp_path_factory.mktemp("shop")
+    (root / "a.py").write_text("def open_till():\n    pass\n")
+    os.utime(root / "a.py", (1, 1))
+    search = f"from satchel.serving.cli import main; main(['search', 'till', '--segment', {str(root)!r}])"
+    index = search.replace("['search', 'till', ", "['index', ")
+    listing = "import sys; print('---', *sys.modules, sep='\\n')"
+
+    def run(code: str) -> str:
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    run(index)
+    time.sleep(2.1)  # a folder that changed just now is walked again
+    run(search)
+    return set(run(f"{search}; {listing}").partition("---\n")[2].splitlines())
+
+
+def test_a_search_loads_nothing_that_it_does_not_use(loaded_by_a_search: set[str]) -> None:
+    commands = {name for name in loaded_by_a_search if name.startswith("satchel.commands.")}
+    assert commands == {f"satchel.commands.{name}" for name in ("command", "search", "shared")}
+    assert not loaded_by_a_search & UNUSED_BY_SEARCH
+    assert not {name.split(".")[0] for name in loaded_by_a_search} & (HEAVY - {"numpy"})
+
+
+def test_a_search_makes_no_dataclass_around_its_scoring(loaded_by_a_search: set[str]) -> None:
+    """Each generates code when it is loaded and costs a millisecond; a struct does not."""
+    scoring = ("satchel.embedding.", "satchel.languages.", "satchel.retrieval.", "satchel.storage.")
+    ours = [
+        name for name in loaded_by_a_search if name.startswith("satchel.") and not name.startswith(scoring)
+    ]
+    sources = {name: SOURCE.parent / f"{name.replace('.', '/')}.py" for name in ours}
+    users = [name for name, path in sources.items() if path.is_file() and "@dataclass" in path.read_text()]
+    assert users == []
 
 
 def test_the_version_takes_under_60_ms_of_cpu() -> None:

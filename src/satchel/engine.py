@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from satchel import languages, settings
 from satchel._version import __version__
+from satchel.embedding.model import LEXICAL, model_id
 from satchel.errors import (
     ChunkNotFound,
     IndexCorrupt,
@@ -19,15 +20,16 @@ from satchel.errors import (
     PathNotAllowed,
     ProjectNotFound,
 )
-from satchel.ids import hash_bytes
 from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
-from satchel.indexing.plan import Plan, Refresh, plan_all, signature
+from satchel.indexing.plan import HISTORY_HEAD, Refresh, signature
+from satchel.indexing.upkeep import notes_if_fresh
 from satchel.lines import split_lines
 from satchel.plugins import late
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.search import search
 from satchel.settings import Options
+from satchel.storage.history import pack_history
 from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.storage.sqlite import SqliteStore, make_folder
@@ -37,13 +39,14 @@ from satchel.walking.walker import Tree, WorkTree, in_repository
 
 if TYPE_CHECKING:
     from satchel import chunking
+    from satchel.embedding import table
     from satchel.indexing import analyse, refresh, workers
     from satchel.packing import layers, overview, validation
     from satchel.retrieval import lookup, references, suggest
     from satchel.tokenizers.tokenizer import Tokenizer
     from satchel.walking import source_reader, watermark
 else:  # what a search of a fresh index does without
-    chunking = late("satchel.chunking")
+    chunking, table = late("satchel.chunking"), late("satchel.embedding.table")
     analyse, refresh, workers = (
         late(f"satchel.indexing.{name}") for name in ("analyse", "refresh", "workers")
     )
@@ -57,7 +60,6 @@ else:  # what a search of a fresh index does without
 
 
 RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
-_FEW = 20  # files that a question may read again before it is answered
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
 
@@ -87,6 +89,7 @@ class Engine:
         index_dir: str | os.PathLike[str] | None = None,
         store: Store | None = None,
         workers: int = 0,
+        profile: str = "",
     ) -> Self:
         """The engine of a folder. Nothing is read or written before the first call."""
         path = Path(root)
@@ -95,56 +98,44 @@ class Engine:
                 f"{os.fspath(root)!r} is not a folder", hint="give the root of a repository or any folder"
             )
         path = path.resolve()
-        options = settings.load(path, index_dir=Path(index_dir) if index_dir else None, workers=workers)
+        options = settings.load(
+            path, index_dir=Path(index_dir) if index_dir else None, workers=workers, profile=profile
+        )
         if options.index_dir is not None:
             options = settings.leave_out(options, path, options.index_dir)
         return cls(path, store or SqliteStore(settings.index_path(path, options)), options)
 
     def ensure_fresh(self) -> None:
-        """Refresh if anything changed. One walk tells; in the usual case nothing is written."""
-        walk = self._tree.entries()
-        try:
-            snapshot = self.snapshot()
-            if snapshot.meta().get("signature") == signature(self.options.walk):
-                plan = plan_all(snapshot, walk)
-                if plan.empty or self._only_in_doubt(plan):
-                    self.notes = walk.notes
-                    return
-        except IndexProblem:
-            pass  # missing or unusable: refresh builds it and says so
-        self.refresh()
-
-    def _only_in_doubt(self, plan: Plan) -> bool:
-        """Whether nothing changed but files that were written just before they were indexed: their time
-        proves nothing, so they are read again. A few are; many are left to a refresh, which settles them."""
-        if plan.dropped or plan.skipped != plan.skipped_before or len(plan.changed) > _FEW:
-            return False
-        for entry in plan.changed:
-            record = self.snapshot().file(entry.path)
-            if record is None or (record.size, record.mtime_ns) != (entry.size, entry.mtime_ns):
-                return False
-        data_of = self._tree.read_many([entry.path for entry in plan.changed])
-        return all(
-            isinstance(data, bytes) and hash_bytes(data) == record.file_hash
-            for path, data in data_of
-            if (record := self.snapshot().file(path)) is not None
-        )
+        """Refresh if anything changed. A look or one walk tells; in the usual case no index is written."""
+        notes = None
+        with suppress(IndexProblem):  # missing or unusable: refresh builds it and says so
+            wanted = signature(self.options.walk, model_id())
+            notes = notes_if_fresh(self._tree, self.snapshot(), wanted, self._memory())
+        if notes is None:
+            self.refresh()
+        else:
+            self.notes = notes
 
     def refresh(self, *, force: bool = False, paths: Sequence[str] | None = None) -> Refresh:
         """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
         changed. An index that cannot be used is set aside and built anew."""
         if paths is not None and self.store.exists() and not self._takes_a_walk(paths):
             walk = self._tree.look(paths)
-            meta = {"signature": signature(self.options.walk)}
+            meta = {"signature": signature(self.options.walk, model_id())}
         else:
             paths = None
             before = watermark.compute(self.root) if in_repository(self.root) else None
             walk = self._tree.entries()
             mark = encode_watermark(before or watermark.compute(self.root, self.options.walk, walk))
-            meta = {"signature": signature(self.options.walk), "watermark": mark, "root_path": str(self.root)}
+            meta = {
+                "signature": signature(self.options.walk, model_id()),
+                "watermark": mark,
+                "root_path": str(self.root),
+                HISTORY_HEAD: self._tree.head(),
+            }
         self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
         reader = source_reader.SourceReader(self._tree, self.options.walk)
-        stages = analyse.Stages(reader, chunking.parse_source, chunking.prepare)
+        stages = analyse.Stages(reader, chunking.parse_source, chunking.prepare, table.load)
         count = self.options.workers or workers.default_workers()
         self._prepare_folder()
         try:
@@ -157,6 +148,9 @@ class Engine:
                 workers=count,
                 force=force,
                 progress=self.progress,
+                history=None
+                if paths is not None
+                else lambda: pack_history(self._tree.history(meta[HISTORY_HEAD])),
             )
         except (IndexCorrupt, IndexIncompatible) as error:
             return self.rebuild(error)
@@ -196,13 +190,45 @@ class Engine:
         return self._corpus
 
     def search(
-        self, query: str, k: int = 10, filters: Filters | None = None, *, explain: bool = False
+        self,
+        query: str,
+        k: int = 10,
+        filters: Filters | None = None,
+        *,
+        weights: Mapping[str, float] | None = None,
+        whole_chunks: bool = False,
+        explain: bool = False,
     ) -> tuple[list[Hit], list[Suggestion]]:
-        """The best k chunks; when there are none, real next searches instead."""
+        """The best k answers; when there are none, real next searches instead. Of a long chunk the fitting
+        part is given, unless `whole_chunks` are asked for. `weights` stand in for those of the profile."""
         corpus = self.corpus()
         chosen = filters or Filters()
-        hits = search(corpus, query, k, chosen, explain=explain)
+        profile = self._profile(corpus)
+        hits = search(
+            corpus,
+            query,
+            k,
+            chosen,
+            profile=profile,
+            weights=weights,
+            whole_chunks=whole_chunks,
+            explain=explain,
+        )
         return hits, ([] if hits else suggest.suggest(corpus, query, chosen))
+
+    @property
+    def profile(self) -> str:
+        """How hits are ranked."""
+        return self._profile(self.corpus())
+
+    @property
+    def model_id(self) -> str:
+        """The model that answers are ranked with."""
+        return LEXICAL if self.profile == settings.FAST else model_id()
+
+    def _profile(self, corpus: Corpus) -> str:
+        """How hits are ranked: as asked for, but never by vectors that the index does not hold."""
+        return self.options.profile if corpus.file_vectors is not None else settings.FAST
 
     def find(self, ids: Iterable[str]) -> list[lookup.Found]:
         """What each id names, or what became of it."""
@@ -318,6 +344,14 @@ class Engine:
         if self._snapshot is not None:
             self._snapshot.close()
         self._snapshot = self._corpus = None
+
+    def _memory(self) -> Path | None:
+        """Where a walk is remembered: beside the index, unless a link there could lead out of the root."""
+        if not isinstance(self.store, SqliteStore):
+            return None
+        folder = self.store.path.parent
+        linked = folder == self.root / settings.INDEX_FOLDER and folder.is_symlink()
+        return None if linked else self.store.path.with_suffix(".walk")
 
     def _prepare_folder(self) -> None:
         """A folder that we make keeps itself out of git."""

@@ -9,9 +9,11 @@ more out, never take in what the user has not allowed.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from satchel import ids
 from satchel.errors import ConfigError
@@ -19,10 +21,10 @@ from satchel.errors import ConfigError
 PROJECT_FILE = "satchel.toml"
 INDEX_FOLDER = "_ctx"
 INDEX_FILE = "context.db"
+QUALITY, FAST = "quality", "fast"  # ranked with vectors, or by words and structure alone
 
 
-@dataclass(frozen=True, slots=True)
-class WalkOptions:
+class WalkOptions(Struct, frozen=True):
     """What the walk takes in. `extra_ignores` are gitignore patterns of the caller, relative to the root."""
 
     max_file_bytes: int = 2 * 1024 * 1024  # larger files are data: registers, dumps, fixtures
@@ -32,20 +34,24 @@ class WalkOptions:
     extra_ignores: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """Everything an engine needs to know beside the root."""
 
     walk: WalkOptions = field(default_factory=WalkOptions)
     workers: int = 0  # 0: one per core
     index_dir: Path | None = None
+    profile: str = QUALITY
 
 
-def load(root: Path, *, index_dir: Path | None = None, workers: int = 0) -> Options:
+def load(root: Path, *, index_dir: Path | None = None, workers: int = 0, profile: str = "") -> Options:
     """The options of a project: what the caller gave, over the environment, over the files."""
     walk = _apply(WalkOptions(), _read(_user_file()), trusted=True)
     walk = _apply(walk, _read(root / PROJECT_FILE), trusted=False)
-    return Options(walk, workers or _environment_number("SATCHEL_WORKERS"), index_dir or _home(root))
+    profile = profile or os.environ.get("SATCHEL_PROFILE") or QUALITY
+    if profile not in (QUALITY, FAST):
+        raise ConfigError(f"profile is {profile!r}", hint=f"use {QUALITY} or {FAST}")
+    number = workers or _environment_number("SATCHEL_WORKERS")
+    return Options(walk, number, index_dir or _home(root), profile)
 
 
 def leave_out(options: Options, root: Path, *places: Path) -> Options:
@@ -100,7 +106,7 @@ def _apply(options: WalkOptions, values: dict[str, Any], *, trusted: bool) -> Wa
             options = replace(options, max_file_bytes=allowed)
         elif key in ("include_hidden", "include_vendored", "include_generated") and isinstance(value, bool):
             allowed_here = value if trusted else value and getattr(options, key)
-            options = replace(options, **{key: allowed_here})  # type: ignore[arg-type]
+            options = replace(options, **{key: allowed_here})
         else:
             raise ConfigError(f"setting {key} = {value!r} is not known or not of its type", hint=_KNOWN)
     return options

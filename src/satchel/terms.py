@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
-VERSION = 1  # counts up whenever the same text gives other terms: the index is then built anew
+VERSION = 2  # counts up whenever the same text gives other terms: the index is then built anew
 _TOKEN = re.compile(r"\w+")
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SEPARATED = bytes(
@@ -41,6 +41,10 @@ _DERIVATIONS = (
     ("ness", "", 4),
     ("able", "", 4),
     ("ible", "", 4),
+    ("ance", "", 5),
+    ("ence", "", 5),
+    ("ive", "", 5),
+    ("ity", "", 4),
     ("tion", "t", 3),
     ("sion", "s", 3),
     ("ing", "", 3),

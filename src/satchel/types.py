@@ -153,15 +153,16 @@ class Parsed(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why a hit scored: a term, the fields it was found in, and what that was worth."""
+    """Why a hit scored: a signal, how strong it was, and what that was worth."""
 
-    term: str
-    fields: tuple[str, ...]
+    signal: str
+    strength: float
     score: float
 
 
 class Hit(NamedTuple):
-    """A chunk that answers a question. `snippet` is verbatim, from line `snippet_line` on."""
+    """Lines that answer a question: a chunk, or the fitting part of a long one. `id` names just these lines,
+    `chunk_id` the chunk that they are of. `snippet` is verbatim, from line `snippet_line` on."""
 
     id: str
     chunk_id: str

@@ -18,6 +18,7 @@ from satchel.serving.contracts import schemas
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "build": (),
+    "eval": (str(Path(__file__).parent.parent / "evaluation" / "shop.jsonl"),),
     "get": ("README.md:1:3",),
     "index": (),
     "map": (),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from satchel.indexing.plan import Refresh, signature
 from satchel.settings import WalkOptions
 from satchel.storage.memory import MemoryStore
 from satchel.types import Parsed
+from satchel.walking import footprint
 from satchel.walking.walker import WorkTree
 
 Change = Callable[[Path], None]
@@ -216,6 +218,54 @@ def test_a_refresh_of_odd_paths_takes_nothing_in(engine: Engine, path: str) -> N
     except SatchelError as error:
         assert error.code in ("path_not_allowed", "file_not_found")
     assert set(dump(engine)["files"]) == before
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_question_after_a_remembered_walk_sees_every_change(
+    shop: Path, change: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(footprint, "_RACY_NS", 0)
+    engine = make_engine(shop)
+    engine.refresh()
+    time.sleep(0.02)  # a tick of the change times
+    engine.ensure_fresh()
+    assert (shop / "_ctx/context.walk").exists()
+    change(shop)
+    engine.ensure_fresh()
+    assert dump(engine) == dump(memory_engine(shop))
+
+
+def test_files_in_doubt_are_read_again_once(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (shop / "src/money.py").write_text("RATE = 1\n")
+    engine = make_engine(shop)
+    engine.refresh()
+    engine.ensure_fresh()
+    assert not (shop / "_ctx/context.walk").exists()
+    monkeypatch.setattr(footprint, "_RACY_NS", 0)
+    time.sleep(0.02)
+    engine.ensure_fresh()
+    assert (shop / "_ctx/context.walk").exists()
+
+
+def test_a_remembered_walk_is_not_walked_again(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footprint, "_RACY_NS", 0)
+    engine = make_engine(shop)
+    engine.refresh()
+    time.sleep(0.02)
+    engine.ensure_fresh()
+    monkeypatch.delattr(WorkTree, "entries")
+    make_engine(shop).ensure_fresh()
+
+
+def test_a_new_index_does_not_trust_the_walk_of_the_old(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footprint, "_RACY_NS", 0)
+    engine = make_engine(shop)
+    engine.refresh()
+    time.sleep(0.02)
+    engine.ensure_fresh()
+    monkeypatch.setattr("satchel.terms.VERSION", 999)
+    make_engine(shop).ensure_fresh()
+    assert make_engine(shop).snapshot().generation == 2
 
 
 def test_nothing_changed_means_nothing_written(engine: Engine) -> None:

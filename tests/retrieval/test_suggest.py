@@ -67,9 +67,10 @@ def test_the_filter_that_removed_all_hits_is_named(shop: Engine) -> None:
     assert "path_prefix, language" in suggestions[0].reason
 
 
-def test_the_number_of_chunks_without_the_filter_is_true(shop: Engine) -> None:
+def test_the_number_of_files_without_the_filter_is_true(shop: Engine) -> None:
     _, (suggestion,) = shop.search("basket", filters=Filters(language="rust"))
-    assert suggestion.reason.startswith(f"{len(shop.search('basket', 1000)[0])} chunks")
+    files = {hit.path for hit in shop.search("basket", 1000)[0]}
+    assert suggestion.reason.startswith(f"{len(files)} files ")
 
 
 def test_nothing_alike_means_no_suggestion(shop: Engine) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from builders import packed
+from msgspec.structs import replace
 
 from satchel.chunking import parse_source
 from satchel.errors import IndexMissing
@@ -20,6 +21,7 @@ from satchel.storage.sqlite import SqliteStore
 from satchel.types import Label, Skipped, SkipReason
 
 CODE = "import os\n\n\nclass Basket:\n    def total(self):\n        return os.sep\n"
+LONG = "".join(f"def number_{number}():\n    return {number}\n\n\n" for number in range(40))
 HASH = "ab" * 32
 
 
@@ -41,7 +43,7 @@ def paths(snapshot: Snapshot) -> list[str]:
 def put_terms(store: Store, rows: Iterable[tuple[str, bytes]]) -> int:
     with store.write() as writer:
         number = writer.next_segment()
-        writer.put_segment(Segment(number, b"\1\0\0\0", b"\2\0\0\0"), rows)
+        writer.put_segment(_segment(number, [(1, 1)]), rows)
     return number
 
 
@@ -78,14 +80,12 @@ def test_what_parsing_gave_can_be_read_again(store: Store) -> None:
 
 
 def test_all_fields_of_a_file_record_survive(store: Store) -> None:
-    def record(first_chunk: int = 0, chunk_count: int = 0) -> FileRecord:
-        known = ("a.md", 4, -5, HASH, "markdown", "utf-8", 1, (1, 1), ("docs", "test"))
-        return FileRecord(*known, first_chunk, chunk_count, False)
-
+    known = ("a.md", 4, -5, HASH, "markdown", "utf-8", 1, (1, 1), ("docs", "test"))
     with store.write() as writer:
-        first = writer.put_file(record(), packed("a.md", "# A\n")[1])
+        first_unit = writer.put_file(FileRecord(*known, settled=False), packed("a.md", "# A\n")[1])
     with closing(store.snapshot()) as snapshot:
-        assert snapshot.file("a.md") == record(first, 1)
+        first_chunk = snapshot.chunks("a.md")[0].number
+        assert snapshot.file("a.md") == FileRecord(*known, first_chunk, 1, first_unit, 1, False)
 
 
 def test_files_are_listed_by_path(store: Store) -> None:
@@ -134,6 +134,45 @@ def test_chunk_numbers_are_never_used_twice(store: Store) -> None:
     put(store, {"a.py": CODE})
     with closing(store.snapshot()) as snapshot:
         assert before.isdisjoint(chunk.number for chunk in snapshot.chunks("a.py"))
+
+
+def test_units_are_numbered_file_by_file_and_never_twice(store: Store) -> None:
+    with store.write() as writer:
+        firsts = [writer.put_file(*packed(path, LONG)) for path in ("a.py", "b.py", "a.py")]
+    with closing(store.snapshot()) as snapshot:
+        counts = [record.unit_count for record in snapshot.files()]
+        assert counts[0] == counts[1] > 1
+        assert firsts[1] >= firsts[0] + counts[0] and firsts[2] >= firsts[1] + counts[1]
+        assert [record.first_unit for record in snapshot.files()] == [firsts[2], firsts[1]]
+
+
+def test_outlines_come_in_the_order_asked_with_the_vectors_of_their_units(store: Store) -> None:
+    with store.write() as writer:
+        for path, vectors in (("a.py", b"\1\2"), ("b.py", b"")):
+            record, file = packed(path, CODE.replace("Basket", path[0].upper()))
+            writer.put_file(record, replace(file, vectors=vectors))
+    with closing(store.snapshot()) as snapshot:
+        found = snapshot.outlines(["b.py", "a.py"])
+        assert [(outline.types, vectors) for outline, vectors in found] == [(("B",), b""), (("A",), b"\1\2")]
+        assert found[1][0].imports == ("os",) and snapshot.outlines([]) == []
+
+
+def test_outlines_of_more_files_than_one_statement_takes_are_read(store: Store) -> None:
+    put(store, {f"n{number}.py": f"def f{number}():\n    pass\n" for number in range(1200)})
+    with closing(store.snapshot()) as snapshot:
+        asked = paths(snapshot)[::-1]
+        names = [outline.others[0] for outline, _ in snapshot.outlines(asked)]
+        assert names == [path.replace("n", "f", 1).removesuffix(".py") for path in asked]
+
+
+def test_the_living_are_those_that_a_file_of_now_starts_with(store: Store) -> None:
+    with store.write() as writer:
+        old, kept = (writer.put_file(*packed(path, CODE)) for path in ("a.py", "b.py"))
+        new = writer.put_file(*packed("a.py", "x = 1\n"))
+        assert writer.snapshot.living([old, kept, new, 999_999]) == {kept, new}
+        writer.drop_file("b.py")
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.living([kept, new]) == {new} and snapshot.living([]) == set()
 
 
 def test_chunks_are_found_by_number_in_the_order_asked(store: Store) -> None:
@@ -265,9 +304,17 @@ def test_symbols_come_by_path_and_place(store: Store) -> None:
 def test_segments_and_postings_come_back(store: Store) -> None:
     number = put_terms(store, [("alpha", b"123456"), ("beta", b"abcdef")])
     with closing(store.snapshot()) as snapshot:
-        assert snapshot.segments() == [Segment(number, b"\1\0\0\0", b"\2\0\0\0")]
+        assert snapshot.segments() == [_segment(number, [(1, 1)])]
         assert snapshot.postings(number, "alpha") == b"123456" and snapshot.postings(number, "gamma") == b""
         assert list(snapshot.segment_terms(number)) == [("alpha", b"123456"), ("beta", b"abcdef")]
+
+
+def test_all_parts_of_a_segment_come_back(store: Store) -> None:
+    segment = Segment(1, b"files...", b"len.", b"lines...", b"\x80\x7f")
+    with store.write() as writer:
+        writer.put_segment(segment, [])
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.segment(1) == segment and segment.unit_count == 1
 
 
 def test_a_dropped_segment_takes_its_postings_along(store: Store) -> None:
@@ -369,9 +416,12 @@ def test_fields_do_not_touch_each_other() -> None:
         ]
 
 
-def _segment(number: int, chunk_numbers: list[int]) -> Segment:
-    lengths = np.array([[chunk, 0] for chunk in chunk_numbers], "<u2").tobytes()
-    return Segment(number, np.array(chunk_numbers, "<u4").tobytes(), lengths)
+def _segment(number: int, files: list[tuple[int, int]], vectors: bytes = b"") -> Segment:
+    """Files as (first unit, count of units); each unit says its own number as length and line."""
+    units = [unit for first, count in files for unit in range(first, first + count)]
+    lengths = np.array([[unit, 0] for unit in units], "<u2").tobytes()
+    lines = np.array([[unit, unit] for unit in units], "<u4").tobytes()
+    return Segment(number, np.array(files, "<u4").tobytes(), lengths, lines, vectors)
 
 
 def _row(*pairs: tuple[int, int]) -> bytes:
@@ -380,23 +430,26 @@ def _row(*pairs: tuple[int, int]) -> bytes:
     )
 
 
-def test_merging_drops_dead_chunks_and_keeps_the_rest_in_order() -> None:
-    alive = [np.array([True, False, True]), np.array([True, False, True])]
-    merged = postings.merge(
-        9,
-        [
-            (_segment(1, [1, 2, 3]), [("both", _row((0, 5), (1, 6))), ("dead", _row((1, 1)))]),
-            (_segment(2, [10, 11, 12]), [("both", _row((2, 7))), ("late", _row((0, 8), (1, 9), (2, 10)))]),
-        ],
-        alive,
-    )
+def _living(*first_units: int) -> Callable[[Sequence[int]], set[int]]:
+    return set(first_units).intersection
+
+
+def test_merging_drops_files_that_are_gone_and_keeps_the_rest_in_order() -> None:
+    one = _segment(1, [(1, 1), (2, 2), (4, 1)], b"abc")
+    two = _segment(2, [(10, 2), (12, 1)], b"de")
+    first_rows = [("both", _row((0, 5), (1, 6))), ("dead", _row((1, 1), (2, 1)))]
+    second_rows = [("both", _row((2, 7))), ("late", _row((0, 8), (1, 9), (2, 10)))]
+    merged = postings.merge(9, [(one, first_rows), (two, second_rows)], _living(1, 4, 10))
     rows = {term: [part.tolist() for part in postings.decode(data)] for term, data in merged.rows}
-    assert np.frombuffer(merged.segment.chunk_numbers, "<u4").tolist() == [1, 3, 10, 12]
-    assert np.frombuffer(merged.segment.lengths, "<u2").reshape(-1, 2)[:, 0].tolist() == [1, 3, 10, 12]
-    assert rows == {"both": [[0, 3], [5, 7]], "late": [[2, 3], [8, 10]]}
-    assert merged.segment.number == 9
+    assert merged.segment == _segment(9, [(1, 1), (4, 1), (10, 2)], b"acd")
+    assert rows == {"both": [[0], [5]], "late": [[2, 3], [8, 9]]}
 
 
-def test_merging_only_dead_chunks_gives_an_empty_segment() -> None:
-    merged = postings.merge(3, [(_segment(1, [1]), [("term", _row((0, 1)))])], [np.array([False])])
-    assert merged.segment.chunk_numbers == b"" and list(merged.rows) == []
+def test_merging_keeps_several_bytes_of_each_vector_together() -> None:
+    segments = [(_segment(1, [(1, 1), (2, 1)], b"aabb"), []), (_segment(2, [(3, 1)], b"cc"), [])]
+    assert postings.merge(3, segments, _living(2, 3)).segment.vectors == b"bbcc"
+
+
+def test_merging_only_files_that_are_gone_gives_an_empty_segment() -> None:
+    merged = postings.merge(3, [(_segment(1, [(1, 1)]), [("term", _row((0, 1)))])], _living())
+    assert merged.segment == _segment(3, []) and list(merged.rows) == []

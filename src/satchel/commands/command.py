@@ -7,7 +7,6 @@ annotation; `Positional()` beside it makes it a positional argument, `Flag("-k")
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,20 +15,17 @@ if TYPE_CHECKING:
     from satchel.engine import Engine
 
 
-@dataclass(frozen=True, slots=True)
-class Positional:
+class Positional(msgspec.Struct, frozen=True):
     """Marks a request field that the command line takes by position."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(msgspec.Struct, frozen=True):
     """Another spelling of a request field's flag on the command line."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(msgspec.Struct, frozen=True):
     """A verb. `fresh` commands bring the index up to date before they run; a command whose
     response says `ok = False` ran, but what it checked does not hold."""
 

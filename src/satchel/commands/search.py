@@ -24,10 +24,10 @@ class SearchRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class ReasonItem(msgspec.Struct, frozen=True):
-    """A part of a score: the term, the fields it was found in, and its worth."""
+    """A part of a score: the signal, its strength (mostly 0 to 1), and its worth."""
 
-    term: str
-    fields: tuple[str, ...]
+    signal: str
+    strength: float
     score: float
 
 
@@ -83,7 +83,7 @@ def _item(hit: Hit) -> SearchHit:
         name=hit.name,
         score=hit.score,
         snippet=hit.snippet,
-        reasons=tuple(ReasonItem(reason.term, reason.fields, reason.score) for reason in hit.reasons),
+        reasons=tuple(ReasonItem(reason.signal, reason.strength, reason.score) for reason in hit.reasons),
     )
 
 

@@ -8,19 +8,30 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from satchel import ids
+from satchel.embedding.table import WordVectors
+from satchel.indexing import vectors
+from satchel.indexing.outlines import outline
 from satchel.indexing.segment_builder import TermBatch, Vocabulary
+from satchel.indexing.units import unit_lines
 from satchel.lines import split_lines
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 from satchel.storage.records import FileRecord, PackedFile, pack
 from satchel.terms import terms
-from satchel.types import Chunk, FileEntry, Parsed, Skipped, Source
+from satchel.types import ChunkKind, FileEntry, Parsed, Skipped, Source
 
 _IN_NAME, _IN_STEM, _IN_FOLDER = 1 << NAME.shift, 1 << STEM.shift, 1 << FOLDER.shift
 _MAX_LENGTH = 65_535  # lengths are kept in 2 bytes
+
+
+def no_words() -> WordVectors | None:
+    """No model: units have no vectors."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +41,7 @@ class Stages:
     read: Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, Source | Skipped]]]
     parse: Callable[[str, str], Parsed]
     prepare: Callable[[Iterable[FileEntry]], None] | None = None  # loads what all workers will need
+    words: Callable[[], WordVectors | None] = no_words  # the model, if there is to be one
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,7 @@ class AnalysedFile:
 
     record: FileRecord
     packed: PackedFile
+    vector: bytes = b""
 
 
 @dataclass(slots=True)
@@ -50,29 +63,31 @@ class Batch:
 
 
 class TermCollector:
-    """Counts the terms of chunks, field by field."""
+    """Counts the terms of units, field by field."""
 
     def __init__(self) -> None:
         self._vocabulary = Vocabulary()
         self._term_ids = array("I")
         self._packed = array("H")
         self._lengths = array("H")
+        self._lines = array("I")
         self._sizes: list[int] = []
 
-    def add(self, path: str, parsed: Parsed, lines: Sequence[str]) -> None:
-        """Add the chunks of one file."""
+    def add(self, path: str, parsed: Parsed, lines: Sequence[str]) -> int:
+        """Add the units of one file, and say how many they are."""
         stem_terms, folder_terms = path_terms(path)
-        starts = [chunk.start_line for chunk in parsed.chunks]
-        names = [list(chunk.title_path) for chunk in parsed.chunks]
-        for symbol in parsed.symbols:
-            position = bisect_right(starts, symbol.start_line) - 1
-            if position >= 0:
-                names[position].append(symbol.name)
-        for chunk, chunk_names in zip(parsed.chunks, names, strict=True):
-            body, comment = _split_comments(chunk, parsed.comments, lines)
-            self._add_chunk(body, comment, chunk_names, stem_terms, folder_terms)
+        units = unit_lines(parsed.chunks, lines)
+        starts = [start for start, _ in units]
+        names: list[list[str]] = [[] for _ in units]
+        for line, name in named_lines(parsed):
+            names[bisect_right(starts, line) - 1].append(name)
+        for unit, unit_names in zip(units, names, strict=True):
+            body, comment = split_comments(unit, parsed.comments, lines)
+            self._add_unit(body, comment, unit_names, stem_terms, folder_terms)
+            self._lines.extend(unit)
+        return len(units)
 
-    def _add_chunk(
+    def _add_unit(
         self, body: str, comment: str, names: list[str], stem_terms: set[str], folder_terms: set[str]
     ) -> None:
         counts: dict[str, int] = Counter(terms(body))
@@ -103,6 +118,7 @@ class TermCollector:
             packed=self._packed.tobytes(),
             sizes=self._sizes,
             lengths=self._lengths.tobytes(),
+            lines=self._lines.tobytes(),
         )
 
 
@@ -112,25 +128,34 @@ def path_terms(path: str) -> tuple[set[str], set[str]]:
     return set(terms(name.partition(".")[0] or name)), set(terms(folder))
 
 
-def _split_comments(
-    chunk: Chunk, comments: Sequence[tuple[int, int]], lines: Sequence[str]
+def named_lines(parsed: Parsed) -> Iterator[tuple[int, str]]:
+    """What is defined on which line; a section of a document names all that it stands under."""
+    for symbol in parsed.symbols:
+        if symbol.kind is not ChunkKind.SECTION:
+            yield symbol.start_line, symbol.name
+    for chunk in parsed.chunks:
+        if chunk.kind is ChunkKind.SECTION:
+            yield chunk.start_line, " ".join(chunk.title_path)
+
+
+def split_comments(
+    unit: tuple[int, int], comments: Sequence[tuple[int, int]], lines: Sequence[str]
 ) -> tuple[str, str]:
-    """The chunk's text without its comment lines, and those lines."""
-    first = max(0, bisect_right(comments, (chunk.start_line, 0)) - 1)
+    """The text of a unit without its comment lines, and those lines."""
+    first_line, last_line = unit
+    first = max(0, bisect_right(comments, (first_line, 0)) - 1)
     comment_lines: list[str] = []
     body_lines: list[str] = []
-    cursor = chunk.start_line
+    cursor = first_line
     for start, end in comments[first:]:
-        if start > chunk.end_line:
+        if start > last_line:
             break
-        start, end = max(start, cursor), min(end, chunk.end_line)
+        start, end = max(start, cursor), min(end, last_line)
         if end >= start:
             body_lines += lines[cursor - 1 : start - 1]
             comment_lines += lines[start - 1 : end]
             cursor = end + 1
-    if not comment_lines:
-        return chunk.text, ""
-    body_lines += lines[cursor - 1 : chunk.end_line]
+    body_lines += lines[cursor - 1 : last_line]
     return "".join(body_lines), "".join(comment_lines)
 
 
@@ -139,7 +164,7 @@ def analyse_source(source: Source, mtime_ns: int, parsed: Parsed, collector: Ter
     lines = split_lines(source.text)
     seeds = [(chunk.title_path, ids.body_hash(chunk)) for chunk in parsed.chunks]
     digests = ids.digests(ids.doc_of(source.path), seeds)
-    collector.add(source.path, parsed, lines)
+    unit_count = collector.add(source.path, parsed, lines)
     record = FileRecord(
         path=source.path,
         size=source.size,
@@ -151,7 +176,7 @@ def analyse_source(source: Source, mtime_ns: int, parsed: Parsed, collector: Ter
         redactions=source.redactions,
         tags=source.tags,
     )
-    return AnalysedFile(record, pack(source.text, parsed, digests))
+    return AnalysedFile(record, pack(source.text, parsed, digests, outline(parsed, lines), unit_count))
 
 
 def analyse(stages: Stages, entries: Sequence[FileEntry]) -> Batch:
@@ -165,4 +190,24 @@ def analyse(stages: Stages, entries: Sequence[FileEntry]) -> Batch:
             parsed = stages.parse(source.text, source.language)
             batch.files.append(analyse_source(source, entry.mtime_ns, parsed, collector))
     batch.terms = collector.batch()
+    batch.files = with_vectors(batch.files, batch.terms, stages.words())
     return batch
+
+
+def with_vectors(
+    files: list[AnalysedFile], batch: TermBatch, words: WordVectors | None
+) -> list[AnalysedFile]:
+    """The files of a batch, each with the vectors of its units and its own; as they are without a model."""
+    if words is None or not batch.sizes:
+        return files
+    units = vectors.unit_vectors(words, batch)
+    counts = [file.packed.unit_count for file in files if file.packed.unit_count]
+    own = iter(vectors.file_vectors(units, counts))
+    start = 0
+    result = []
+    for file in files:
+        end = start + file.packed.unit_count
+        packed = replace(file.packed, vectors=units[start:end].tobytes())
+        result.append(AnalysedFile(file.record, packed, next(own).tobytes() if end > start else b""))
+        start = end
+    return result

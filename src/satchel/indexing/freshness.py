@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -20,8 +19,7 @@ class StaleReason(StrEnum):
     FILESYSTEM_CHANGED = "filesystem_changed"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexState:
+class IndexState(msgspec.Struct, frozen=True):
     """How the index stands to the tree."""
 
     project_watermark: dict[str, Any]
@@ -52,7 +50,7 @@ class IndexState:
 
 def encode_watermark(watermark: Any) -> str:
     """A watermark as the index keeps it, without the time it was taken at."""
-    values = asdict(watermark)
+    values = msgspec.structs.asdict(watermark)
     values.pop("computed_at_unix_ms", None)
     return msgspec.json.encode(dict(sorted(values.items()))).decode()
 

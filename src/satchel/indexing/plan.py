@@ -6,18 +6,20 @@ This is all that runs when nothing changed, so it loads nothing that only indexi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from satchel import terms
+from satchel.embedding.model import LEXICAL
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord, SkippedRecord
 from satchel.types import FileEntry, Walk
 
-INDEX_VERSION = 3  # counts up whenever the same files would give other rows
+INDEX_VERSION = 5  # counts up whenever the same files would give other rows
+HISTORY_HEAD = "history_head"  # the key under which an index keeps the commit that its history ends with
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """`changed` are new or possibly changed files, `dropped` are paths that are gone, `kept` counts the
     unchanged ones. `skipped` is what stays left out, `skipped_before` what was, both within the scope."""
 
@@ -66,8 +68,7 @@ def _compare(files: Iterable[FileRecord], skipped_before: tuple[SkippedRecord, .
     return Plan(tuple(changed), tuple(sorted(known)), kept, tuple(skipped), skipped_before)
 
 
-@dataclass(frozen=True, slots=True)
-class Refresh:
+class Refresh(Struct, frozen=True):
     """What a refresh did, in numbers of files."""
 
     generation: int
@@ -85,9 +86,9 @@ class Refresh:
         return bool(self.parsed or self.moved or self.dropped or self.rebuilt)
 
 
-def signature(options: object) -> str:
+def signature(options: object, model_id: str = LEXICAL) -> str:
     """What an index depends on beside the files; another signature means a new index."""
-    return f"{INDEX_VERSION}.{terms.VERSION} {options}"
+    return f"{INDEX_VERSION}.{terms.VERSION} {model_id} {options}"
 
 
 def unchanged(snapshot: Snapshot, walk: Walk, wanted: dict[str, str]) -> Refresh | None:

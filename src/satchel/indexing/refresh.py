@@ -10,26 +10,21 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec.structs import replace
 
-from satchel.indexing.analyse import AnalysedFile, Stages, TermCollector, analyse_source
-from satchel.indexing.plan import Plan, Refresh, plan_all, plan_paths, unchanged
+from satchel.indexing.analyse import AnalysedFile, Stages, TermCollector, analyse_source, with_vectors
+from satchel.indexing.plan import HISTORY_HEAD, Plan, Refresh, plan_all, plan_paths, unchanged
 from satchel.indexing.segment_builder import SegmentBuilder, TermBatch
 from satchel.indexing.workers import analyse_all
 from satchel.storage import postings
 from satchel.storage.protocol import Store, Writer
-from satchel.storage.records import RetiredChunk, Segment, SkippedRecord
+from satchel.storage.records import RetiredChunk, SkippedRecord
 from satchel.types import FileEntry, Skipped, Walk
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
 _MANY_SEGMENTS = 10  # of one size; above this they are merged
-_SEGMENT_SIZES = (128, 1_024, 8_192)  # chunks; merging larger ones would make one edit slow
+_SEGMENT_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make one edit slow
 _RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
 
 Progress = Callable[[int, int], None]
@@ -45,16 +40,23 @@ def refresh(
     workers: int = 1,
     force: bool = False,
     progress: Progress | None = None,
+    history: Callable[[], bytes] | None = None,
 ) -> Refresh:
     """Refresh an index. `walk` is of the whole tree, or of `paths` alone; `meta` is kept with the
-    index and holds its signature; `progress` hears (files done, files to do)."""
+    index and holds its signature; `progress` hears (files done, files to do); `history` gives the packed
+    past of the head in `meta` and is asked only when the index has the past of another."""
     if paths is None and not force and store.exists():
         with closing(store.snapshot()) as snapshot:
             nothing_to_do = unchanged(snapshot, walk, meta)
         if nothing_to_do is not None:
             return nothing_to_do
     with store.write() as writer:
-        return _Run(writer, stages, workers, progress).run(walk, meta, paths, force)
+        run = _Run(writer, stages, workers, progress)
+        known = writer.snapshot.meta().get(HISTORY_HEAD, "")
+        report = run.run(walk, meta, paths, force)
+        if history is not None and (report.rebuilt or known != meta.get(HISTORY_HEAD, "")):
+            writer.put_history(history())
+        return report
 
 
 class _Run:
@@ -118,7 +120,8 @@ class _Run:
             else:
                 rest.append(entry)
         self.moved += len(moved)
-        self.put(moved, collector.batch())
+        batch = collector.batch()
+        self.put(with_vectors(moved, batch, self.stages.words()), batch)
         return rest
 
     def parse(self, entries: Sequence[FileEntry]) -> None:
@@ -134,19 +137,22 @@ class _Run:
             self.progress(done, len(entries))
 
     def put(self, files: Sequence[AnalysedFile], batch: TermBatch) -> None:
-        numbers: list[int] = []
+        covered: list[tuple[int, int]] = []
+        vectors: list[bytes] = []
         for file in files:
             record = replace(file.record, settled=self.settled(file.record.mtime_ns))
             self.retire(record.path, {row[-1] for row in file.packed.chunks})
-            first = self.writer.put_file(record, file.packed)
-            numbers.extend(range(first, first + len(file.packed.chunks)))
-        self.builder.add(batch, numbers)
+            first_unit = self.writer.put_file(record, file.packed)
+            if file.packed.unit_count:
+                covered.append((first_unit, file.packed.unit_count))
+                vectors.append(file.vector)
+        self.builder.add(batch, covered, vectors)
         if self.builder.posting_count >= _SEGMENT_POSTINGS:
             self.flush()
 
     def flush(self) -> None:
         segment = self.builder.segment(self.writer.next_segment())
-        if segment.chunk_numbers:
+        if segment.files:
             self.writer.put_segment(segment, self.builder.rows())
         self.builder = SegmentBuilder()
 
@@ -197,22 +203,12 @@ class _Run:
 
     def merge(self, numbers: Sequence[int]) -> None:
         snapshot = self.writer.snapshot
-        segments = [snapshot.segment(number) for number in numbers]
         merged = postings.merge(
             self.writer.next_segment(),
-            [(segment, list(snapshot.segment_terms(segment.number))) for segment in segments],
-            self.alive(segments),
+            [(snapshot.segment(number), list(snapshot.segment_terms(number))) for number in numbers],
+            snapshot.living,
         )
         for number in numbers:
             self.writer.drop_segment(number)
-        if merged.segment.chunk_numbers:
+        if merged.segment.files:
             self.writer.put_segment(merged.segment, merged.rows)
-
-    def alive(self, segments: Sequence[Segment]) -> list[NDArray[np.bool_]]:
-        """For each segment, which of its chunks still exist."""
-        result = []
-        for segment in segments:
-            numbers = np.frombuffer(segment.chunk_numbers, "<u4").tolist()
-            existing = {chunk.number for chunk in self.writer.snapshot.chunks_by_number(numbers)}
-            result.append(np.array([number in existing for number in numbers], bool))
-        return result

@@ -18,13 +18,14 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 
 @dataclass(frozen=True, slots=True)
 class TermBatch:
-    """The terms of some files, as a worker hands them over: `sizes` counts the terms of each chunk."""
+    """The terms of some files, as a worker hands them over: `sizes` counts the terms of each unit."""
 
     vocabulary: list[str]
     term_ids: bytes
     packed: bytes
     sizes: list[int]
-    lengths: bytes  # body and comment length of each chunk, 2 bytes each
+    lengths: bytes  # of the code and the comments of each unit, 2 bytes each
+    lines: bytes  # first and last line of each unit, 4 bytes each
 
 
 class Vocabulary(dict[str, int]):
@@ -43,15 +44,21 @@ class SegmentBuilder:
         self._terms: list[NDArray[np.int32]] = []
         self._offsets: list[Numbers] = []
         self._packed: list[Counts] = []
-        self._chunk_numbers: list[int] = []
+        self._files: list[tuple[int, int]] = []
+        self._unit_count = 0
         self._lengths: list[bytes] = []
+        self._lines: list[bytes] = []
+        self._vectors: list[bytes] = []
         self.posting_count = 0
 
-    def add(self, batch: TermBatch, chunk_numbers: Sequence[int]) -> None:
-        """Add a batch whose chunks have these numbers in the store."""
-        base = len(self._chunk_numbers)
-        self._chunk_numbers.extend(chunk_numbers)
+    def add(self, batch: TermBatch, files: Sequence[tuple[int, int]], vectors: Sequence[bytes]) -> None:
+        """Add a batch of files, each with its first unit in the store, its count of units and its vector."""
+        base = self._unit_count
+        self._files.extend(files)
+        self._vectors.extend(vectors)
+        self._unit_count += len(batch.sizes)
         self._lengths.append(batch.lengths)
+        self._lines.append(batch.lines)
         if not batch.vocabulary:
             return
         numbers = np.fromiter(map(self._vocabulary.__getitem__, batch.vocabulary), np.int32)
@@ -65,8 +72,10 @@ class SegmentBuilder:
         """What the segment covers."""
         return Segment(
             number=number,
-            chunk_numbers=np.array(self._chunk_numbers, "<u4").tobytes(),
+            files=np.array(self._files, "<u4").tobytes(),
             lengths=b"".join(self._lengths),
+            lines=b"".join(self._lines),
+            vectors=b"".join(self._vectors),
         )
 
     def rows(self) -> Iterator[tuple[str, bytes]]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
 from satchel import plugins
-from satchel.languages.language import Language
+
+if TYPE_CHECKING:
+    from satchel.languages.language import Language
 
 UNKNOWN = "unknown"
-_MODE_LINE = re.compile(r"-\*-\s*(?:mode:\s*)?([\w+-]+?)[\s;]*-\*-")  # as Emacs reads it
-_SHEBANG = re.compile(r"#!\s*(?:\S*/)?([\w.+-]+)(?:\s+(?:-\S+\s+)*([\w.+-]+))?")
+_MODE_LINE = r"-\*-\s*(?:mode:\s*)?([\w+-]+?)[\s;]*-\*-"  # as Emacs reads it
+_SHEBANG = r"#!\s*(?:\S*/)?([\w.+-]+)(?:\s+(?:-\S+\s+)*([\w.+-]+))?"
 
 
 @cache
@@ -52,9 +55,9 @@ def detect(path: str, head: str = "") -> str:
             return next(claimed, by_suffix[suffix])
     if (stem := name.partition(".")[0]) in by_filename:  # Dockerfile.dev, Makefile.am
         return by_filename[stem]
-    if match := _MODE_LINE.search(head[:200]):
+    if match := re.search(_MODE_LINE, head[:200]):
         return by_interpreter.get(match.group(1).lower(), UNKNOWN)
-    if head.startswith("#!") and (match := _SHEBANG.match(head)):
+    if head.startswith("#!") and (match := re.match(_SHEBANG, head)):
         program = match.group(2) if match.group(1) == "env" and match.group(2) else match.group(1)
         return by_interpreter.get(program.rstrip("0123456789."), UNKNOWN)
     return UNKNOWN

@@ -2,45 +2,51 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from satchel.commands.build import BuildResponse
-from satchel.commands.get import GetResponse
-from satchel.commands.index import IndexResponse
-from satchel.commands.map import MapResponse
-from satchel.commands.prompt import PromptResponse
-from satchel.commands.refs import RefsResponse
-from satchel.commands.search import SearchResponse
-from satchel.commands.stats import StatsResponse
-from satchel.commands.status import StatusResponse
-from satchel.commands.symbols import SymbolsResponse
-from satchel.commands.sync import SyncResponse
-from satchel.commands.validate import ValidateResponse
-from satchel.packing.validation import Problem
+from satchel.plugins import late
 from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line, visible
 
+if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
+    from satchel.commands.build import BuildResponse
+    from satchel.commands.eval import EvalResponse
+    from satchel.commands.get import GetResponse
+    from satchel.commands.index import IndexResponse
+    from satchel.commands.map import MapResponse
+    from satchel.commands.prompt import PromptResponse
+    from satchel.commands.refs import RefsResponse
+    from satchel.commands.search import SearchResponse
+    from satchel.commands.stats import StatsResponse
+    from satchel.commands.status import StatusResponse
+    from satchel.commands.symbols import SymbolsResponse
+    from satchel.commands.sync import SyncResponse
+    from satchel.commands.validate import ValidateResponse
+    from satchel.packing.validation import Problem
+    from satchel.rendering import eval_table
+else:
+    eval_table = late("satchel.rendering.eval_table")
 
-@singledispatch
+
 def render(response: Any, style: Style) -> str:
     """Any answer; one without a form of its own is shown as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(response), indent=2).decode() + "\n"
+    form = FORMS.get(type(response).__name__)
+    if form is None:
+        return msgspec.json.format(msgspec.json.encode(response), indent=2).decode() + "\n"
+    return form(response, style)
 
 
-@render.register
-def _(response: SearchResponse, style: Style) -> str:
+def _search(response: SearchResponse, style: Style) -> str:
     rows = []
     for hit in response.hits:
         where = style.path(f"{one_line(hit.path)}:{hit.start_line}-{hit.end_line}")
         rows.append(f"{where}  {style.dim(hit.kind)} {style.name(one_line(hit.name))}".rstrip())
         rows.append(style.dim(f"  {one_line(hit.id)}  score {hit.score:g}"))
         for reason in hit.reasons:
-            rows.append(
-                style.dim(f"    {reason.score:>8.3f}  {one_line(reason.term)} in {', '.join(reason.fields)}")
-            )
+            rows.append(style.dim(f"    {reason.score:>8.3f}  {reason.signal} {reason.strength:g}"))
         rows += [f"  {style.dim('│')} {line}" for line in visible(hit.snippet).rstrip("\n").split("\n")]
         rows.append("")
     if not response.hits:
@@ -49,8 +55,7 @@ def _(response: SearchResponse, style: Style) -> str:
     return "\n".join(rows).rstrip("\n") + "\n"
 
 
-@render.register
-def _(response: GetResponse, style: Style) -> str:
+def _get(response: GetResponse, style: Style) -> str:
     rows = []
     for chunk in response.chunks:
         where = style.path(f"{one_line(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
@@ -63,8 +68,7 @@ def _(response: GetResponse, style: Style) -> str:
     return "\n".join(rows).rstrip("\n") + "\n"
 
 
-@render.register
-def _(response: IndexResponse, style: Style) -> str:
+def _index(response: IndexResponse, style: Style) -> str:
     done = (
         f"{response.parsed} parsed, {response.moved} moved, {response.dropped} dropped, {response.kept} kept"
     )
@@ -73,8 +77,7 @@ def _(response: IndexResponse, style: Style) -> str:
     return "\n".join([*rows, *(f"note: {one_line(note)}" for note in response.notes)]) + "\n"
 
 
-@render.register
-def _(response: BuildResponse, style: Style) -> str:
+def _build(response: BuildResponse, style: Style) -> str:
     word = "written" if response.written else "would be written (dry run)"
     rows = [
         f"{style.path(one_line(response.path))} {word}",
@@ -84,9 +87,7 @@ def _(response: BuildResponse, style: Style) -> str:
     return "\n".join(rows) + "\n"
 
 
-@render.register(ValidateResponse)
-@render.register(SyncResponse)
-def _(response: ValidateResponse | SyncResponse, style: Style) -> str:
+def _validate(response: ValidateResponse | SyncResponse, style: Style) -> str:
     verdict = "holds" if response.ok else f"{len(response.problems)} problems"
     rows = [f"{style.path(one_line(response.path))}: {verdict}, {response.chunks} chunks"]
     return "\n".join([*rows, *map(_problem, response.problems)]) + "\n"
@@ -96,8 +97,7 @@ def _problem(problem: Problem) -> str:
     return f"  {problem.kind}: {one_line(problem.subject)}: {one_line(problem.detail)}"
 
 
-@render.register
-def _(response: StatsResponse, style: Style) -> str:
+def _stats(response: StatsResponse, style: Style) -> str:
     rows = [
         f"{one_line(response.segment)}: {response.files:,} files, {response.chunks:,} chunks,"
         f" {response.symbols:,} symbols, {response.lines:,} lines",
@@ -110,8 +110,7 @@ def _(response: StatsResponse, style: Style) -> str:
     return "\n".join(rows) + "\n"
 
 
-@render.register
-def _(response: StatusResponse, style: Style) -> str:
+def _status(response: StatusResponse, style: Style) -> str:
     state = f"stale ({', '.join(response.stale_reasons)})" if response.stale else "fresh"
     if not response.exists:
         state = "missing; `satchel index` builds it"
@@ -127,8 +126,7 @@ def _(response: StatusResponse, style: Style) -> str:
     return "\n".join(rows) + "\n"
 
 
-@render.register
-def _(response: SymbolsResponse, style: Style) -> str:
+def _symbols(response: SymbolsResponse, style: Style) -> str:
     rows = []
     for item in response.symbols:
         where = style.path(f"{one_line(item.path)}:{item.start_line}-{item.end_line}")
@@ -139,8 +137,7 @@ def _(response: SymbolsResponse, style: Style) -> str:
     return "\n".join(rows) + "\n"
 
 
-@render.register
-def _(response: RefsResponse, style: Style) -> str:
+def _refs(response: RefsResponse, style: Style) -> str:
     counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no uses"
     rows = [f"{style.name(one_line(response.name))}: {counts}"]
     for item in response.definitions:
@@ -156,7 +153,27 @@ def _(response: RefsResponse, style: Style) -> str:
     return "\n".join(rows) + "\n"
 
 
-@render.register(MapResponse)
-@render.register(PromptResponse)
-def _(response: MapResponse | PromptResponse, style: Style) -> str:
+def _map(response: MapResponse | PromptResponse, style: Style) -> str:
     return visible(response.text)
+
+
+def _eval(response: EvalResponse, style: Style) -> str:
+    return eval_table.render_eval(response, style)
+
+
+FORMS: dict[str, Callable[[Any, Style], str]] = {
+    "BuildResponse": _build,
+    "EvalResponse": _eval,
+    "GetResponse": _get,
+    "IndexResponse": _index,
+    "MapResponse": _map,
+    "PromptResponse": _map,
+    "RefsResponse": _refs,
+    "SearchResponse": _search,
+    "StatsResponse": _stats,
+    "StatusResponse": _status,
+    "SymbolsResponse": _symbols,
+    "SyncResponse": _validate,
+    "ValidateResponse": _validate,
+}
+"""By the name of the response, which is all that is needed of the commands that did not run."""

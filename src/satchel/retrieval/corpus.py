@@ -1,21 +1,37 @@
-"""One generation of the index as arrays: which chunks exist, how long they are, whose they are.
+"""One generation of the index as arrays: which units exist, how long they are, whose they are.
 
-Chunks are addressed by *place*: their position in all segments laid end to end.
+Units are addressed by *place*: their position in all segments laid end to end.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from satchel.retrieval.changes import Changes
 from satchel.storage import postings
+from satchel.storage.history import arrange, unpack_history
 from satchel.storage.protocol import Snapshot
+from satchel.storage.records import Commit, Outline, Segment
+from satchel.terms import terms
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
     Places = NDArray[np.int64]
+
+
+Definitions = dict[str, list[tuple[tuple[str, ...], bool]]]  # term -> names that hold it, and are they types
+
+
+@lru_cache(maxsize=200_000)
+def name_terms(name: str) -> tuple[str, ...]:
+    """The distinct words of a name, without the compound."""
+    return tuple(dict.fromkeys(term for term in terms(name) if term[0] != "="))
 
 
 class Corpus:
@@ -26,36 +42,39 @@ class Corpus:
         self.files = snapshot.files()
         segments = snapshot.segments()
         self._segments = [segment.number for segment in segments]
-        sizes = [len(segment.chunk_numbers) // 4 for segment in segments]
-        self._bases = [0, *np.cumsum(sizes).tolist()]
-        self.numbers = _joined([np.frombuffer(item.chunk_numbers, "<u4") for item in segments], np.uint32)
+        self._bases = np.cumsum([0, *(segment.unit_count for segment in segments)]).tolist()
+        covered = _joined([np.frombuffer(item.files, "<u4") for item in segments], np.uint32).reshape(-1, 2)
+        self._counts = covered[:, 1].astype(np.int64)
         lengths = _joined([np.frombuffer(item.lengths, "<u2") for item in segments], np.uint16)
         self.body_lengths, self.comment_lengths = lengths.reshape(-1, 2).T
-        self.file_of = self._owners()
+        lines = _joined([np.frombuffer(item.lines, "<u4") for item in segments], np.uint32)
+        self.first_lines, self.last_lines = lines.reshape(-1, 2).T
+        owners = self._owners(covered[:, 0])
+        self.file_of = np.repeat(owners, self._counts)
         self.alive = self.file_of >= 0
-        self.chunk_count = int(self.alive.sum())
+        self.unit_count = int(self.alive.sum())
         self.mean_body_length = self._mean(self.body_lengths)
         self.mean_comment_length = self._mean(self.comment_lengths)
+        starts = np.cumsum(self._counts) - self._counts
+        self.first_place = np.full(len(self.files), -1, np.int64)  # of each file; its units follow
+        self.first_place[owners[owners >= 0]] = starts[owners >= 0]
+        self.file_vectors = self._file_vectors(segments, owners)
+        self._outlines: dict[int, tuple[Outline, bytes]] = {}
+        self._definitions: dict[int, Definitions] = {}
+        self._tagged: dict[str, Places] = {}
+        self._history: Changes | None = None
 
-    def _owners(self) -> NDArray[np.int64]:
-        """For each place the position of its file in `files`, or -1 for a chunk that is gone."""
-        if not self.files or not len(self.numbers):
-            return np.full(len(self.numbers), -1, np.int64)
-        firsts = np.array([record.first_chunk for record in self.files], np.int64)
-        ends = firsts + np.array([record.chunk_count for record in self.files], np.int64)
-        # files without chunks share their first number with the next file: they own nothing
-        keys = np.where(ends > firsts, firsts, -1)
-        order = np.argsort(keys, kind="stable")
-        owner = order[np.maximum(np.searchsorted(keys[order], self.numbers, side="right") - 1, 0)]
-        inside = (self.numbers >= firsts[owner]) & (self.numbers < ends[owner])
-        return np.where(inside, owner, -1)
+    def _owners(self, first_units: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """For each covered file its position in `files`, or -1 when it is gone."""
+        position = {record.first_unit: at for at, record in enumerate(self.files) if record.unit_count}
+        return np.fromiter((position.get(first, -1) for first in first_units.tolist()), np.int64)
 
     def _mean(self, lengths: NDArray[np.uint16]) -> float:
         """An integer sum and one division: the same on every machine and for every history."""
-        return max(1.0, int(lengths[self.alive].sum(dtype=np.int64)) / max(1, self.chunk_count))
+        return max(1.0, int(lengths[self.alive].sum(dtype=np.int64)) / max(1, self.unit_count))
 
     def postings(self, term: str) -> tuple[Places, postings.Counts]:
-        """The places of the living chunks that hold a term, with their packed counts."""
+        """The places of the living units that hold a term, ascending, with their packed counts."""
         places, counts = [], []
         for base, segment in zip(self._bases, self._segments, strict=False):
             data = self.snapshot.postings(segment, term)
@@ -66,6 +85,77 @@ class Corpus:
         all_places = _joined(places, np.int64)
         keep = self.alive[all_places]
         return all_places[keep], _joined(counts, np.uint16)[keep]
+
+    def _file_vectors(self, segments: list[Segment], owners: Places) -> NDArray[np.float32] | None:
+        """A row for each file, zero for one without units; None for an index made without a model."""
+        joined = np.frombuffer(b"".join(segment.vectors for segment in segments), np.int8)
+        if not len(joined):
+            return None
+        rows = joined.reshape(len(owners), -1)
+        vectors = np.zeros((len(self.files), rows.shape[1]), np.float32)  # as they are compared
+        vectors[owners[owners >= 0]] = rows[owners >= 0]
+        return vectors
+
+    def outlines(self, positions: Sequence[int]) -> list[tuple[Outline, bytes]]:
+        """The outlines of some files and the vectors of their units, each read once."""
+        missing = [at for at in positions if at not in self._outlines]
+        found = self.snapshot.outlines([self.files[at].path for at in missing])
+        self._outlines.update(zip(missing, found, strict=True))
+        return [self._outlines[at] for at in positions]
+
+    def definitions(self, position: int) -> Definitions:
+        """What a file defines, by the words of the names."""
+        found = self._definitions.get(position)
+        if found is None:
+            outline = self.outlines([position])[0][0]
+            found = self._definitions[position] = {}
+            for names, is_type in ((outline.types, True), (outline.others, False)):
+                for name in names:
+                    entry = (name_terms(name), is_type)
+                    for term in entry[0]:
+                        found.setdefault(term, []).append(entry)
+        return found
+
+    def tagged(self, worth: Mapping[str, float]) -> NDArray[np.float64]:
+        """For each file the sum of what its tags are worth."""
+        total = np.zeros(len(self.files))
+        for tag, value in worth.items():
+            total[self._with_tag(tag)] += value
+        return total
+
+    def _with_tag(self, tag: str) -> Places:
+        if tag not in self._tagged:
+            found = [at for at, record in enumerate(self.files) if tag in record.tags]
+            self._tagged[tag] = np.array(found, np.int64)
+        return self._tagged[tag]
+
+    @cached_property
+    def position_of(self) -> dict[str, int]:
+        """Where a path stands in `files`."""
+        return {record.path: at for at, record in enumerate(self.files)}
+
+    @property
+    def history(self) -> Changes:
+        """What the last commits did to the files; read once, and only if asked for."""
+        if self._history is None:
+            self._history = Changes(unpack_history(self.snapshot.history()), self.position_of)
+        return self._history
+
+    @history.setter
+    def history(self, commits: Sequence[Commit]) -> None:
+        """Another past than the index keeps: that of the commit which a copy without git was taken from."""
+        self._history = Changes(arrange(commits), self.position_of)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for at, record in enumerate(self.files):
+            found[record.path.rpartition("/")[2].lower()].append(at)
+        return found
+
+    def files_named(self, name: str) -> list[int]:
+        """The files of a name, whatever their folder and the case of letters."""
+        return self._by_name.get(name.lower(), [])
 
 
 def _joined(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:

@@ -1,38 +1,41 @@
-"""The straight line of a search: terms → scores → filters → the best chunks as hits."""
+"""The straight line of a search: question → views → candidates → signals → ranked files → best chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from satchel import ids
 from satchel.errors import InvalidQuery, InvalidRequest
-from satchel.lines import split_lines
-from satchel.retrieval import bm25f
+from satchel.retrieval import candidates, intent, question, ranker
 from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.evidence import Evidence, Postings
 from satchel.retrieval.filters import Filters
-from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
-from satchel.storage.records import ChunkRecord
+from satchel.retrieval.signals.signal import Context
+from satchel.retrieval.spans import Span, Spans
+from satchel.retrieval.views import look
+from satchel.settings import QUALITY
 from satchel.terms import terms
 from satchel.types import Hit, Reason
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
-    from satchel.retrieval.corpus import Places
+    from satchel.retrieval.evidence import Floats
 
 MAX_QUERY_CHARS = 100_000
 MAX_RESULTS = 1000
 _SNIPPET_LINES = 6
 _SNIPPET_CHARS = 480
 _SCORE_DIGITS = 4
-_FIELDS = (("name", NAME), ("stem", STEM), ("folder", FOLDER), ("body", BODY), ("comment", COMMENT))
+_SAME_TEXT_CHARS = 200  # shorter texts may be equal by chance
 
 
-def check(query: str, k: int) -> list[str]:
-    """The terms of a question, or a typed error that says what is wrong with it."""
+def check(query: str, k: int) -> None:
+    """A typed error that says what is wrong with a question."""
     if not query.strip():
         raise InvalidQuery("the query is empty", hint="ask in words, or name an identifier or a path")
     if len(query) > MAX_QUERY_CHARS:
@@ -41,69 +44,104 @@ def check(query: str, k: int) -> list[str]:
         )
     if not 1 <= k <= MAX_RESULTS:
         raise InvalidRequest(f"k is {k}, it must be from 1 to {MAX_RESULTS}", hint="use -k 10")
-    return list(dict.fromkeys(terms(query)))
 
 
-def search(corpus: Corpus, query: str, k: int, filters: Filters, *, explain: bool = False) -> list[Hit]:
-    """The best k chunks. Ties break by path, then line."""
-    query_terms = check(query, k)
-    totals, parts = bm25f.score(corpus, query_terms)
-    totals = np.round(totals, _SCORE_DIGITS)
-    places = _allowed(corpus, np.flatnonzero(totals > 0), filters)
-    best = _best(corpus, places, totals, k, filters.chunk_type)
-    return [_hit(corpus, chunk, totals[place], place, query_terms, parts, explain) for place, chunk in best]
-
-
-def _allowed(corpus: Corpus, places: Places, filters: Filters) -> Places:
-    if not filters.active() or not len(places):
-        return places
-    accepted = np.fromiter(map(filters.accepts_file, corpus.files), bool, len(corpus.files))
-    allowed: Places = places[accepted[corpus.file_of[places]]]
-    return allowed
-
-
-def _best(
-    corpus: Corpus, places: Places, totals: NDArray[np.float64], k: int, chunk_type: str
-) -> list[tuple[int, ChunkRecord]]:
-    """The first k in rank order, reading only as many chunk rows as that takes."""
-    # files are sorted by path and numbers count lines upward inside a file: the tie-break of the ranking
-    order = places[np.lexsort((corpus.numbers[places], corpus.file_of[places], -totals[places]))]
-    found: list[tuple[int, ChunkRecord]] = []
-    for start in range(0, len(order), max(200, k)):
-        some = order[start : start + max(200, k)]
-        chunks = corpus.snapshot.chunks_by_number(corpus.numbers[some].tolist())
-        for place, chunk in zip(some.tolist(), chunks, strict=True):
-            if not chunk_type or chunk.kind == chunk_type:
-                found.append((place, chunk))
-                if len(found) == k:
-                    return found
-    return found
-
-
-def _hit(
+def search(
     corpus: Corpus,
-    chunk: ChunkRecord,
-    total: float,
-    place: int,
-    query_terms: Sequence[str],
-    parts: Sequence[bm25f.TermScore],
-    explain: bool,
-) -> Hit:
-    lines = split_lines(corpus.snapshot.text(chunk.path))[chunk.start_line - 1 : chunk.end_line]
-    first, last = snippet_lines(lines, set(query_terms))
+    query: str,
+    k: int,
+    filters: Filters,
+    *,
+    profile: str = QUALITY,
+    weights: Mapping[str, float] | None = None,
+    whole_chunks: bool = False,
+    explain: bool = False,
+) -> list[Hit]:
+    """The best k chunks, one for each file before any file has a second. Ties break by path, then line.
+    `weights` stand in for those of the profile."""
+    check(query, k)
+    # which files hold a kind of chunk is known only from their chunks, so all are looked at then
+    count = len(corpus.files) if filters.chunk_type else max(k, candidates.CANDIDATES)
+    context = look_closely(corpus, query, filters, count, profile)
+    if context is None:
+        return []
+    found = ranker.signals(context)
+    weighed = ranker.weights(profile) if weights is None else weights
+    scores = ranker.score(found, weighed, context.count)
+    order = np.argsort(-scores, kind="stable").tolist()
+    spans = _chosen(Spans(context, filters.chunk_type, whole_chunks), order, k)
+    asked = set(context.views.terms)
+    return [
+        _hit(span, float(scores[at]), asked, _reasons(found, weighed, at) if explain else ())
+        for at, span in spans
+    ]
+
+
+def look_closely(
+    corpus: Corpus, query: str, filters: Filters, count: int, profile: str = QUALITY
+) -> Context | None:
+    """The question and the files that may answer it; None when no file may."""
+    asked = question.read(query)
+    postings = Postings(corpus, look(asked))
+    accepted = _accepted(corpus, filters)
+    files = candidates.find(postings, asked, accepted, count, by_meaning=profile == QUALITY)
+    if not len(files):
+        return None
+    return Context(Evidence(postings, files), asked, intent.signals(asked))
+
+
+def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:
+    if not filters.active():
+        return corpus.first_place >= 0
+    accepted = np.fromiter(map(filters.accepts_file, corpus.files), bool, len(corpus.files))
+    return accepted & (corpus.first_place >= 0)
+
+
+def _chosen(spans: Spans, order: Sequence[int], k: int) -> list[tuple[int, Span]]:
+    """One chunk of each file in rank order, then further ones; a text that was shown is not shown again."""
+    chosen: list[tuple[int, Span]] = []
+    further: list[tuple[int, Iterator[Span]]] = []
+    shown: set[str] = set()
+    for at in order:
+        rest = spans.of_file(at)
+        first = next(rest, None)
+        if first is not None and _is_new(first, shown):
+            chosen.append((at, first))
+            further.append((at, rest))
+        if len(chosen) == k:
+            return chosen
+    for at, rest in further:
+        new = (span for span in rest if _is_new(span, shown))
+        chosen += [(at, span) for span in islice(new, k - len(chosen))]
+    return chosen
+
+
+def _is_new(span: Span, shown: set[str]) -> bool:
+    text = " ".join("".join(span.lines).split())
+    if len(text) < _SAME_TEXT_CHARS:
+        return True
+    known = text in shown
+    shown.add(text)
+    return not known
+
+
+def _hit(span: Span, score: float, asked: set[str], reasons: tuple[Reason, ...]) -> Hit:
+    chunk = span.chunk
+    first, last = snippet_lines(span.lines, asked)
+    locator = f"{chunk.path}:{span.first_line}:{span.last_line}"
     return Hit(
-        id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest),
+        id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if span.whole else locator,
         chunk_id=ids.long_id(chunk.digest),
         path=chunk.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
+        start_line=span.first_line,
+        end_line=span.last_line,
         kind=chunk.kind,
         name=".".join(chunk.title_path) if chunk.kind != "section" else " > ".join(chunk.title_path),
-        score=float(total),
-        snippet="".join(lines[first:last])[:_SNIPPET_CHARS],
-        snippet_line=chunk.start_line + first,
-        text="".join(lines),
-        reasons=_reasons(place, parts) if explain else (),
+        score=round(score, _SCORE_DIGITS),
+        snippet="".join(span.lines[first:last])[:_SNIPPET_CHARS],
+        snippet_line=span.first_line + first,
+        text="".join(span.lines),
+        reasons=reasons,
     )
 
 
@@ -121,12 +159,15 @@ def snippet_lines(lines: Sequence[str], query_terms: set[str]) -> tuple[int, int
     return first, last
 
 
-def _reasons(place: int, parts: Sequence[bm25f.TermScore]) -> tuple[Reason, ...]:
-    reasons = []
-    for part in parts:
-        position = int(np.searchsorted(part.places, place))
-        if position < len(part.places) and part.places[position] == place:
-            packed = part.packed[position : position + 1]
-            fields = tuple(name for name, field in _FIELDS if int(field.read(packed)[0]))
-            reasons.append(Reason(part.term, fields, round(float(part.scores[position]), _SCORE_DIGITS)))
-    return tuple(sorted(reasons, key=lambda reason: (-reason.score, reason.term)))
+def _reasons(found: dict[str, Floats], weighed: Mapping[str, float], at: int) -> tuple[Reason, ...]:
+    """What each signal gave, largest first; signals that say nothing are left out."""
+    reasons = [
+        Reason(
+            name,
+            round(float(found[name][at]), _SCORE_DIGITS),
+            round(weight * float(found[name][at]), _SCORE_DIGITS),
+        )
+        for name, weight in weighed.items()
+        if name in found and found[name][at]
+    ]
+    return tuple(sorted(reasons, key=lambda reason: (-abs(reason.score), reason.signal)))

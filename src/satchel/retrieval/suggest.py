@@ -7,7 +7,6 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from satchel.lines import split_lines
-from satchel.retrieval import bm25f
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
 from satchel.terms import stem, terms, tokens
@@ -17,6 +16,7 @@ _LIMIT = 5
 _NEAR_NAMES = 200  # names with the same start that are compared
 _LEAST_LIKENESS = 0.6
 _LEAST_PREFIX = 3
+_LONGEST_ROOT = 40  # letters; each shorter start is looked up
 
 
 def suggest(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
@@ -33,12 +33,12 @@ def suggest(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
 def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
     if not filters.active():
         return []
-    totals, _ = bm25f.score(corpus, list(dict.fromkeys(terms(query))))
-    hits = int(np.count_nonzero(totals))
-    if not hits:
+    holders = [corpus.file_of[corpus.postings(term)[0]] for term in dict.fromkeys(terms(query))]
+    files = len({position for held in holders for position in held.tolist()})
+    if not files:
         return []
     named = ", ".join(filters.active())
-    return [Suggestion(query, f"{hits} chunks match without the filter {named}")]
+    return [Suggestion(query, f"{files} files match without the filter {named}")]
 
 
 def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:
@@ -51,7 +51,7 @@ def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:
 
 
 def _broader_stem(corpus: Corpus, token: str) -> list[Suggestion]:
-    root = stem(token.lower())
+    root = stem(token.lower())[:_LONGEST_ROOT]
     for length in range(len(root), _LEAST_PREFIX, -1):
         for term in corpus.snapshot.terms(root[:length], _NEAR_NAMES):
             word = _word_behind(corpus, term)
@@ -65,10 +65,10 @@ def _word_behind(corpus: Corpus, term: str) -> str:
     places, _ = corpus.postings(term)  # terms of chunks that are gone may still be listed
     if not len(places):
         return ""
-    best = places[np.lexsort((corpus.numbers[places], corpus.file_of[places]))][:1]  # first by path and line
-    for chunk in corpus.snapshot.chunks_by_number(corpus.numbers[best].tolist()):
-        lines = split_lines(corpus.snapshot.text(chunk.path))[chunk.start_line - 1 : chunk.end_line]
-        for word in (*tokens("".join(lines)), *tokens(chunk.path), *chunk.title_path):
-            if term in terms(word):
-                return word
+    best = places[np.lexsort((corpus.first_lines[places], corpus.file_of[places]))][0]  # by path and line
+    path = corpus.files[corpus.file_of[best]].path
+    lines = split_lines(corpus.snapshot.text(path))[corpus.first_lines[best] - 1 : corpus.last_lines[best]]
+    for word in (*tokens("".join(lines)), *tokens(path)):
+        if term in terms(word):
+            return word
     return ""

@@ -71,7 +71,7 @@ class ChunkManager:
         self, query: str, k: int = 10, filters: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
         """The best k chunks as dictionaries with id, path, lines, kind, name, snippet and content."""
-        hits, _ = self._opened().search(query, k, to_filters(filters))
+        hits, _ = self._opened().search(query, k, to_filters(filters), whole_chunks=True)
         return [_as_dict(hit) for hit in hits]
 
     def get_chunk(self, chunk_id: str) -> dict[str, Any] | None:
@@ -104,7 +104,7 @@ class ChunkManager:
 
     def search_text(self, query: str, k: int, filters: Mapping[str, Any] | None) -> str:
         """A search as text for an agent, with real suggestions when nothing is found."""
-        hits, suggestions = self._opened().search(query, k, to_filters(filters))
+        hits, suggestions = self._opened().search(query, k, to_filters(filters), whole_chunks=True)
         return render_hits(query, hits, suggestions)
 
     def _open(self, start: Path) -> tuple[Engine, PickedTree]:

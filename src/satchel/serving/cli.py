@@ -26,8 +26,14 @@ exit codes: 0 done, 1 a check found problems, 2 bad request, 3 not found, 4 inde
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    """Run one command; returns the exit code. Without arguments it is the process, and ends it."""
+    code = _run(list(sys.argv[1:] if arguments is None else arguments))
+    if arguments is None and "SATCHEL_DEBUG" not in os.environ:
+        _leave(code)
+    return code
+
+
+def _run(given: list[str]) -> int:
     if given[:1] in (["--version"], ["-V"]):
         print(f"satchel {__version__}")
         return 0
@@ -36,6 +42,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from satchel.serving.cli_run import run_command
 
     return _guarded(run_command, given)
+
+
+def _leave(code: int) -> None:
+    """End at once, unless somebody still works: taking all modules apart first costs as much as a search."""
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        return
+    try:
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that was closed for us is None
+            stream.flush()
+    except (OSError, ValueError):  # a closed pipe; the usual end says what there is to say
+        return
+    os._exit(code)
 
 
 def _guarded(run: Any, given: list[str]) -> int:

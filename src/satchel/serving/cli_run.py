@@ -57,20 +57,24 @@ def _parser(description: str, epilog: str, names: list[str]) -> argparse.Argumen
             description=command.help,
             formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
         )
-        _add_shared(sub, fresh=command.fresh)
+        _add_shared(sub, command)
         _add_fields(sub, command)
     return parser
 
 
-def _add_shared(parser: argparse.ArgumentParser, *, fresh: bool) -> None:
+def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
     shared = parser.add_argument_group("every command")
     shared.add_argument(
         "--segment", "-s", default=".", metavar="DIR", help="the folder to work on (default: .)"
     )
     shared.add_argument("--repo-root", "-r", default="", metavar="DIR", help="where --segment is relative to")
     shared.add_argument("--index-dir", default=None, metavar="DIR", help="keep the index here, not in _ctx/")
+    if "profile" not in command.request.__struct_fields__:  # a command may have one to say more about
+        shared.add_argument(
+            "--profile", default="", metavar="NAME", help="rank by quality (default) or fast: without vectors"
+        )
     shared.add_argument("--json", action="store_true", help="print the answer as JSON")
-    if fresh:
+    if command.fresh:
         shared.add_argument("--no-refresh", action="store_true", help="answer from the index as it is")
 
 
@@ -90,7 +94,7 @@ def _add_fields(parser: argparse.ArgumentParser, command: Command) -> None:
             settings.update(type=_reader(kind), default=None, metavar=field.name.upper())
         if any(isinstance(note, Positional) for note in notes):
             settings.pop("action", None)
-            nargs = "*" if _is_tuple(kind) else None
+            nargs = "*" if _is_tuple(kind) else None if field.required else "?"
             parser.add_argument(field.name, nargs=nargs, help=description, metavar=field.name.upper())
             if not _is_tuple(kind):
                 continue
@@ -112,11 +116,11 @@ def _answer(options: argparse.Namespace) -> Any:
     from satchel.engine import Engine
 
     root = Path(options.repo_root) / options.segment if options.repo_root else Path(options.segment)
-    engine = Engine.open(root, index_dir=options.index_dir)
+    engine = Engine.open(root, index_dir=options.index_dir, profile=options.profile or "")
     if sys.stderr.isatty():
         from satchel.rendering.progress import ProgressBar
 
-        engine.progress = ProgressBar()
+        engine.progress = ProgressBar("asking" if command.name == "eval" else "indexing")
     with engine:
         if command.fresh and not options.no_refresh:
             _refresh(engine)

@@ -12,9 +12,11 @@ from msgspec.structs import replace
 
 from satchel.errors import IndexMissing
 from satchel.storage import records
+from satchel.storage.protocol import LAST_LINE
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
+    Outline,
     PackedFile,
     RetiredChunk,
     Segment,
@@ -30,23 +32,27 @@ class _Tables:
 
     generation: int = 0
     next_chunk: int = 1
+    next_unit: int = 1
     next_segment: int = 1
     meta: dict[str, str] = field(default_factory=dict)
     files: dict[str, tuple[FileRecord, PackedFile]] = field(default_factory=dict)
     segments: dict[int, tuple[Segment, dict[str, bytes]]] = field(default_factory=dict)
     skipped: dict[str, SkippedRecord] = field(default_factory=dict)
     retired: dict[str, RetiredChunk] = field(default_factory=dict)
+    history: bytes = b""
 
     def copy(self) -> _Tables:
         return _Tables(
             generation=self.generation,
             next_chunk=self.next_chunk,
+            next_unit=self.next_unit,
             next_segment=self.next_segment,
             meta=dict(self.meta),
             files=dict(self.files),
             segments=dict(self.segments),
             skipped=dict(self.skipped),
             retired=dict(self.retired),
+            history=self.history,
         )
 
 
@@ -83,14 +89,15 @@ class MemorySnapshot:
     def text(self, path: str) -> str:
         return records.unpack_text(self._tables.files[path][1].text)
 
-    def chunks(self, path: str) -> list[ChunkRecord]:
+    def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
         if path not in self._tables.files:
             return []
         record, packed = self._tables.files[path]
-        return [
+        chunks = (
             records.chunk_record(row, record.first_chunk + position, path)
             for position, row in enumerate(packed.chunks)
-        ]
+        )
+        return [item for item in chunks if item.start_line <= last_line and item.end_line >= first_line]
 
     def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]:
         wanted = set(numbers)
@@ -114,6 +121,14 @@ class MemorySnapshot:
         return records.parsed_from(
             self.text(path), self.chunks(path), self.symbols(path), references, comments
         )
+
+    def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
+        found = [self._tables.files[path][1] for path in paths]
+        return [(records.unpack_outline(packed.outline), packed.vectors) for packed in found]
+
+    def living(self, first_units: Sequence[int]) -> set[int]:
+        starts = {record.first_unit for record, _ in self._tables.files.values() if record.unit_count}
+        return starts.intersection(first_units)
 
     def references(self, path: str) -> tuple[Reference, ...]:
         return records.unpack_extras(self._tables.files[path][1].extras)[0]
@@ -147,7 +162,7 @@ class MemorySnapshot:
                 yield SymbolRecord(path, symbol)
 
     def segment_sizes(self) -> dict[int, int]:
-        return {item.number: len(item.chunk_numbers) // 4 for item in self.segments()}
+        return {item.number: item.unit_count for item in self.segments()}
 
     def segments(self) -> list[Segment]:
         return [self._tables.segments[number][0] for number in sorted(self._tables.segments)]
@@ -173,6 +188,9 @@ class MemorySnapshot:
     def retired(self, digest: str) -> list[RetiredChunk]:
         return [item for key, item in sorted(self._tables.retired.items()) if key.startswith(digest)]
 
+    def history(self) -> bytes:
+        return self._tables.history
+
     def close(self) -> None:
         """Nothing to release."""
 
@@ -192,12 +210,18 @@ class MemoryWriter:
         return self._tables.next_segment - 1
 
     def put_file(self, record: FileRecord, packed: PackedFile) -> int:
-        first = self._tables.next_chunk
-        count = len(packed.chunks)
-        self._tables.next_chunk += count
-        stored = replace(record, first_chunk=first, chunk_count=count)
-        self._tables.files[record.path] = (stored, packed)
-        return first
+        tables = self._tables
+        stored = replace(
+            record,
+            first_chunk=tables.next_chunk,
+            chunk_count=len(packed.chunks),
+            first_unit=tables.next_unit,
+            unit_count=packed.unit_count,
+        )
+        tables.next_chunk += stored.chunk_count
+        tables.next_unit += stored.unit_count
+        tables.files[record.path] = (stored, packed)
+        return stored.first_unit
 
     def touch_file(self, path: str, mtime_ns: int, settled: bool) -> None:
         record, packed = self._tables.files[path]
@@ -226,6 +250,9 @@ class MemoryWriter:
         for path in paths:
             self._tables.skipped.pop(path, None)
 
+    def put_history(self, data: bytes) -> None:
+        self._tables.history = data
+
     def set_meta(self, values: dict[str, str]) -> None:
         self._tables.meta.update(values)
 
@@ -239,6 +266,7 @@ class MemoryWriter:
         self._tables.files.clear()
         self._tables.segments.clear()
         self._tables.skipped.clear()
+        self._tables.history = b""
         self._tables.meta.clear()
 
 

@@ -1,17 +1,17 @@
-"""The full-text index as bytes: how often which term stands in which part of which chunk.
+"""The full-text index as bytes: how often which term stands in which part of which unit.
 
-A posting is a chunk's offset inside its segment (4 bytes) and its counts packed into 2 bytes,
+A posting is a unit's offset inside its segment (4 bytes) and its counts packed into 2 bytes,
 one group of bits per field. A term's row is all its offsets followed by all its counts.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def decode(data: bytes) -> tuple[Numbers, Counts]:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Several segments as one, without the chunks that are gone."""
+    """Several segments as one, without the files that are gone."""
 
     segment: Segment
     rows: Iterator[tuple[str, bytes]]
@@ -68,24 +68,26 @@ class Merged:
 def merge(
     number: int,
     segments: Sequence[tuple[Segment, Iterable[tuple[str, bytes]]]],
-    alive: Sequence[NDArray[np.bool_]],
+    living: Callable[[Sequence[int]], set[int]],
 ) -> Merged:
-    """Merge segments with their rows; `alive` says of each segment which of its chunks still exist."""
+    """Merge segments with their rows; `living` tells which of some files, named by their first unit, are
+    still there."""
     moves: list[NDArray[np.int64]] = []
-    kept_numbers: list[Numbers] = []
-    kept_lengths: list[NDArray[np.uint16]] = []
+    kept: list[tuple[NDArray[Any], ...]] = []
     base = 0
-    for (segment, _), keep in zip(segments, alive, strict=True):
-        numbers = np.frombuffer(segment.chunk_numbers, "<u4")
+    for segment, _ in segments:
+        files = np.frombuffer(segment.files, "<u4").reshape(-1, 2)
+        there = living(files[:, 0].tolist())
+        keep_files = np.fromiter((first in there for first in files[:, 0].tolist()), bool, len(files))
+        keep = np.repeat(keep_files, files[:, 1])
         moves.append(np.where(keep, base + np.cumsum(keep) - 1, -1))
-        kept_numbers.append(numbers[keep])
-        kept_lengths.append(np.frombuffer(segment.lengths, "<u2").reshape(-1, 2)[keep])
+        lengths = np.frombuffer(segment.lengths, "<u2").reshape(-1, 2)
+        lines = np.frombuffer(segment.lines, "<u4").reshape(-1, 2)
+        vectors = np.frombuffer(segment.vectors, np.int8).reshape(len(files), -1)
+        kept.append((files[keep_files], lengths[keep], lines[keep], vectors[keep_files]))
         base += int(keep.sum())
-    merged = Segment(
-        number=number,
-        chunk_numbers=np.concatenate(kept_numbers).tobytes(),
-        lengths=np.concatenate(kept_lengths).tobytes(),
-    )
+    joined = (b"".join(part.tobytes() for part in parts) for parts in zip(*kept, strict=True))
+    merged = Segment(number, *joined)
     return Merged(merged, _merged_rows([rows for _, rows in segments], moves))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -39,6 +40,8 @@ class FileRecord(msgspec.Struct, frozen=True):
     tags: tuple[str, ...] = ()
     first_chunk: int = 0
     chunk_count: int = 0
+    first_unit: int = 0
+    unit_count: int = 0
     settled: bool = True  # False: written so shortly before it was read that it may have changed since
 
 
@@ -57,11 +60,35 @@ class ChunkRecord(msgspec.Struct, frozen=True):
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """A run of the full-text index: the chunks it covers and their lengths, as packed arrays."""
+    """A run of the full-text index: the files it covers and their units, laid end to end as packed arrays."""
 
     number: int
-    chunk_numbers: bytes
-    lengths: bytes
+    files: bytes  # first unit and count of units of each file, 4 bytes each
+    lengths: bytes  # words in the code and in the comments of each unit, 2 bytes each
+    lines: bytes  # first and last line of each unit, 4 bytes each
+    vectors: bytes = b""  # one for each file, a byte for each dimension; empty without a model
+
+    @property
+    def unit_count(self) -> int:
+        return len(self.lengths) // 4
+
+
+class Outline(msgspec.Struct, frozen=True, array_like=True):
+    """What ranking asks of a file beside its words. Names are as written, without repetitions."""
+
+    types: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # functions, methods, constants …
+    uses: tuple[str, ...] = ()  # names of other files' definitions, as far as they are telling
+    imports: tuple[str, ...] = ()
+    head: tuple[str, ...] = ()  # the terms of the comment that opens the file
+
+
+class Commit(NamedTuple):
+    """A change in the past of the files: when it was made, what was said of it, what it touched."""
+
+    seconds: int  # since 1970, when it was committed
+    message: str
+    paths: tuple[str, ...]
 
 
 class SymbolRecord(msgspec.Struct, frozen=True):
@@ -93,17 +120,22 @@ class PackedFile(msgspec.Struct, frozen=True):
 
     text: bytes
     extras: bytes
+    outline: bytes
     chunks: list[ChunkRow]
     symbols: list[SymbolRow]
+    unit_count: int
+    vectors: bytes = b""  # one for each unit, a byte for each dimension; empty without a model
 
 
-def pack(text: str, parsed: Parsed, digests: Sequence[str]) -> PackedFile:
+def pack(text: str, parsed: Parsed, digests: Sequence[str], outline: Outline, unit_count: int) -> PackedFile:
     """A parsed file, ready for a store."""
     references = [(item.name, _LABELS.index(item.label), item.line) for item in parsed.references]
     extras = msgspec.msgpack.encode((references, parsed.comments))
     return PackedFile(
         text=zlib.compress(text.encode("utf-8", "surrogatepass"), _FAST_COMPRESSION),
         extras=zlib.compress(extras, _FAST_COMPRESSION),
+        outline=msgspec.msgpack.encode(outline),
+        unit_count=unit_count,
         chunks=[
             (
                 chunk.kind.value,
@@ -151,6 +183,14 @@ def unpack_extras(data: bytes) -> tuple[tuple[Reference, ...], tuple[tuple[int, 
     except (zlib.error, msgspec.MsgspecError) as error:
         raise IndexCorrupt(f"references in the index cannot be read: {error}") from error
     return tuple(Reference(name, _LABELS[label], line) for name, label, line in references), comments
+
+
+def unpack_outline(data: bytes) -> Outline:
+    """The outline of a packed file."""
+    try:
+        return msgspec.msgpack.decode(data, type=Outline)
+    except msgspec.MsgspecError as error:
+        raise IndexCorrupt(f"an outline in the index cannot be read: {error}") from error
 
 
 def join_title(title_path: Sequence[str]) -> str:

@@ -8,9 +8,11 @@ from typing import Any
 
 from satchel.errors import ConfigError, IndexBusy, IndexCorrupt, SatchelError
 from satchel.storage import records
+from satchel.storage.protocol import LAST_LINE
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
+    Outline,
     RetiredChunk,
     Segment,
     SkippedRecord,
@@ -20,15 +22,16 @@ from satchel.types import Parsed, Reference, Skipped, SkipReason, Symbol
 
 _FILE_COLUMNS = (
     "path, size, mtime_ns, hex(file_hash), language, encoding, line_count, redactions, tags,"
-    " first_chunk, chunk_count, settled"
+    " first_chunk, chunk_count, settled, first_unit, unit_count"
 )
 _CHUNK_COLUMNS = (
     "chunks.number, path, kind, title, level, start_line, end_line, body_offset, lower(hex(digest))"
 )
 _SYMBOL_COLUMNS = "name, qualified_name, kind, start_line, end_line, signature, doc"
+_SEGMENT_COLUMNS = "number, files, lengths, lines, vectors"
 REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
 _DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
-_NUMBERS_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
+_VALUES_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
 
 
 def typed(error: sqlite3.DatabaseError) -> SatchelError:
@@ -88,18 +91,18 @@ class SqliteSnapshot:
     def text(self, path: str) -> str:
         return records.unpack_text(self._content(path)[0])
 
-    def chunks(self, path: str) -> list[ChunkRecord]:
+    def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
         rows = self._rows(
             f"SELECT {_CHUNK_COLUMNS} FROM files JOIN chunks ON chunks.number >= first_chunk"
-            " AND chunks.number < first_chunk + chunk_count WHERE path = ? ORDER BY chunks.number",
-            (path,),
+            " AND chunks.number < first_chunk + chunk_count"
+            " WHERE path = ? AND start_line <= ? AND end_line >= ? ORDER BY chunks.number",
+            (path, last_line, first_line),
         )
         return [records.chunk_record(row[2:], row[0], row[1]) for row in rows]
 
     def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]:
         found = {}
-        for start in range(0, len(numbers), _NUMBERS_PER_QUERY):
-            some = list(numbers[start : start + _NUMBERS_PER_QUERY])
+        for some in _portions(numbers):
             marks = ",".join("?" * len(some))
             rows = self._rows(
                 f"SELECT {_CHUNK_COLUMNS} FROM chunks JOIN files ON files.number = file"
@@ -123,6 +126,27 @@ class SqliteSnapshot:
         return records.parsed_from(
             records.unpack_text(text), self.chunks(path), self.symbols(path), references, comments
         )
+
+    def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
+        found: dict[str, tuple[Outline, bytes]] = {}
+        for some in _portions(paths):
+            rows = self._rows(
+                "SELECT path, data, vectors FROM files JOIN outlines ON files.number = file"
+                f" WHERE path IN ({','.join('?' * len(some))})",
+                some,
+            )
+            found.update((path, (records.unpack_outline(data), vectors)) for path, data, vectors in rows)
+        return [found[path] for path in paths]
+
+    def living(self, first_units: Sequence[int]) -> set[int]:
+        found: set[int] = set()
+        for some in _portions(first_units):
+            marks = ",".join("?" * len(some))
+            rows = self._rows(
+                f"SELECT first_unit FROM files WHERE first_unit IN ({marks}) AND unit_count > 0", some
+            )
+            found.update(row[0] for row in rows)
+        return found
 
     def references(self, path: str) -> tuple[Reference, ...]:
         return records.unpack_extras(self._content(path)[1])[0]
@@ -166,15 +190,14 @@ class SqliteSnapshot:
             yield SymbolRecord(row[0], records.symbol(row[1:]))
 
     def segment_sizes(self) -> dict[int, int]:
-        rows = self._rows("SELECT number, length(chunk_numbers) / 4 FROM segments ORDER BY number")
+        rows = self._rows("SELECT number, length(lengths) / 4 FROM segments ORDER BY number")
         return dict(rows)
 
     def segment(self, number: int) -> Segment:
-        row = self._one("SELECT number, chunk_numbers, lengths FROM segments WHERE number = ?", number)
-        return Segment(*row)
+        return Segment(*self._one(f"SELECT {_SEGMENT_COLUMNS} FROM segments WHERE number = ?", number))
 
     def segments(self) -> list[Segment]:
-        rows = self._rows("SELECT number, chunk_numbers, lengths FROM segments ORDER BY number")
+        rows = self._rows(f"SELECT {_SEGMENT_COLUMNS} FROM segments ORDER BY number")
         return [Segment(*row) for row in rows]
 
     def postings(self, segment: int, term: str) -> bytes:
@@ -212,6 +235,10 @@ class SqliteSnapshot:
             RetiredChunk(found, path, records.split_title(title), file) for found, path, title, file in rows
         ]
 
+    def history(self) -> bytes:
+        row = self._one("SELECT data FROM history")
+        return row[0] if row else b""
+
     def _one(self, statement: str, *values: Any) -> Any:
         return next(self._rows(statement, values), None)
 
@@ -229,12 +256,17 @@ class SqliteSnapshot:
         return row[0], row[1]
 
 
+def _portions(values: Sequence[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(values), _VALUES_PER_QUERY):
+        yield list(values[start : start + _VALUES_PER_QUERY])
+
+
 def _digest_range(digest: str) -> tuple[bytes, bytes]:
     return bytes.fromhex(digest.ljust(16, "0")), bytes.fromhex(digest.ljust(16, "f"))
 
 
 def _file_record(row: Sequence[Any]) -> FileRecord:
-    path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags, first, count = row[:11]
+    path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags = row[:9]
     return FileRecord(
         path=path,
         size=size,
@@ -245,7 +277,9 @@ def _file_record(row: Sequence[Any]) -> FileRecord:
         line_count=line_count,
         redactions=tuple(map(int, redactions.split())),
         tags=tuple(tags.split()),
-        first_chunk=first,
-        chunk_count=count,
+        first_chunk=row[9],
+        chunk_count=row[10],
         settled=bool(row[11]),
+        first_unit=row[12],
+        unit_count=row[13],
     )

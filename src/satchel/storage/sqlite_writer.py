@@ -13,6 +13,18 @@ from satchel.storage import records
 from satchel.storage.records import FileRecord, PackedFile, RetiredChunk, Segment, SkippedRecord
 from satchel.storage.sqlite_reader import SqliteSnapshot
 
+_CONTENT_TABLES = (
+    "files",
+    "contents",
+    "outlines",
+    "chunks",
+    "symbols",
+    "segments",
+    "postings",
+    "skipped",
+    "history",
+)
+
 
 class SqliteWriter:
     """One open write transaction."""
@@ -20,6 +32,7 @@ class SqliteWriter:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._next_chunk = self._meta_number("next_chunk")
+        self._next_unit = self._meta_number("next_unit")
         self._next_segment = self._meta_number("next_segment")
 
     @property
@@ -32,12 +45,21 @@ class SqliteWriter:
 
     def put_file(self, record: FileRecord, packed: PackedFile) -> int:
         self.drop_file(record.path)
-        first = self._next_chunk
+        first, first_unit = self._next_chunk, self._next_unit
         self._next_chunk += len(packed.chunks)
-        row = _file_row(replace(record, first_chunk=first, chunk_count=len(packed.chunks)))
-        number = self._connection.execute(
-            "INSERT INTO files VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
-        ).lastrowid
+        self._next_unit += packed.unit_count
+        stored = replace(
+            record,
+            first_chunk=first,
+            chunk_count=len(packed.chunks),
+            first_unit=first_unit,
+            unit_count=packed.unit_count,
+        )
+        row = _file_row(stored)
+        number = self._connection.execute(f"INSERT INTO files VALUES (NULL{', ?' * len(row)})", row).lastrowid
+        self._connection.execute(
+            "INSERT INTO outlines VALUES (?, ?, ?)", (number, packed.outline, packed.vectors)
+        )
         self._connection.execute(
             "INSERT INTO contents VALUES (?, ?, ?)", (number, packed.text, packed.extras)
         )
@@ -52,7 +74,7 @@ class SqliteWriter:
             "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(number, position, *symbol) for position, symbol in enumerate(packed.symbols)],
         )
-        return first
+        return first_unit
 
     def touch_file(self, path: str, mtime_ns: int, settled: bool) -> None:
         self._connection.execute(
@@ -71,12 +93,13 @@ class SqliteWriter:
         )
         self._connection.execute("DELETE FROM symbols WHERE file = ?", (number,))
         self._connection.execute("DELETE FROM contents WHERE file = ?", (number,))
+        self._connection.execute("DELETE FROM outlines WHERE file = ?", (number,))
         self._connection.execute("DELETE FROM files WHERE number = ?", (number,))
 
     def put_segment(self, segment: Segment, rows: Iterable[tuple[str, bytes]]) -> None:
         self._connection.execute(
-            "INSERT INTO segments VALUES (?, ?, ?)",
-            (segment.number, segment.chunk_numbers, segment.lengths),
+            "INSERT INTO segments VALUES (?, ?, ?, ?, ?)",
+            (segment.number, segment.files, segment.lengths, segment.lines, segment.vectors),
         )
         self._connection.executemany(
             "INSERT INTO postings VALUES (?, ?, ?)", ((segment.number, term, data) for term, data in rows)
@@ -118,6 +141,11 @@ class SqliteWriter:
     def drop_skipped(self, paths: Sequence[str]) -> None:
         self._connection.executemany("DELETE FROM skipped WHERE path = ?", [(path,) for path in paths])
 
+    def put_history(self, data: bytes) -> None:
+        self._connection.execute("DELETE FROM history")
+        if data:
+            self._connection.execute("INSERT INTO history VALUES (?)", (data,))
+
     def set_meta(self, values: dict[str, str]) -> None:
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
 
@@ -129,7 +157,7 @@ class SqliteWriter:
             " ORDER BY chunks.number DESC LIMIT ?",
             (records.RETIRED_LIMIT,),
         )
-        for table in ("files", "contents", "chunks", "symbols", "segments", "postings", "skipped"):
+        for table in _CONTENT_TABLES:
             self._connection.execute(f"DELETE FROM {table}")
         self._connection.execute("DELETE FROM meta WHERE key NOT IN ('generation', 'identity')")
 
@@ -141,6 +169,7 @@ class SqliteWriter:
             {
                 "generation": str(self._meta_number("generation")),
                 "next_chunk": str(self._next_chunk),
+                "next_unit": str(self._next_unit),
                 "next_segment": str(self._next_segment),
             }
         )
@@ -166,4 +195,6 @@ def _file_row(record: FileRecord) -> tuple[Any, ...]:
         record.first_chunk,
         record.chunk_count,
         record.settled,
+        record.first_unit,
+        record.unit_count,
     )

@@ -18,6 +18,15 @@ STREAM_TIMEOUT_SECONDS = 600  # reading every blob of a large repository takes s
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A folder in its repository. `prefix` is empty at the top, else `sub/folder/`; `head` is empty before
+    the first commit."""
+
+    prefix: str
+    head: str
+
+
+@dataclass(frozen=True, slots=True)
 class Blob:
     """A file at a ref. `size` is -1 when the object is not in this clone."""
 
@@ -35,25 +44,33 @@ class TreeListing:
 
 
 def prefix_of(root: Path) -> str:
-    """Where the root is in its repository: empty at the top, else `sub/folder/`.
+    """Where the root is in its repository: empty at the top, else `sub/folder/`."""
+    return place_of(root).prefix
+
+
+def place_of(root: Path) -> Place:
+    """Where the root is in its repository, and at which commit that is.
 
     `core.worktree` can name any folder on disk; an answer about another folder is none.
     """
-    answer = _text(run_git(root, ["rev-parse", "--show-toplevel", "--show-prefix"]))
-    top, _, rest = answer.partition("\n")
-    prefix = rest.removesuffix("\n")
+    # `--revs-only` says nothing of a HEAD without commits, which would be an error otherwise
+    args = ["rev-parse", "--show-toplevel", "--show-prefix", "--revs-only", "HEAD"]
+    top, _, rest = _text(run_git(root, args)).partition("\n")
+    prefix, _, head = rest.removesuffix("\n").rpartition("\n")
+    if not head or head.endswith("/"):  # a prefix ends so, a commit does not
+        prefix, head = rest.removesuffix("\n"), ""
     if os.path.realpath(os.path.join(top, prefix)) != os.path.realpath(root):
         raise GitUnusable(GitProblem.ELSEWHERE)
-    return prefix
+    return Place(prefix, head)
 
 
-def list_work_tree(root: Path, only: Sequence[str] = ()) -> list[str]:
+def list_work_tree(root: Path, only: Sequence[str] = (), place: Place | None = None) -> list[str]:
     """Tracked files and those that no ignore file of git leaves out, as git spells them; or `only` those
     of some paths.
 
     A nested repository is a single path with a slash at its end; deleted files are still listed.
     """
-    prefix = prefix_of(root)
+    prefix = (place or place_of(root)).prefix
     literal = [f":(literal){path}" for path in only]
     listed = run_git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *literal])
     paths = list(dict.fromkeys(_paths(listed)))  # an unmerged file is listed once per side

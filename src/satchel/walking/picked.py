@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from satchel.settings import WalkOptions
+from satchel.storage.records import Commit
 from satchel.types import Skipped, Walk
 from satchel.walking.paths import check_relative
 from satchel.walking.walker import WorkTree
@@ -47,6 +48,18 @@ class PickedTree:
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
         return self._work_tree.read_many(paths)
+
+    def stands(self, file: Path, key: str) -> bool:
+        return False  # what was picked may have changed, whatever the files did
+
+    def remember(self, file: Path, key: str, walk: Walk) -> None:
+        """Nothing is kept."""
+
+    def head(self) -> str:
+        return ""  # what was picked is no repository, even where it lies in one
+
+    def history(self, head: str) -> list[Commit]:
+        return []
 
     def _wanted(self, path: str) -> bool:
         return path in self._picked or any(path.startswith(prefix) for prefix in self._everything_below)

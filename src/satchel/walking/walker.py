@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -12,17 +13,20 @@ from satchel.errors import FileNotFound, ProjectNotFound, SatchelError
 from satchel.plugins import late
 from satchel.settings import WalkOptions
 from satchel.types import Skipped, SkipReason, Walk
-from satchel.walking.ignore import GIT_NAMES, MAX_IGNORE_BYTES, OWN_NAMES, IgnoreRules, Load, ignore_lines
-from satchel.walking.listed import select_blobs, select_listed
+from satchel.walking import footprint
 from satchel.walking.paths import check_relative, open_inside, os_path
-from satchel.walking.plain import Ignores, walk_plain
-from satchel.walking.selection import Selection
 
 if TYPE_CHECKING:
-    from satchel.walking import git, git_command
-else:  # a folder without git never needs them
-    git = late("satchel.walking.git")
-    git_command = late("satchel.walking.git_command")
+    from satchel.storage.records import Commit
+    from satchel.walking import git, git_command, history, ignore, listed, plain, selection
+    from satchel.walking.ignore import IgnoreRules, Load
+    from satchel.walking.plain import Ignores
+    from satchel.walking.selection import Selection
+else:  # a folder without git never needs the first three, one that has not changed none of them
+    git, git_command, history, ignore, listed, plain, selection = (
+        late(f"satchel.walking.{name}")
+        for name in ("git", "git_command", "history", "ignore", "listed", "plain", "selection")
+    )
 
 
 class Tree(Protocol):
@@ -40,6 +44,18 @@ class Tree(Protocol):
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
         """Many files in the order asked for; one that cannot be read is answered with the reason."""
 
+    def stands(self, file: Path, key: str) -> bool:
+        """Whether the tree is known to be as the walk found it that was remembered under this key."""
+
+    def remember(self, file: Path, key: str, walk: Walk) -> None:
+        """Keep what the last walk rested on, so that `stands` can tell."""
+
+    def head(self) -> str:
+        """The commit that the files come from, as the last walk found it; empty where there is none."""
+
+    def history(self, head: str) -> list[Commit]:
+        """The last commits up to that one, newest first."""
+
 
 class WorkTree:
     """The files on disk. In a git work tree git answers for `.gitignore`; else the files are read here."""
@@ -49,9 +65,13 @@ class WorkTree:
             raise ProjectNotFound(f"{str(root)!r} is not a folder", details={"root": str(root)})
         self.root = root
         self.options = options or WalkOptions()
+        self._walked_ns = 0
+        self._places: list[str] | None = None  # what the last walk listed and read; None if git did
+        self._head: str | None = None  # as the last walk found it; None before the first one
 
     def entries(self) -> Walk:
-        selection = Selection(self.options)
+        self._walked_ns = time.time_ns()
+        chosen = selection.Selection(self.options)
         names: dict[str, set[str]] = {}
 
         def load(folder: str, name: str) -> bytes | None:
@@ -59,37 +79,68 @@ class WorkTree:
 
         own = _own_rules(load, self.options)
         notes: tuple[str, ...] = ()
-        listed: list[str] | None = None
-        if in_repository(self.root):
+        paths: list[str] | None = None
+        repository = in_repository(self.root)
+        self._head = ""
+        if repository:
             try:
-                listed = git.list_work_tree(self.root)
+                place = git.place_of(self.root)
+                paths = git.list_work_tree(self.root, place=place)
+                self._head = place.head
             except git_command.GitUnusable as problem:
                 notes = (f"{problem.message}; the folder was walked without git",)
-        if listed is None:
-            theirs = IgnoreRules(GIT_NAMES, load, self._excluded())
-            walk_plain(self.root, [theirs, *own], selection, names)
+        if paths is None:
+            theirs = ignore.IgnoreRules(ignore.GIT_NAMES, load, self._excluded())
+            plain.walk_plain(self.root, [theirs, *own], chosen, names)
         else:
-            select_listed(self.root, listed, _any_of(own), selection)
-        return _walk(selection, notes)
+            listed.select_listed(self.root, paths, _any_of(own), chosen)
+        self._places = None if repository else _places(names)
+        return _walk(chosen, notes)
+
+    def stands(self, file: Path, key: str) -> bool:
+        if in_repository(self.root):  # git knows of more than files: its index, its configuration
+            return False
+        known = footprint.recall(file, self._whole(key))
+        return known is not None and footprint.holds(self.root, known)
+
+    def remember(self, file: Path, key: str, walk: Walk) -> None:
+        if self._places is None:
+            return
+        taken = footprint.take(self.root, self._whole(key), walk, self._places, self._walked_ns)
+        if taken is not None:
+            footprint.keep(file, taken, self.root)
+
+    def head(self) -> str:
+        if self._head is None:
+            self.entries()
+        return self._head or ""
+
+    def history(self, head: str) -> list[Commit]:
+        return history.read_history(self.root, head) if head else []
+
+    def _whole(self, key: str) -> bytes:
+        """The key with what else a walk depends on: the folder, and what its user may list."""
+        user = os.geteuid() if hasattr(os, "geteuid") else ""
+        return f"{key}\n{user}\n{self.root}".encode("utf-8", "surrogatepass")
 
     def look(self, paths: Sequence[str]) -> Walk:
         wanted = sorted({check_relative(path) for path in paths} - {""})
-        selection = Selection(self.options)
+        chosen = selection.Selection(self.options)
         rules = _own_rules(self._load, self.options)
         notes: tuple[str, ...] = ()
-        listed = wanted
+        found = wanted
         try:
             if in_repository(self.root):
-                listed = git.list_work_tree(self.root, wanted)
+                found = git.list_work_tree(self.root, wanted)
         except git_command.GitUnusable as problem:
             notes = (f"{problem.message}; the files were looked at without git",)
-        if listed is wanted:
-            rules = [IgnoreRules(GIT_NAMES, self._load, self._excluded()), *rules]
-        select_listed(self.root, listed, _any_of(rules), selection)
-        return _walk(selection, notes)
+        if found is wanted:
+            rules = [ignore.IgnoreRules(ignore.GIT_NAMES, self._load, self._excluded()), *rules]
+        listed.select_listed(self.root, found, _any_of(rules), chosen)
+        return _walk(chosen, notes)
 
     def _excluded(self) -> list[str]:
-        return ignore_lines(self._load(".git/info", "exclude"))
+        return ignore.ignore_lines(self._load(".git/info", "exclude"))
 
     def read(self, path: str) -> bytes:
         return open_inside(self.root, path, self.options.max_file_bytes + 1)
@@ -106,7 +157,7 @@ class WorkTree:
         if not os.path.lexists(os_path(self.root, path)):
             return None
         try:
-            return open_inside(self.root, path, MAX_IGNORE_BYTES + 1)
+            return open_inside(self.root, path, ignore.MAX_IGNORE_BYTES + 1)
         except SatchelError:  # a symlink or a folder of that name is no ignore file, to git neither
             return None
 
@@ -125,9 +176,9 @@ class GitTree:
 
     def entries(self) -> Walk:
         listing = self._listed()
-        selection = Selection(self.options)
-        select_blobs(listing, _any_of(_own_rules(self._loader(), self.options)), selection)
-        return _walk(selection, ())
+        chosen = selection.Selection(self.options)
+        listed.select_blobs(listing, _any_of(_own_rules(self._loader(), self.options)), chosen)
+        return _walk(chosen, ())
 
     def look(self, paths: Sequence[str]) -> Walk:
         asked = set(paths)
@@ -150,6 +201,18 @@ class GitTree:
             missing = "the object is not in this clone" if sha else "not in this commit"
             yield path, Skipped(path, SkipReason.UNREADABLE, missing) if data is None else data
 
+    def stands(self, file: Path, key: str) -> bool:
+        return False  # listing a commit costs little, and nobody asks twice
+
+    def remember(self, file: Path, key: str, walk: Walk) -> None:
+        """Nothing is kept."""
+
+    def head(self) -> str:
+        return self.commit
+
+    def history(self, head: str) -> list[Commit]:
+        return history.read_history(self.root, head)
+
     def _listed(self) -> git.TreeListing:
         if self._listing is None:
             self._listing = git.list_tree(self.root, self.commit)
@@ -158,16 +221,16 @@ class GitTree:
 
     def _loader(self) -> Load:
         """Ignore files as they were at that commit, read in one go."""
-        wanted = [path for path in self._shas if path.rpartition("/")[2] in OWN_NAMES]
+        wanted = [path for path in self._shas if path.rpartition("/")[2] in ignore.OWN_NAMES]
         found = {path: data for path, data in self.read_many(wanted) if isinstance(data, bytes)}
         return lambda folder, name: found.get(f"{folder}/{name}" if folder else name)
 
 
 def _own_rules(load: Load, options: WalkOptions) -> list[IgnoreRules]:
     """`.ignore` and `.satchelignore`; what the caller adds cannot be taken in again by a file."""
-    rules = [IgnoreRules(OWN_NAMES, load)]
+    rules = [ignore.IgnoreRules(ignore.OWN_NAMES, load)]
     if options.extra_ignores:
-        rules.append(IgnoreRules((), load, options.extra_ignores))
+        rules.append(ignore.IgnoreRules((), load, options.extra_ignores))
     return rules
 
 
@@ -180,6 +243,17 @@ def in_repository(root: Path) -> bool:
     return any(os.path.lexists(folder / ".git") for folder in (root.absolute(), *root.absolute().parents))
 
 
-def _walk(selection: Selection, notes: tuple[str, ...]) -> Walk:
-    selection.files.sort(key=attrgetter("path"))
-    return Walk(selection.files, selection.sorted_skips(), notes)
+def _places(names: dict[str, set[str]]) -> list[str]:
+    """The folders that a walk listed, and the ignore files that were in them."""
+    rule_names = {*ignore.GIT_NAMES, *ignore.OWN_NAMES}
+    rules = [
+        f"{folder}/{name}" if folder else name
+        for folder, found in names.items()
+        for name in sorted(rule_names & found)
+    ]
+    return [*names, *rules]
+
+
+def _walk(chosen: Selection, notes: tuple[str, ...]) -> Walk:
+    chosen.files.sort(key=attrgetter("path"))
+    return Walk(chosen.files, chosen.sorted_skips(), notes)

@@ -6,9 +6,10 @@ In a git work tree: the commit, and what differs from it. Elsewhere: how many fi
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
@@ -35,8 +36,7 @@ class WatermarkKind(StrEnum):
     FILESYSTEM = "filesystem"
 
 
-@dataclass(frozen=True, slots=True)
-class Watermark:
+class Watermark(Struct, frozen=True):
     """Two equal watermarks mean the same files, as far as one quick look can tell."""
 
     kind: WatermarkKind

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from satchel.storage.migrations import m001_initial
+from satchel.storage.migrations import m001_initial, m002_units, m003_history
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (m001_initial.STATEMENTS,)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    m001_initial.STATEMENTS,
+    m002_units.STATEMENTS,
+    m003_history.STATEMENTS,
+)
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -1,0 +1,299 @@
+"""`eval`: how good are the answers, on this repository?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel import tokenizers
+from satchel.commands.command import Command, Flag, Positional
+from satchel.errors import InvalidRequest
+from satchel.plugins import late
+from satchel.settings import FAST, QUALITY
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+    from satchel.evaluation import bootstrap, cases, metrics, plot, saved, summary
+    from satchel.evaluation import run as evaluation
+else:  # every command line may load this file, few run it
+    bootstrap, cases, metrics, plot, evaluation, saved, summary = (
+        late(f"satchel.evaluation.{name}")
+        for name in ("bootstrap", "cases", "metrics", "plot", "run", "saved", "summary")
+    )
+
+MAX_HISTORY = 10_000
+_CHARS_PER_TOKEN = 4
+_EXAMPLES = 10  # of what was left out; --save lists all of it
+
+
+class By(StrEnum):
+    """What groups are made of."""
+
+    CATEGORY = "category"
+    LANGUAGE = "language"
+    SET = "set"
+
+
+class Profile(StrEnum):
+    """How hits are ranked."""
+
+    QUALITY = QUALITY
+    FAST = FAST
+
+
+class EvalRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    dataset: Annotated[
+        str, Meta(description="a file of questions with known answers (JSON lines)"), Positional()
+    ] = ""
+    history: Annotated[
+        int | None, Meta(description="take the questions from the last so many usable commits")
+    ] = None
+    repo: Annotated[str, Meta(description="only the dataset's rows of this repository")] = ""
+    set: Annotated[str, Meta(description="only the dataset's rows of this set")] = ""
+    by: Annotated[By | None, Meta(description="also by category, language or set")] = None
+    tokenizer: Annotated[str, Meta(description="how tokens are counted (default: characters / 4)")] = ""
+    profile: Annotated[Profile | None, Meta(description="rank by quality or fast")] = None
+    save: Annotated[str, Meta(description="write every question with its results and scores here")] = ""
+    compare: Annotated[str, Meta(description="compare with an evaluation that was saved here")] = ""
+    compare_profile: Annotated[
+        Profile | None, Meta(description="ask everything again with this profile, and compare with that")
+    ] = None
+    plot: Annotated[str, Meta(description="draw recall against tokens here (SVG)")] = ""
+    gates: Annotated[
+        tuple[str, ...],
+        Meta(description="METRIC>=VALUE that must hold, else the exit code is 1 (repeatable)"),
+        Flag("--gate"),
+    ] = ()
+
+
+class MeanItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A mean over `n` questions, its standard error and its 95 % bootstrap interval."""
+
+    mean: float
+    n: int
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class LeftOutItem(msgspec.Struct, frozen=True):
+    """A row or a commit that was not asked, and why."""
+
+    id: str
+    reason: str
+    detail: str
+
+
+class GateItem(msgspec.Struct, frozen=True):
+    """A gate; `value` is None where no question has the metric."""
+
+    metric: str
+    limit: float
+    value: float | None
+    ok: bool
+    message: str
+
+
+class DifferenceItem(msgspec.Struct, frozen=True):
+    """This run against the other: the mean of the paired differences and what it says."""
+
+    metric: str
+    ours: float
+    theirs: float
+    difference: MeanItem
+    verdict: str
+
+
+class ComparisonItem(msgspec.Struct, frozen=True):
+    """`verdict` is that of the first metric; `shared` questions were compared."""
+
+    against: str
+    verdict: str
+    shared: int
+    only_ours: int
+    only_theirs: int
+    differences: list[DifferenceItem]
+
+
+class EvalMeta(msgspec.Struct, frozen=True):
+    """What differs from run to run: how long a search for ten hits took, with the index loaded. In a
+    history each is the first search of its tree."""
+
+    latency_p50_ms: float
+    latency_p95_ms: float
+
+
+class EvalResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`seen` rows or commits were looked at, `asked` of them became questions. `unreachable_gold` are
+    answers that are not indexed: they count as not found."""
+
+    ok: bool
+    source: str
+    profile: str
+    tokenizer: str
+    seen: int
+    asked: int
+    metrics: dict[str, MeanItem]
+    meta: EvalMeta
+    left_out: dict[str, int] = msgspec.field(default_factory=dict)
+    left_out_examples: list[LeftOutItem] = msgspec.field(default_factory=list)
+    unreachable_gold: list[str] = msgspec.field(default_factory=list)
+    groups: dict[str, dict[str, MeanItem]] = msgspec.field(default_factory=dict)
+    gates: list[GateItem] = msgspec.field(default_factory=list)
+    comparison: ComparisonItem | None = None
+    notes: list[str] = msgspec.field(default_factory=list)
+    written: list[str] = msgspec.field(default_factory=list)
+
+
+def run(engine: Engine, request: EvalRequest) -> EvalResponse:
+    """Measure how good the answers are: on a file of questions, or on this repository's own history.
+
+    With --history, a commit message is the question and the files and lines it changed are the answer,
+    asked of the tree of its parent; that tree is read from git, nothing is checked out. Shows NDCG,
+    recall, all-gold, MRR and recall inside token budgets with 95 % intervals; --compare says better,
+    worse or no difference by a paired bootstrap; --gate makes it a check.
+    """
+    _check(request)
+    gates = [summary.read_gate(text) for text in request.gates]
+    other = saved.load(Path(request.compare)) if request.compare else None
+    done = _asked(engine, request, request.profile)
+    kept = _kept(done, request)
+    if request.compare_profile is not None:
+        other = _kept(_asked(engine, request, request.compare_profile), request)
+    comparison = saved.compare(kept, other) if other is not None else None
+    means = summary.summarise(done.answers)
+    latency = summary.latency(done.answers)
+    gate_items = [_gate(gate, means) for gate in gates]
+    groups = summary.groups(done.answers, request.by.value) if request.by else {}
+    return EvalResponse(
+        ok=all(gate.ok for gate in gate_items),
+        source=kept.source,
+        profile=kept.profile,
+        tokenizer=kept.tokenizer,
+        seen=done.seen,
+        asked=len(done.answers),
+        metrics=_means(means),
+        meta=EvalMeta(latency.p50, latency.p95),
+        left_out=dict(sorted(Counter(item.reason.value for item in done.left_out).items())),
+        left_out_examples=[
+            LeftOutItem(item.id, item.reason.value, item.detail) for item in done.left_out[:_EXAMPLES]
+        ],
+        unreachable_gold=done.unreachable,
+        groups={name: _means(values) for name, values in groups.items()},
+        gates=gate_items,
+        comparison=_comparison(_against(request), comparison) if comparison is not None else None,
+        notes=done.notes + _doubts(comparison),
+        written=_write(engine, request, kept, means, other),
+    )
+
+
+def _check(request: EvalRequest) -> None:
+    if bool(request.dataset) == (request.history is not None):
+        raise InvalidRequest(
+            "an evaluation takes a dataset or --history, one of them",
+            hint="satchel eval questions.jsonl, or satchel eval --history 100",
+        )
+    if request.compare and request.compare_profile is not None:
+        raise InvalidRequest(
+            "--compare and --compare-profile are two comparisons", hint="ask for one at a time"
+        )
+    if request.history is not None:
+        if not 1 <= request.history <= MAX_HISTORY:
+            raise InvalidRequest(
+                f"history is {request.history}, it must be from 1 to {MAX_HISTORY}", hint="use --history 100"
+            )
+        if request.repo or request.set:
+            raise InvalidRequest("--repo and --set choose rows of a dataset", hint="leave them out")
+
+
+def _kept(done: evaluation.Run, request: EvalRequest) -> saved.Saved:
+    source = "history" if request.history is not None else "dataset"
+    return saved.keep(done, source, request.tokenizer or "characters / 4")
+
+
+def _against(request: EvalRequest) -> str:
+    return f"profile {request.compare_profile.value}" if request.compare_profile else request.compare
+
+
+def _asked(engine: Engine, request: EvalRequest, profile: Profile | None) -> evaluation.Run:
+    if profile is None:
+        return _run(engine, request)
+    with evaluation.with_profile(engine, profile.value) as other:
+        done = _run(other, request)
+        done.notes += other.notes
+        return done
+
+
+def _run(engine: Engine, request: EvalRequest) -> evaluation.Run:
+    count = tokenizers.get(request.tokenizer).count if request.tokenizer else _quarter
+    if request.history is not None:
+        return evaluation.run_history(engine, request.history, count)
+    rows = cases.read_dataset(Path(request.dataset))
+    chosen = cases.choose(rows, repo=request.repo, set_name=request.set)
+    return evaluation.run_dataset(engine, chosen, count)
+
+
+def _quarter(text: str) -> float:
+    return len(text) / _CHARS_PER_TOKEN
+
+
+def _means(means: Mapping[str, bootstrap.Mean]) -> dict[str, MeanItem]:
+    return {name: MeanItem(*mean) for name, mean in means.items()}
+
+
+def _gate(gate: summary.Gate, means: Mapping[str, bootstrap.Mean]) -> GateItem:
+    """What is compared is the mean as it is shown."""
+    value = means[gate.metric].mean if gate.metric in means else None
+    ok = value is not None and value >= gate.limit
+    found = "not there: no gold has lines" if value is None else f"{value:g}"
+    message = f"{gate.metric} is {found}, the gate is {gate.limit:g}: {'holds' if ok else 'missed'}"
+    return GateItem(gate.metric, gate.limit, value, ok, message)
+
+
+def _comparison(against: str, found: saved.Comparison) -> ComparisonItem:
+    differences = [
+        DifferenceItem(name, item.ours, item.theirs, MeanItem(*item.difference), item.verdict.value)
+        for name, item in found.differences.items()
+    ]
+    first = found.differences[metrics.PRIMARY].verdict.value
+    return ComparisonItem(against, first, found.shared, found.only_ours, found.only_theirs, differences)
+
+
+def _doubts(found: saved.Comparison | None) -> list[str]:
+    if found is None or found.shared >= bootstrap.FEWEST_PAIRS:
+        return []
+    needed = bootstrap.FEWEST_PAIRS
+    return [f"{found.shared} shared questions are too few to tell a difference ({needed} are needed)"]
+
+
+def _write(
+    engine: Engine,
+    request: EvalRequest,
+    kept: saved.Saved,
+    means: Mapping[str, bootstrap.Mean],
+    other: saved.Saved | None,
+) -> list[str]:
+    """The files that were asked for."""
+    if request.save:
+        text = msgspec.json.format(msgspec.json.encode(kept), indent=1).decode() + "\n"
+        saved.write_text(Path(request.save), text)
+    if request.plot:
+        lines = plot.lines_of("this run" if other else "", means)
+        if other is not None:
+            lines += plot.lines_of(_label(request), saved.means_of(other))
+        title = f"{engine.root.name}: recall over {len(kept.queries)} questions"
+        saved.write_text(Path(request.plot), plot.recall_plot(title, lines))
+    return [path for path in (request.save, request.plot) if path]
+
+
+def _label(request: EvalRequest) -> str:
+    return _against(request) if request.compare_profile else Path(request.compare).stem
+
+
+COMMAND = Command("eval", EvalRequest, EvalResponse, run, fresh=False)

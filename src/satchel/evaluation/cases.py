@@ -1,0 +1,227 @@
+"""What is asked, and what would be a good answer? The nouns of an evaluation, and the dataset files.
+
+A dataset is JSON lines, one question each:
+
+    {"query_id": "1", "query": "where is tax computed", "gold": [{"path": "shop/prices.py"}]}
+
+(with optional `start_line` and `end_line` in gold, and `set`, `repo`, `source`, `commit`, `search_root`,
+`category`, `language` beside them), or one object `{"cases": [{"id", "query", "expected_paths"}]}`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from satchel.errors import FileNotFound, InvalidRequest
+
+_NAMED = 60  # names listed in a hint
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Gold(NamedTuple):
+    """A place that a good answer shows; without lines, the whole file.
+
+    Lines of one file are one target together, unless the entry has a `tier`: then somebody chose that very
+    span, and only a result that overlaps it counts. People write paths short, so with a `tier` or a `match`
+    it is enough that one path is the end of the other.
+    """
+
+    path: str
+    start_line: int = 0
+    end_line: int = 0
+    match: str = ""
+    tier: str = ""
+
+    def is_at(self, path: str) -> bool:
+        """Whether a path is that of this place."""
+        if not self.is_loose:
+            return path == self.path
+        name = f"/{self.name}"
+        return f"/{path}".endswith(name) or name.endswith(f"/{path}")
+
+    @property
+    def name(self) -> str:
+        """The path as the question spells it."""
+        return self.match or self.path
+
+    @property
+    def is_loose(self) -> bool:
+        return bool(self.match or self.tier)
+
+
+class Case(NamedTuple):
+    """One question with its gold. `set`, `repo` and `id` together name it."""
+
+    id: str
+    query: str
+    gold: tuple[Gold, ...]
+    set: str = ""
+    repo: str = ""
+    category: str = ""
+    language: str = ""
+    commit: str = ""
+    search_root: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return (self.set, self.repo, self.id)
+
+
+class LeftOutReason(StrEnum):
+    """Why a row or a commit was not asked."""
+
+    GOLD_ELSEWHERE = "gold_not_in_segment"
+    INVALID_QUERY = "invalid_query"
+    ROOT = "root_commit"
+    MERGE = "merge"
+    FEW_WORDS = "few_words"
+    HOUSEKEEPING = "housekeeping"
+    NOTHING_INDEXED = "nothing_indexed"
+    TOO_MANY_FILES = "too_many_files"
+    OBJECT_MISSING = "object_missing"
+
+
+class LeftOut(NamedTuple):
+    """A row or a commit that was not asked."""
+
+    id: str
+    reason: LeftOutReason
+    detail: str = ""
+
+
+class _GoldRow(msgspec.Struct):
+    path: str
+    start_line: int | None = None
+    end_line: int | None = None
+    match: str = ""
+    tier: str = ""
+
+
+class _Row(msgspec.Struct):
+    query_id: str | int
+    query: str
+    gold: list[_GoldRow]
+    set: str = ""
+    repo: str = ""
+    category: str = ""
+    language: str = ""
+    commit: str = ""
+    search_root: str = ""
+
+
+class _CompanionCase(msgspec.Struct):
+    id: str | int
+    query: str
+    expected_paths: list[str]
+    category: str = ""
+    language: str = ""
+
+
+class _Companion(msgspec.Struct):
+    cases: list[_CompanionCase]
+
+
+def read_dataset(path: Path) -> list[Case]:
+    """The questions of a dataset file, in its order."""
+    try:
+        data = path.read_bytes().removeprefix(_BYTE_ORDER_MARK)
+    except OSError as error:
+        raise FileNotFound(
+            f"the dataset {str(path)!r} cannot be read: {error.strerror}",
+            hint="give a JSON lines file, or --history N to take questions from the commits",
+        ) from error
+    cases = _companion(data) or [_case(number, line) for number, line in _lines(data)]
+    if not cases:
+        raise InvalidRequest(f"{path.name} holds no question", hint=_FORMS)
+    _refuse_copies(cases)
+    return cases
+
+
+def choose(cases: list[Case], *, repo: str, set_name: str) -> list[Case]:
+    """The rows of a repository and a set; an empty name takes all."""
+    for field, wanted in (("repo", repo), ("set", set_name)):
+        known = sorted({getattr(case, field) for case in cases} - {""})
+        if wanted and wanted not in known:
+            names = ", ".join(known[:_NAMED]) or "none"
+            raise InvalidRequest(f"the dataset has no {field} {wanted!r}", hint=f"it has: {names}")
+        cases = [case for case in cases if not wanted or getattr(case, field) == wanted]
+    return cases
+
+
+def clean_path(path: str) -> str:
+    """A path as results spell it."""
+    return path.replace("\\", "/").removeprefix("./")
+
+
+def _companion(data: bytes) -> list[Case]:
+    """The cases of the one-object form; empty if the file is of the other form."""
+    try:
+        found = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return []
+    if not isinstance(found, dict) or "cases" not in found:
+        return []
+    try:
+        rows = msgspec.convert(found, _Companion).cases
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(f"the cases do not have their form: {error}", hint=_FORMS) from error
+    return [
+        Case(
+            str(row.id),
+            row.query,
+            tuple(Gold(clean_path(path)) for path in row.expected_paths),
+            category=row.category,
+            language=row.language,
+        )
+        for row in rows
+    ]
+
+
+def _lines(data: bytes) -> list[tuple[int, bytes]]:
+    return [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+
+
+def _case(number: int, line: bytes) -> Case:
+    try:
+        row = msgspec.json.decode(line, type=_Row)
+        gold = tuple(_gold(item) for item in row.gold)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+        raise InvalidRequest(f"line {number} is not a question: {error}", hint=_FORMS) from error
+    return Case(
+        str(row.query_id),
+        row.query,
+        gold,
+        row.set,
+        row.repo,
+        row.category,
+        row.language,
+        row.commit,
+        row.search_root.strip("/"),
+    )
+
+
+def _gold(row: _GoldRow) -> Gold:
+    first = row.start_line or 0
+    last = row.end_line or first
+    if first < 0 or last < first or (last and not first):
+        raise ValueError(f"lines {row.start_line} to {row.end_line} of {row.path!r} are no span")
+    return Gold(clean_path(row.path), first, last, clean_path(row.match), row.tier)
+
+
+def _refuse_copies(cases: list[Case]) -> None:
+    seen = set()
+    for case in cases:
+        if case.key in seen or not case.gold:
+            what = "twice" if case.key in seen else "without gold"
+            raise InvalidRequest(f"the question {case.id!r} is there {what}", hint=_FORMS)
+        seen.add(case.key)
+
+
+_FORMS = (
+    'one {"query_id", "query", "gold": [{"path", "start_line"?, "end_line"?}]} per line, or one object'
+    ' {"cases": [{"id", "query", "expected_paths"}]}'
+)

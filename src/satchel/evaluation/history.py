@@ -1,0 +1,199 @@
+"""Which questions does a repository's own history ask? A commit message → the files and lines it changed,
+as they were in the parent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from satchel.errors import RefNotFound, Unsupported
+from satchel.evaluation import commits
+from satchel.evaluation.cases import Case, Gold, LeftOut, LeftOutReason
+from satchel.evaluation.commits import Change, Commit, Span
+from satchel.lines import split_lines
+from satchel.storage.protocol import Snapshot
+from satchel.storage.records import FileRecord
+from satchel.types import Walk
+from satchel.walking import git
+from satchel.walking.git_command import GitProblem, GitUnusable, run_git
+from satchel.walking.path_kind import path_tags
+from satchel.walking.walker import GitTree
+
+ID_DIGITS = 12  # of a commit: enough to be its name in the largest public repositories
+MOST_FILES = 8  # a commit that changes more is a sweep; its message names no place
+_HOPELESS = 4 * MOST_FILES  # so many changed files that the index is not asked which of them it holds
+_LEAST_WORDS = 3  # "fix", "wip", "more tests" ask nothing
+_LOOKED_AT = 20  # commits per wanted question before giving up
+_MOST_CHARS = 10_000  # longer messages are release notes
+_STAMP_DIGITS = 15  # 60 bits of a blob's id: as a time in nanoseconds it lies in the past
+
+_TRAILER = re.compile(
+    r"(?:[A-Z][a-z]+(?:-[A-Za-z]+)+|Cc|Link|Fixes|Closes|Refs?|Bug|Issue|git-svn-id) ?:.*"
+    r"|\(cherry picked from commit [0-9a-f]+\)"
+)
+_NUMBER = re.compile(r"\s*\((?:[\w.-]+/[\w.-]+)?(?:#|gh-)\d+\)", re.IGNORECASE)
+_WORD = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|[^\\W\\d_]+")  # a CJK sign counts as a word
+_CHANGELOG = re.compile(
+    r"(?:^|/)(?:changelog|changes|history|news|releases?|release[-_]?notes|whatsnew|_?_?version_?_?)(?:\.\w+)?$"
+    r"|(?:^|/)(?:changelog\.d|changelogs?|\.changeset|newsfragments|\.changes)/",
+    re.IGNORECASE,
+)
+
+
+class Candidate(NamedTuple):
+    """A commit that may become a question; the index of its parent decides."""
+
+    commit: Commit
+    question: str
+    changes: tuple[Change, ...]  # of files that the parent has
+
+    @property
+    def parent(self) -> str:
+        return self.commit.parents[0]
+
+
+class PastTree(GitTree):
+    """The files of a commit, each stamped with its blob: an equal stamp is an equal file, so that going
+    from one commit to the next reads only what differs between them."""
+
+    def entries(self) -> Walk:
+        walk = super().entries()
+        files = [
+            entry._replace(mtime_ns=int(self._shas[entry.path][:_STAMP_DIGITS], 16)) for entry in walk.files
+        ]
+        return walk._replace(files=files)
+
+
+class History:
+    """The candidates of a repository, newest first; `left_out` grows as they are asked for."""
+
+    def __init__(self, root: Path, wanted: int) -> None:
+        self.root = root
+        self.seen = 0
+        self.left_out: list[LeftOut] = []
+        self.limit = wanted * _LOOKED_AT + 100  # a short run of bot commits must not end a small request
+        _check_repository(root)
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Commits with a message and a parent, of which the parent's index has yet to be asked."""
+        for commit in commits.recent(self.root, self.limit):
+            self.seen += 1
+            found = self._candidate(commit)
+            if isinstance(found, Candidate):
+                yield found
+            else:
+                self.leave_out(commit, found)
+
+    def leave_out(self, commit: Commit, reason: LeftOutReason) -> None:
+        subject = commit.message.strip().split("\n", 1)[0][:80]
+        self.left_out.append(LeftOut(commit.id[:ID_DIGITS], reason, subject))
+
+    def case(self, candidate: Candidate, snapshot: Snapshot) -> Case | LeftOutReason:
+        """The question, once the parent is indexed."""
+        kept = [
+            (change, record)
+            for change in candidate.changes
+            if (record := snapshot.file(change.old_path)) is not None
+        ]
+        if not kept:
+            return LeftOutReason.NOTHING_INDEXED
+        if len(kept) > MOST_FILES:
+            return LeftOutReason.TOO_MANY_FILES
+        lines = commits.changed_lines(self.root, candidate.commit)
+        gold: list[Gold] = []
+        for change, record in kept:
+            spans = lines.get((change.old_blob, change.new_blob), [])
+            gold += gold_of(record, snapshot.text(record.path), spans)
+        records = [record for _, record in kept]
+        return Case(
+            candidate.commit.id[:ID_DIGITS],
+            candidate.question,
+            tuple(gold),
+            set="history",
+            category=_category(records),
+            language=_most_common(record.language for record in records),
+            commit=candidate.parent,
+        )
+
+    def shortage(self) -> str:
+        """Why there are fewer questions than were asked for."""
+        if _is_shallow(self.root):
+            return "this clone is shallow: git fetch --unshallow brings the rest of the history"
+        if self.seen >= self.limit:
+            return f"{self.seen} commits were looked at, older ones were not"
+        return "the history has no more usable commits"
+
+    def _candidate(self, commit: Commit) -> Candidate | LeftOutReason:
+        if len(commit.parents) != 1:
+            return LeftOutReason.MERGE if commit.parents else LeftOutReason.ROOT
+        question = question_of(commit.message)
+        if len(_WORD.findall(question)) < _LEAST_WORDS:
+            return LeftOutReason.FEW_WORDS
+        try:
+            found = commits.changes(self.root, commit)
+        except GitUnusable as problem:
+            if problem.problem is not GitProblem.FAILED:
+                raise
+            return LeftOutReason.OBJECT_MISSING  # the parent or its trees are not in this clone
+        if found and all(_is_housekeeping(path) for change in found for path in change.paths):
+            return LeftOutReason.HOUSEKEEPING
+        known = tuple(change for change in found if change.old_path)
+        if not known:
+            return LeftOutReason.NOTHING_INDEXED
+        return Candidate(commit, question, known) if len(known) <= _HOPELESS else LeftOutReason.TOO_MANY_FILES
+
+
+def question_of(message: str) -> str:
+    """What a message says, without who signed it and which number it has."""
+    lines = [line.rstrip() for line in message.strip().split("\n")]
+    kept = [line for line in lines if not _TRAILER.fullmatch(line)]
+    return _NUMBER.sub("", "\n".join(kept)).strip()[:_MOST_CHARS]
+
+
+def gold_of(record: FileRecord, text: str, spans: Sequence[Span]) -> list[Gold]:
+    """The changed lines of a file, or the file where git's lines are not ours."""
+    lines = split_lines(text)
+    ends = text.count("\n") + (not text.endswith("\n"))
+    if not spans or not lines or ends != len(lines) or record.encoding.startswith("utf-16"):
+        return [Gold(record.path)]
+    return [Gold(record.path, max(1, first), min(max(1, last), len(lines))) for first, last in spans]
+
+
+def _check_repository(root: Path) -> None:
+    try:
+        git.prefix_of(root)
+        git.resolve_ref(root, "HEAD")
+    except GitUnusable as problem:
+        raise Unsupported(
+            f"there is no history to read: {problem.message}",
+            hint=problem.hint or "use a git repository, or give a dataset file",
+            details=problem.details,
+        ) from problem
+    except RefNotFound as problem:
+        raise RefNotFound(
+            "this repository has no commit yet", hint="commit something, or give a dataset file"
+        ) from problem
+
+
+def _is_shallow(root: Path) -> bool:
+    return run_git(root, ["rev-parse", "--is-shallow-repository"]).strip() == b"true"
+
+
+def _is_housekeeping(path: str) -> bool:
+    """Lock files, manifests, change logs and version numbers: what a release touches."""
+    return "dependency" in path_tags(path, "") or _CHANGELOG.search(path) is not None
+
+
+def _category(records: Sequence[FileRecord]) -> str:
+    """What kind of file a commit changed, if all are of one kind; else code."""
+    for tag in ("test", "docs", "config", "build", "ci"):
+        if all(tag in record.tags for record in records):
+            return tag
+    return "code"
+
+
+def _most_common(names: Iterator[str]) -> str:
+    return min(Counter(names).items(), key=lambda item: (-item[1], item[0]))[0]

@@ -1,0 +1,186 @@
+"""The straight line of an evaluation: cases → searches → scores, over a dataset or over the history."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from satchel import settings
+from satchel.engine import Engine
+from satchel.errors import IndexBusy, InvalidQuery, InvalidRequest
+from satchel.evaluation import metrics
+from satchel.evaluation.cases import Case, LeftOut, LeftOutReason
+from satchel.evaluation.history import ID_DIGITS, Candidate, History, PastTree
+from satchel.evaluation.metrics import CountTokens, Result
+from satchel.evaluation.placement import Place, is_here, is_indexed, places
+from satchel.retrieval.filters import Filters
+from satchel.storage.sqlite import SqliteStore
+from satchel.walking.git import resolve_ref
+from satchel.walking.walker import in_repository
+
+DEPTH = 100  # results asked for: enough to fill the largest token budget with small chunks
+SHOWN = 10  # results of an ordinary search: what the clock is held to
+_NAMED = 20  # ids listed in the details of an error
+PAST_INDEX = "eval.db"  # beside the index: the trees of past commits, one after the other
+
+
+class Answer(NamedTuple):
+    """A question, what was found, and what that is worth."""
+
+    case: Case
+    results: tuple[Result, ...]
+    scores: dict[str, float]
+    milliseconds: float
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything that was asked; `left_out` says what was not, `unreachable` what no search can find."""
+
+    answers: list[Answer] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    unreachable: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seen: int = 0  # rows or commits looked at
+    profile: str = ""  # how the hits were ranked
+
+
+def run_dataset(engine: Engine, cases: Sequence[Case], count: CountTokens) -> Run:
+    """Ask the index of the segment as it is now."""
+    engine.ensure_fresh()
+    run = Run(seen=len(cases))
+    where = places(engine.root, cases)
+    indexed = {record.path for record in engine.snapshot().files()}
+    for number, case in enumerate(cases, 1):
+        place = where[case.search_root]
+        missing = {gold.path: None for gold in case.gold if not is_indexed(indexed, place, gold)}
+        if any(gold.path not in missing or is_here(engine.root, place, gold.path) for gold in case.gold):
+            run.unreachable += missing
+            _ask(run, engine, case, place, count)
+        else:
+            run.left_out.append(LeftOut(case.id, LeftOutReason.GOLD_ELSEWHERE, case.gold[0].path))
+        _report(engine, number, len(cases))
+    if not run.answers:
+        raise InvalidRequest(
+            f"none of the {len(cases)} questions can be asked here: {_counts(run)}",
+            hint="--segment is the repository that the questions are about, --repo picks its rows",
+            details={"left_out": {item.id: item.reason.value for item in run.left_out[:_NAMED]}},
+        )
+    run.notes += _doubts(engine, run)
+    return run
+
+
+def run_history(engine: Engine, wanted: int, count: CountTokens) -> Run:
+    """Ask about the last commits, each of the index of its parent. The index goes from parent to parent,
+    oldest first, so what two parents share is parsed once; the user's files and .git are only read."""
+    history = History(engine.root, wanted)
+    candidates = history.candidates()
+    run = Run()
+    newest_first: dict[str, int] = {}
+    store = SqliteStore(settings.index_path(engine.root, engine.options).with_name(PAST_INDEX))
+    while len(run.answers) < wanted and (batch := list(islice(candidates, wanted - len(run.answers)))):
+        for candidate in batch:
+            newest_first[candidate.commit.id[:ID_DIGITS]] = len(newest_first)
+        for candidate in reversed(batch):
+            _ask_past(run, engine, store, history, candidate, count)
+            _report(engine, len(run.answers), wanted)
+    _report(engine, wanted, wanted)
+    run.answers.sort(key=lambda answer: newest_first[answer.case.id])
+    run.left_out += history.left_out
+    run.seen = history.seen
+    _complain(run, history, wanted)
+    return run
+
+
+def with_profile(engine: Engine, profile: str) -> Engine:
+    """The same segment and index, ranked otherwise."""
+    other = Engine(engine.root, engine.store, replace(engine.options, profile=profile))
+    other.progress = engine.progress
+    return other
+
+
+def _ask_past(
+    run: Run, engine: Engine, store: SqliteStore, history: History, candidate: Candidate, count: CountTokens
+) -> None:
+    tree = PastTree(engine.root, candidate.parent, engine.options.walk)
+    past = Engine(engine.root, store, engine.options, tree)
+    past.progress = engine.progress if not store.exists() else None  # only the first takes long
+    with past:
+        generation = past.refresh().generation
+        case = history.case(candidate, past.snapshot())
+        if isinstance(case, Case):
+            _ask(run, past, case, Place(), count)
+            run.notes += [note for note in past.notes if note not in run.notes]
+        else:
+            history.leave_out(candidate.commit, case)
+        if past.snapshot().generation != generation:
+            raise IndexBusy(
+                "another evaluation moved the index of past trees", hint="run one evaluation at a time"
+            )
+
+
+def _ask(run: Run, engine: Engine, case: Case, place: Place, count: CountTokens) -> None:
+    filters = Filters(path_prefix=place.within)
+    engine.corpus()  # loading the index is no part of a search
+    _tell_profile(run, engine)
+    try:
+        start = time.perf_counter()
+        engine.search(case.query, SHOWN, filters)
+        elapsed = time.perf_counter() - start
+        hits, _ = engine.search(case.query, DEPTH, filters)
+    except InvalidQuery as error:
+        run.left_out.append(LeftOut(case.id, LeftOutReason.INVALID_QUERY, error.message))
+        return
+    results = tuple(Result(place.prefix + hit.path, hit.start_line, hit.end_line, hit.text) for hit in hits)
+    scores = metrics.scores(case.gold, results, count)
+    run.answers.append(Answer(case, results, scores, elapsed * 1000))
+
+
+def _tell_profile(run: Run, engine: Engine) -> None:
+    """An index without vectors is ranked without them, whatever was asked for: that is said."""
+    run.profile = engine.profile
+    note = f"ranked as {engine.profile}, not {engine.options.profile}: the index holds no vectors"
+    if engine.profile != engine.options.profile and note not in run.notes:
+        run.notes.append(note)
+
+
+def _doubts(engine: Engine, run: Run) -> list[str]:
+    """What may be wrong with a dataset in this segment."""
+    notes = []
+    repos = {answer.case.repo for answer in run.answers}
+    if len(repos) > 1:
+        notes.append(f"the questions asked name {len(repos)} repositories; --repo picks one")
+    commits = {answer.case.commit for answer in run.answers} - {""}
+    if commits and in_repository(engine.root):
+        head = resolve_ref(engine.root, "HEAD")
+        other = sum(bool(answer.case.commit) and answer.case.commit != head for answer in run.answers)
+        if other:
+            notes.append(f"{other} questions are about another commit than HEAD; their lines may have moved")
+    return notes
+
+
+def _complain(run: Run, history: History, wanted: int) -> None:
+    if not run.answers:
+        raise InvalidRequest(
+            f"none of the {history.seen} commits looked at can be a question: {_counts(run)}",
+            hint=history.shortage(),
+            details={"left_out": {item.id: item.reason.value for item in run.left_out[:_NAMED]}},
+        )
+    if len(run.answers) < wanted:
+        run.notes.append(f"{len(run.answers)} of {wanted} questions: {history.shortage()}")
+
+
+def _counts(run: Run) -> str:
+    counts = Counter(item.reason.value for item in run.left_out)
+    return ", ".join(f"{reason} {count}" for reason, count in sorted(counts.items()))
+
+
+def _report(engine: Engine, done: int, total: int) -> None:
+    if engine.progress is not None:
+        engine.progress(done, total)

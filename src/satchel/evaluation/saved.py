@@ -1,0 +1,171 @@
+"""How is one evaluation kept, and what is different in the next? A JSON file with every question, its
+results and its scores, and the paired comparison of two such lists."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from satchel.errors import FileNotFound, InvalidRequest
+from satchel.evaluation import bootstrap
+from satchel.evaluation.bootstrap import Difference, Mean
+from satchel.evaluation.metrics import METRICS
+from satchel.evaluation.run import DEPTH, Run
+
+VERSION = 1
+
+
+class SavedGold(msgspec.Struct, frozen=True, omit_defaults=True):
+    path: str
+    start_line: int = 0
+    end_line: int = 0
+    match: str = ""
+    tier: str = ""
+
+
+class SavedResult(msgspec.Struct, frozen=True):
+    path: str
+    start_line: int
+    end_line: int
+
+
+class SavedQuery(msgspec.Struct, frozen=True):
+    """One question; the names are those of a dataset row, so that other scorers can read it."""
+
+    set: str
+    repo: str
+    query_id: str
+    category: str
+    language: str
+    query: str
+    gold: tuple[SavedGold, ...]
+    results: tuple[SavedResult, ...]
+    scores: dict[str, float]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return (self.set, self.repo, self.query_id)
+
+
+class SavedLeftOut(msgspec.Struct, frozen=True):
+    id: str
+    reason: str
+    detail: str
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """An evaluation. No time stands in it: the same answers give the same bytes."""
+
+    version: int
+    source: str
+    profile: str
+    tokenizer: str
+    depth: int
+    queries: list[SavedQuery]
+    left_out: list[SavedLeftOut]
+
+
+class Comparison(NamedTuple):
+    """`shared` questions were compared; the others were asked on one side only, or with other gold."""
+
+    shared: int
+    only_ours: int
+    only_theirs: int
+    differences: dict[str, Difference]
+
+
+def keep(run: Run, source: str, tokenizer: str) -> Saved:
+    """A run as it is saved."""
+    queries = [
+        SavedQuery(
+            set=answer.case.set,
+            repo=answer.case.repo,
+            query_id=answer.case.id,
+            category=answer.case.category,
+            language=answer.case.language,
+            query=answer.case.query,
+            gold=tuple(SavedGold(*gold) for gold in answer.case.gold),
+            results=tuple(SavedResult(item.path, item.start_line, item.end_line) for item in answer.results),
+            scores=answer.scores,
+        )
+        for answer in run.answers
+    ]
+    left_out = [SavedLeftOut(item.id, item.reason.value, item.detail) for item in run.left_out]
+    return Saved(VERSION, source, run.profile, tokenizer, DEPTH, queries, left_out)
+
+
+def means_of(saved: Saved) -> dict[str, Mean]:
+    """The means of a saved evaluation."""
+    scores = [query.scores for query in saved.queries]
+    return bootstrap.means({name: [item[name] for item in scores if name in item] for name in METRICS})
+
+
+def load(path: Path) -> Saved:
+    """A saved evaluation."""
+    try:
+        saved = msgspec.json.decode(path.read_bytes(), type=Saved)
+    except OSError as error:
+        raise FileNotFound(
+            f"{str(path)!r} cannot be read: {error.strerror}",
+            hint="write it first: satchel eval … --save FILE",
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidRequest(
+            f"{path.name} is no saved evaluation: {error}", hint="write it with satchel eval … --save FILE"
+        ) from error
+    if saved.version != VERSION:
+        raise InvalidRequest(
+            f"{path.name} has version {saved.version}, this Satchel reads {VERSION}", hint="save it anew"
+        )
+    return saved
+
+
+def compare(ours: Saved, theirs: Saved) -> Comparison:
+    """Ours against theirs, over the questions that both were asked with the same gold."""
+    if (ours.tokenizer, ours.depth) != (theirs.tokenizer, theirs.depth):
+        raise InvalidRequest(
+            f"tokens were counted by {theirs.tokenizer} over {theirs.depth} results there,"
+            f" by {ours.tokenizer} over {ours.depth} here",
+            hint="save both with the same --tokenizer",
+        )
+    known = {query.key: query for query in theirs.queries}
+    pairs = [
+        (query.scores, other.scores)
+        for query in ours.queries
+        if (other := known.get(query.key)) is not None
+        and (other.gold, other.query) == (query.gold, query.query)
+    ]
+    if not pairs:
+        raise InvalidRequest(
+            "no question is in both evaluations", hint="compare runs over the same questions"
+        )
+    rest = len(ours.queries) - len(pairs), len(theirs.queries) - len(pairs)
+    return Comparison(len(pairs), *rest, _differences(pairs))
+
+
+def _differences(
+    pairs: Sequence[tuple[Mapping[str, float], Mapping[str, float]]],
+) -> dict[str, Difference]:
+    found = {}
+    for name in METRICS:
+        both = [(ours[name], theirs[name]) for ours, theirs in pairs if name in ours and name in theirs]
+        if both:
+            found[name] = bootstrap.compare([one for one, _ in both], [other for _, other in both])
+    return found
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file in one step."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        partial.write_bytes(text.encode())
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise InvalidRequest(
+            f"{str(path)!r} cannot be written: {error.strerror}", hint="name a file in a folder that is there"
+        ) from error

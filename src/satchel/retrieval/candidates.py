@@ -1,0 +1,103 @@
+"""Which files may answer at all: the first few hundred by words, and whatever the question names outright."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from satchel.retrieval import meaning
+from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.evidence import Postings, saturated, scaled, summed
+from satchel.retrieval.question import Question
+from satchel.retrieval.views import View
+from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
+
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
+
+    from satchel.retrieval.corpus import Places
+    from satchel.retrieval.evidence import Floats
+
+CANDIDATES = 300  # files that are looked at closely
+_ENOUGH = 400_000  # postings to score; common words are left to the close look
+_ASIDE = {"test": 1.0, "example": 0.5}  # how much later such files come among candidates
+_NAMED = 8  # files that define one name or have one file name; more of them are left to the words
+_NAMES = 50  # identifiers of a question that are looked up
+_NEAR = 30  # files that are taken in for their meaning alone
+_DIGITS = 9
+
+
+def find(
+    postings: Postings, question: Question, accepted: NDArray[np.bool_], count: int, *, by_meaning: bool
+) -> Places:
+    """The positions of the candidates, ascending."""
+    corpus = postings.corpus
+    rough = np.where(_matched(postings) & accepted, _rough(postings), -np.inf)
+    order = np.argsort(-np.round(rough, _DIGITS), kind="stable")[:count]
+    best = order[rough[order] > -np.inf]
+    if not len(best):
+        return best
+    named = np.fromiter(_named(corpus, question), np.int64)
+    near = meaning.nearest(corpus, postings.views, _NEAR) if by_meaning else named
+    more = np.concatenate((named, near))
+    chosen = np.zeros(len(corpus.files), bool)  # np.union1d would load numpy.ma, which takes 16 ms
+    chosen[best] = True
+    chosen[more[accepted[more]]] = True
+    return np.flatnonzero(chosen)
+
+
+def _named(corpus: Corpus, question: Question) -> Iterator[int]:
+    """The files that the question names: by what they define, by their path, in a stack trace."""
+    names = dict.fromkeys((question.symbol, *question.title_names, *question.prose_names))
+    for name in list(filter(None, names))[:_NAMES]:
+        paths = {item.path for item in corpus.snapshot.symbols_named(name)}
+        if len(paths) <= _NAMED:
+            yield from (corpus.position_of[path] for path in sorted(paths))
+    written = [item.path for item in question.mentions] + [frame.path for frame in question.frames]
+    for name in dict.fromkeys(path.rpartition("/")[2] for path in written):
+        files = corpus.files_named(name)
+        if len(files) <= _NAMED:
+            yield from files
+
+
+def _matched(postings: Postings) -> NDArray[np.bool_]:
+    """The files that hold any word of the question."""
+    matched = np.zeros(len(postings.corpus.files), bool)
+    for places, _ in postings.found:
+        matched[postings.corpus.file_of[places]] = True
+    return matched
+
+
+def _rough(postings: Postings) -> Floats:
+    """A first score of every file: its best unit, and how much there is in all of them."""
+    corpus = postings.corpus
+    owners = corpus.file_of[corpus.alive]
+    total = np.zeros(len(corpus.files))
+    for view in (View.TITLE,) if postings.views.all_title else (View.BLEND, View.TITLE):
+        units = _unit_scores(postings, view)[corpus.alive]
+        best = np.zeros(len(corpus.files))
+        np.maximum.at(best, owners, units)
+        spread = np.sqrt(summed(owners, units**2, len(corpus.files)))
+        total += scaled(best) + scaled(spread)
+    return total - corpus.tagged(_ASIDE)
+
+
+def _unit_scores(postings: Postings, view: View) -> Floats:
+    """Rare words first, until enough was scored."""
+    corpus = postings.corpus
+    weights = postings.views.weights[view]
+    scores = np.zeros(len(corpus.file_of))
+    done = 0
+    for number in sorted(range(len(weights)), key=lambda item: (len(postings.found[item][0]), item)):
+        places, packed = postings.found[number]
+        if not weights[number] or (done and done + len(places) > _ENOUGH):
+            continue
+        done += len(places)
+        lengths = corpus.body_lengths[places].astype(np.float64) + corpus.comment_lengths[places]
+        norm = 0.4 + 0.6 * lengths / (corpus.mean_body_length + corpus.mean_comment_length)
+        frequency = (BODY.read(packed) + 1.5 * COMMENT.read(packed)) / norm
+        frequency += 3.0 * NAME.read(packed) + 3.0 * STEM.read(packed) + FOLDER.read(packed)
+        scores[places] += weights[number] * postings.unit_rarity[number] * saturated(frequency)
+    return scores

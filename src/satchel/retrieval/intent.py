@@ -1,0 +1,133 @@
+"""What kind of answer does a question ask for?
+
+Signals are soft and several hold at once: they tilt the ranking, they never shut a kind of file out.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from satchel.retrieval.question import Question
+
+
+class Signal(StrEnum):
+    """What a question can point at."""
+
+    IDENTIFIER = "identifier"
+    PATH = "path"
+    ERROR = "error"
+    DOCUMENTS = "documents"
+    TESTS = "tests"
+    CONFIG = "config"
+    CONCEPT = "concept"
+
+
+_PROSE_READ = 4000  # characters; what comes later in an issue seldom says what it is about
+_IN_PROSE = 0.3  # what a word in the body of an issue is worth against one in its title
+_NAMED = 0.8  # what the name of a thing of that kind is worth
+_WEAK = 0.5  # what a word is worth that often means something else
+_NAME_IN_TITLE = 0.3  # one name among words; the rest by the share of names
+_NAME_IN_BODY = 0.2
+_CODE_IN_BODY = 0.2
+
+# sure words, then words that often mean something else; whole words of the lower-case text
+_DOCUMENTS = (
+    r"readme|changelog|change log|release notes|tutorials?|documentation|docs|getting started|quick ?start"
+    r"|(?:user|migration|style) guide|contributing|faq|licen[cs]e|installation"
+    r"|how (?:do i|to|can i|do you) (?:install|contribute)",
+    r"guides?|examples?|documented|manual|upgrading|usage",
+)
+_TESTS = (
+    r"tests|(?:unit|integration|regression|end to end|e2e|acceptance|smoke|snapshot) test\w*|unittests?"
+    r"|test (?:for|of|that|covers?|covering|files?|cases?|suites?|data|coverage|fixtures?)|testcases?"
+    r"|fixtures?|benchmarks?|conftest|specs|tested",
+    r"test|spec|testing|mocks?|mocked|stubs?|benchmarking",
+)
+_CONFIG = (
+    r"(?:config\w*|settings|manifest|lock|build|workflow|compose|env) files?|lockfile|dockerfile|makefile"
+    r"|docker compose|github actions|gitlab ci|pyproject|package json|tsconfig|editorconfig|pre commit",
+    r"config|configs|configuration|settings?|ci|pipelines?|workflows?|manifest|toml|ya?ml|ini"
+    r"|environment variables?",
+)
+_ERRORS = (
+    r"traceback|stack ?trace|crash|crashes|crashed|panics|panicked|segfaults?|segmentation fault",
+    r"errors?|exceptions?|fails|failed|failing|failure|bugs?|broken|breaks|raises|throws|thrown|wrong|wrongly"
+    r"|incorrect|incorrectly|unexpected|unexpectedly|regression",
+)
+_PLACES = {  # what the path of a mentioned file says
+    Signal.DOCUMENTS: r"(?:^|/)(?:docs?|documentation|guides?)/|\.(?:md|mdx|rst|markdown)$",
+    Signal.TESTS: r"(?:^|/)(?:tests?|specs?|__tests__|fixtures)/|(?:^|/)test_[^/]*+$|[._](?:test|spec)\.\w+$",
+    Signal.CONFIG: r"\.(?:toml|ya?ml|ini|cfg|json|lock)$|file$",
+}
+_ERROR_NAME = r"[A-Z]\w*?(?:Error|Exception)$"
+_TEST_NAME = r"test_\w|\w*?(?:_tests?$|[a-z0-9]Tests?$|_spec$|[a-z0-9]Spec$)|Test[A-Z]"
+
+
+def signals(question: Question) -> dict[Signal, float]:
+    """How strongly a question points at each kind of answer, from 0 to 1; every kind is in it."""
+    title, prose = _plain(question.title), _plain(question.prose)
+    found = {
+        Signal.IDENTIFIER: _identifier(question),
+        Signal.PATH: _path(question),
+        Signal.ERROR: 1.0
+        if question.frames
+        else max(_words(title, prose, _ERRORS), _named(question, _ERROR_NAME)),
+        Signal.DOCUMENTS: _words(title, prose, _DOCUMENTS),
+        Signal.TESTS: max(_words(title, prose, _TESTS), _named(question, _TEST_NAME)),
+        Signal.CONFIG: _words(title, prose, _CONFIG),
+    }
+    for kind, place in _PLACES.items():
+        if any(re.search(place, mention.path) for mention in question.mentions):
+            found[kind] = max(found[kind], found[Signal.PATH])
+    return {**found, Signal.CONCEPT: _concept(question, found)}
+
+
+def _identifier(question: Question) -> float:
+    if question.symbol:
+        return 1.0
+    if question.title_names:
+        share = len(question.title_names) / max(len(question.title.split()), 1)
+        return min(1.0, _NAME_IN_TITLE + share)
+    return _NAME_IN_BODY * bool(question.prose_names) + _CODE_IN_BODY * bool(question.code_names)
+
+
+def _path(question: Question) -> float:
+    """A question that is a path and no more, one that names a path, an issue with a path somewhere."""
+    named = [mention.path.rpartition("/")[2] for mention in question.mentions]
+    if not named:
+        return 0.0
+    if not question.prose and not question.code and " " not in question.title:
+        return 1.0
+    title = question.title.replace("\\", "/")
+    return 0.8 if any(name in title for name in named) else 0.4
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]++", text[:_PROSE_READ].lower()))
+
+
+def _words(title: str, prose: str, lists: tuple[str, str]) -> float:
+    """The strongest word of the lists, in the title or weaker in the prose; code names its own things."""
+    return max(_strength(title, lists), _IN_PROSE * _strength(prose, lists))
+
+
+def _strength(plain: str, lists: tuple[str, str]) -> float:
+    for words, strength in zip(lists, (1.0, _WEAK), strict=True):
+        if re.search(rf"\b(?:{words})\b", plain):
+            return strength
+    return 0.0
+
+
+def _named(question: Question, form: str) -> float:
+    """Whether an identifier of that form is named in the title, or weaker in the prose."""
+    if any(re.match(form, name) for name in question.title_names):
+        return _NAMED
+    return _IN_PROSE * any(re.match(form, name) for name in question.prose_names)
+
+
+def _concept(question: Question, found: dict[Signal, float]) -> float:
+    """Plain prose: the less a question names, the more it is about an idea."""
+    if question.symbol or found[Signal.PATH] == 1.0 or not question.title:
+        return 0.0
+    return 1.0 - 0.7 * max(found[Signal.IDENTIFIER], found[Signal.PATH], _WEAK * found[Signal.ERROR])

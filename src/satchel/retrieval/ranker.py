@@ -1,0 +1,49 @@
+"""Signals → one score per file: a weighted sum. The weights are data, one file per profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from satchel import plugins
+from satchel.retrieval.signals.signal import Context
+
+if TYPE_CHECKING:
+    from satchel.retrieval.evidence import Floats
+
+_WEIGHTS = Path(__file__).parent / "weights"
+_DIGITS = 6  # scores that differ less are equal, and ties break by path
+
+
+@cache
+def weights(profile: str) -> Mapping[str, float]:
+    """What each signal weighs."""
+    return msgspec.json.decode((_WEIGHTS / f"{profile}.json").read_bytes(), type=_Profile).weights
+
+
+class _Profile(msgspec.Struct):
+    """A file of weights; beside them it says how they were found."""
+
+    weights: dict[str, float]
+
+
+def signals(context: Context) -> dict[str, Floats]:
+    """Every signal of every candidate."""
+    found: dict[str, Floats] = {}
+    for name in plugins.names("signal"):
+        found.update(plugins.load("signal", name).compute(context))
+    return found
+
+
+def score(found: Mapping[str, Floats], weighed: Mapping[str, float], count: int) -> Floats:
+    """The weighted sum, added up in the order of the names."""
+    total = np.zeros(count)
+    for name in sorted(weighed):
+        if name in found:
+            total += weighed[name] * found[name]
+    return np.round(total, _DIGITS)

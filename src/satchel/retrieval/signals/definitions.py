@@ -1,0 +1,137 @@
+"""Does the file define what the question speaks of, by name?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from satchel.retrieval.evidence import scaled
+from satchel.retrieval.signals.signal import Context, SignalGroup
+from satchel.terms import terms
+from satchel.types import ChunkKind
+
+if TYPE_CHECKING:
+    from satchel.retrieval.evidence import Floats
+
+_PARTLY = 0.7  # exponent: a name whose words are not all asked for counts less
+_IN_PROSE = 0.6  # an identifier inside a sentence is rather a hint than the question
+_OTHER_CASE = 0.6
+_TOO_COMMON = 8  # files that define the same name; above this it tells nothing
+_TYPE_WORTH = 1.5
+_MOST_NAMES = 200  # of a report; each is looked up
+_IDENTIFIER = re.compile(r"\b(?:[A-Za-z]+[a-z0-9]+[A-Z]\w*|[A-Za-z0-9]+_\w+|[A-Z]+[a-z0-9]+[A-Z]\w*)\b")
+_UNKNOWN = 6.0  # how telling a word is that stands in no file
+_TYPES = frozenset({ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT})
+
+
+def compute(context: Context) -> dict[str, Floats]:
+    full = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.views.full_words)}
+    names, types = _by_words(context, full)
+    exact = _exact(context)
+    return {
+        "definition_words": names,
+        "type_words": types,
+        "definition_exact": exact,
+        "definition_prose": scaled(np.minimum(_defining(context, context.question.prose_names), 6.0)),
+        "joined_words": _joined(context),
+        "head_comment": _head(context),
+    }
+
+
+def _plain(words: Iterable[str]) -> Iterable[str]:
+    return dict.fromkeys(term for word in words for term in terms(word) if term[0] != "=")
+
+
+def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Floats]:
+    """The definition whose name's words are asked for most, of any kind and of types alone."""
+    names, types = np.zeros(context.count), np.zeros(context.count)
+    total = sum(asked.values()) or 1.0
+    evidence = context.evidence
+    context.outlines  # noqa: B018  all are read at once
+    named = np.flatnonzero(np.bincount(evidence.file[evidence.name > 0])).tolist()  # the rest defines none
+    for at in named:
+        known = context.corpus.definitions(int(evidence.files[at]))
+        for entry in dict.fromkeys(entry for term in known.keys() & asked.keys() for entry in known[term]):
+            share = _share(entry[0], asked) / total
+            names[at] = max(names[at], share)
+            if entry[1]:
+                types[at] = max(types[at], share)
+    return names, types
+
+
+def _share(own: tuple[str, ...], asked: Mapping[str, float]) -> float:
+    matched = [asked[term] for term in own if term in asked]
+    return sum(matched) * float((len(matched) / len(own)) ** _PARTLY)
+
+
+def _exact(context: Context) -> Floats:
+    """The question is, or holds, an identifier that the file defines."""
+    found = np.zeros(context.count)
+    symbol = context.question.symbol
+    wanted = (
+        [symbol]
+        if symbol
+        else list(dict.fromkeys(_IDENTIFIER.findall(context.question.text[:12_000])))[:_MOST_NAMES]
+    )
+    for name in wanted:
+        for item in context.symbols_named(name):
+            at = context.position.get(item.path)
+            if at is not None:
+                worth = (1.0 if symbol else _IN_PROSE) * (1.0 if item.symbol.name == name else _OTHER_CASE)
+                found[at] = max(found[at], worth)
+    return found
+
+
+def _defining(context: Context, names: Iterable[str]) -> Floats:
+    """How many of some identifiers the file defines; the rarer a definition, the more it counts."""
+    found = np.zeros(context.count)
+    for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
+        items = [item for item in context.symbols_named(name) if item.symbol.name == name]
+        paths = {item.path for item in items if not context.is_test(item.path)}
+        if 0 < len(paths) <= _TOO_COMMON:
+            worth = (_TYPE_WORTH if any(item.symbol.kind in _TYPES for item in items) else 1.0) / len(paths)
+            for path in paths:
+                at = context.position.get(path)
+                if at is not None:
+                    found[at] += worth
+    return found
+
+
+def _joined(context: Context) -> Floats:
+    """Two adjacent words of the question are one identifier, defined here, or at least mentioned."""
+    found = np.zeros(context.count)
+    words = context.views.full_words
+    for first, second in dict.fromkeys(pairwise(words)):
+        for joined in (first + second, first.rstrip("s") + second.rstrip("s")):
+            mentioned, defined = context.files_with(f"={joined}")
+            if len(mentioned):
+                found[mentioned] = np.maximum(found[mentioned], 0.5)
+                found[defined] = 1.0
+                break
+    return found
+
+
+def _head(context: Context) -> Floats:
+    """How much of the question stands in the comment that opens the file."""
+    asked = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.views.title_words)}
+    total = sum(asked.values()) or 1.0
+    shares = [sum(asked[term] for term in outline.head if term in asked) for outline in context.outlines]
+    return np.array(shares, np.float64) / total
+
+
+SIGNAL = SignalGroup(
+    "definitions",
+    (
+        "definition_words",
+        "type_words",
+        "definition_exact",
+        "definition_prose",
+        "joined_words",
+        "head_comment",
+    ),
+    compute,
+)

@@ -1,0 +1,38 @@
+"""Does the file speak of what the question is about, even in other words?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from satchel.embedding import pooling
+from satchel.retrieval.meaning import question_vector
+from satchel.retrieval.signals.signal import Context, SignalGroup
+from satchel.retrieval.views import View
+
+if TYPE_CHECKING:
+    from satchel.retrieval.evidence import Floats
+
+
+def compute(context: Context) -> dict[str, Floats]:
+    # a report names what it is about, and its many words together mean little
+    vectors = context.unit_vectors if context.views.all_title else None
+    asked = None if vectors is None else question_vector(context.views, View.TITLE)
+    if asked is None or vectors is None or context.corpus.file_vectors is None:
+        return {}
+    best = np.maximum.reduceat(pooling.similarities(vectors, asked), context.evidence.unit_starts)
+    files = context.corpus.file_vectors[context.evidence.files]
+    return {
+        "meaning_unit": _spread(best),
+        "meaning_file": _spread(pooling.similarities(files, asked)),
+    }
+
+
+def _spread(likeness: Floats) -> Floats:
+    """How far above the middle of the candidates: 0 there, 1 at the top."""
+    middle = float(np.median(likeness))  # no sum, so no order of adding
+    return (likeness - middle) / max(float(likeness.max()) - middle, 1e-6)
+
+
+SIGNAL = SignalGroup("meaning", ("meaning_unit", "meaning_file"), compute)

@@ -1,0 +1,90 @@
+"""The seam of the ranker: a sort of signals looks at the candidates and gives each a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from satchel.retrieval.evidence import Evidence
+from satchel.retrieval.intent import Signal as Intent
+from satchel.retrieval.question import Question
+from satchel.retrieval.views import Views
+from satchel.storage.postings import NAME
+from satchel.storage.records import FileRecord, Outline, SymbolRecord
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from satchel.retrieval.corpus import Places
+    from satchel.retrieval.evidence import Floats
+
+
+class Context:
+    """A question and its candidates, with what several signals need."""
+
+    def __init__(self, evidence: Evidence, question: Question, intents: Mapping[Intent, float]) -> None:
+        self.evidence = evidence
+        self.question = question
+        self.intents = intents
+        self.views: Views = evidence.views
+        self.corpus = evidence.corpus
+        self.records: list[FileRecord] = [self.corpus.files[at] for at in evidence.files.tolist()]
+
+    @property
+    def count(self) -> int:
+        return len(self.records)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Where a path stands among the candidates."""
+        return {record.path: at for at, record in enumerate(self.records)}
+
+    @lru_cache  # noqa: B019
+    def symbols_named(self, name: str) -> list[SymbolRecord]:
+        """The definitions of a name, in whatever case."""
+        return self.corpus.snapshot.symbols_named(name)
+
+    def is_test(self, path: str) -> bool:
+        return "test" in self.corpus.files[self.corpus.position_of[path]].tags
+
+    def files_with(self, term: str) -> tuple[Places, Places]:
+        """The candidates that mention a term, and those that define it as a name."""
+        places, packed = self.corpus.postings(term)
+        local = self.local[self.corpus.file_of[places]]
+        inside = local >= 0
+        return local[inside], local[inside & (NAME.read(packed) > 0)]
+
+    @cached_property
+    def local(self) -> Places:
+        """For each file of the corpus its position among the candidates, or -1."""
+        local = np.full(len(self.corpus.files), -1, np.int64)
+        local[self.evidence.files] = np.arange(self.count)
+        return local
+
+    @cached_property
+    def outlines(self) -> list[Outline]:
+        return [outline for outline, _ in self.corpus.outlines(self.evidence.files.tolist())]
+
+    @cached_property
+    def unit_vectors(self) -> NDArray[np.int8] | None:
+        """A row for each unit of the candidates; None for an index made without a model."""
+        if self.corpus.file_vectors is None:
+            return None
+        parts = [vectors for _, vectors in self.corpus.outlines(self.evidence.files.tolist())]
+        return np.frombuffer(b"".join(parts), np.int8).reshape(len(self.evidence.places), -1)
+
+    @cached_property
+    def rarity(self) -> dict[str, float]:
+        """How rare a term of the question is among files."""
+        return dict(zip(self.views.terms, self.evidence.postings.file_rarity, strict=True))
+
+
+class SignalGroup(NamedTuple):
+    """Signals that are computed together."""
+
+    name: str
+    signals: tuple[str, ...]
+    compute: Callable[[Context], Mapping[str, Floats]]

@@ -1,0 +1,81 @@
+"""Do the question's words stand in the file: in its best unit, its best few, all of it, in its names?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from satchel.retrieval.evidence import saturated, scaled, summed
+from satchel.retrieval.signals.signal import Context, SignalGroup
+from satchel.retrieval.views import View
+
+if TYPE_CHECKING:
+    from satchel.retrieval.evidence import Floats
+
+_NAME = _STEM = 3.0  # a word in a definition's name or in the file's name says more than one in the text
+_COMMENT = 0.5
+_VIEWS = (View.BLEND, View.FULL, View.TITLE)
+_LONG = 0.6  # how much a long unit is held against it
+
+
+def unit_worth(context: Context) -> Floats:
+    """What each entry is worth, all fields taken together."""
+    evidence = context.evidence
+    norm = evidence.norm(_LONG)
+    frequency = (evidence.body + _COMMENT * evidence.comment) / norm
+    frequency += _NAME * evidence.name + _STEM * evidence.stem + evidence.folder
+    return saturated(frequency)
+
+
+def compute(context: Context) -> dict[str, Floats]:
+    evidence = context.evidence
+    worth = unit_worth(context)
+    inside = saturated(evidence.body / evidence.norm(_LONG) + _NAME * evidence.name)  # whatever the path
+    found: dict[str, Floats] = {}
+    for view in _VIEWS:
+        if found and context.views.all_title:
+            found[f"unit_{view}"] = found[f"unit_{_VIEWS[0]}"]
+        else:
+            found[f"unit_{view}"] = scaled(evidence.best_of_file(evidence.by_unit(worth, view)))
+    found["units_blend"] = scaled(evidence.best_four_of_file(evidence.by_unit(inside, View.BLEND)))
+    found["unit_names"] = scaled(evidence.best_of_file(evidence.by_unit(worth, View.NAMES)))
+    found["file_full"] = scaled(
+        evidence.by_file(evidence.body / np.maximum(1.0, _file_norm(context)), View.FULL)
+    )
+    found["names_blend"] = scaled(evidence.by_file(evidence.name, View.BLEND))
+    first = np.zeros(len(evidence.places), bool)
+    first[evidence.unit_starts] = True
+    first_here = first[evidence.unit]  # a path is the same in all units of a file
+    found["folder_blend"] = scaled(evidence.by_file(np.where(first_here, evidence.folder, 0.0), View.BLEND))
+    found["stem_blend"] = scaled(evidence.by_file(np.where(first_here, evidence.stem, 0.0), View.BLEND))
+    return found
+
+
+def _file_norm(context: Context) -> Floats:
+    """Long files repeat more; half of that is held against them."""
+    evidence = context.evidence
+    corpus = context.corpus
+    lengths = (
+        corpus.body_lengths[evidence.places].astype(np.float64) + corpus.comment_lengths[evidence.places]
+    )
+    per_file = summed(evidence.unit_file, lengths, len(evidence.files))
+    mean = (
+        (corpus.mean_body_length + corpus.mean_comment_length) * corpus.unit_count / max(1, len(corpus.files))
+    )
+    return (0.25 + 0.75 * per_file / max(1.0, mean))[evidence.file]
+
+
+SIGNAL = SignalGroup(
+    "words",
+    (
+        *(f"unit_{view}" for view in _VIEWS),
+        "units_blend",
+        "unit_names",
+        "file_full",
+        "names_blend",
+        "folder_blend",
+        "stem_blend",
+    ),
+    compute,
+)

@@ -1,0 +1,192 @@
+"""Which words of a question count, and how much: all of it, its title, a blend of its parts, its names.
+
+A short question is all title, and words that come early in it count more. Of an issue report the title counts
+twice, the prose once and the code half; repetition counts by its square root.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from satchel.retrieval.question import Question
+from satchel.retrieval.spellings import other_spellings
+from satchel.terms import terms, tokens, words
+
+_MOST_CHARS = 12_000  # of a text; what comes after is rarely about something else
+_MOST_TERMS = 400  # of the blend, by first appearance
+_LATE = 0.4  # how much less the last word of a short question counts than the first
+_TITLE, _PROSE, _CODE = 2.0, 1.0, 0.5
+_GRID = 4096  # weights are rounded: libraries differ in the last bit of a square root's sum
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "all",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "being",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "done",
+        "each",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "not",
+        "of",
+        "on",
+        "or",
+        "our",
+        "should",
+        "so",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "us",
+        "use",
+        "used",
+        "uses",
+        "using",
+        "via",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+
+class View(StrEnum):
+    """One way to look at the question."""
+
+    FULL = "full"
+    TITLE = "title"
+    BLEND = "blend"
+    NAMES = "names"
+
+
+class Views(NamedTuple):
+    """The distinct terms of a question, and what each weighs in each view."""
+
+    terms: tuple[str, ...]
+    weights: Mapping[View, Sequence[float]]
+    all_title: bool  # a short question: all views but that of names weigh alike
+    title_words: tuple[str, ...]  # lower-case and unstemmed, in order, without stop words
+    full_words: tuple[str, ...]
+
+
+def look(question: Question) -> Views:
+    """All views of a question."""
+    whole = "\n".join((question.title, question.prose, question.code))[:_MOST_CHARS]
+    title = _decayed(question.title) if not (question.prose or question.code) else _counted(question.title)
+    full = title if not (question.prose or question.code) else _counted(whole)
+    blend: dict[str, float] = {}
+    for part, weight in ((question.title, _TITLE), (question.prose, _PROSE), (question.code, _CODE)):
+        for term, count in _counted(part[:_MOST_CHARS]).items():
+            blend[term] = blend.get(term, 0.0) + weight * count
+    blend = {term: _grid(math.sqrt(weight)) for term, weight in list(blend.items())[:_MOST_TERMS]}
+    if title is full:
+        blend = {term: _grid(weight * math.sqrt(_TITLE)) for term, weight in title.items()}
+    named = Counter(terms(" ".join((*question.title_names, *question.prose_names))))
+    names = {term: _grid(math.sqrt(count)) for term, count in named.items()}
+    parts = {
+        View.TITLE: _with_spellings(title),
+        View.BLEND: _with_spellings(blend),
+        View.FULL: _with_spellings(full),
+        View.NAMES: names,
+    }
+    distinct = tuple(dict.fromkeys(term for part in parts.values() for term in part))
+    return Views(
+        terms=distinct,
+        weights={view: [part.get(term, 0.0) for term in distinct] for view, part in parts.items()},
+        all_title=title is full,
+        title_words=tuple(_words(question.title)),
+        full_words=tuple(_words(whole)),
+    )
+
+
+def _with_spellings(weights: dict[str, float]) -> dict[str, float]:
+    """With other ways to write the words; what is asked for itself keeps its weight."""
+    found = dict(weights)
+    for term, weight in weights.items():
+        for other, share in other_spellings(term):
+            if other not in weights:
+                found[other] = max(found.get(other, 0.0), _grid(weight * share))
+    return found
+
+
+def _grid(value: float) -> float:
+    return round(value * _GRID) / _GRID
+
+
+def _telling(text: str) -> Iterator[str]:
+    """The words of a text as written, without stop words (`IN` and `FOR` are names of something)."""
+    for token in tokens(text):
+        lower = token.lower()
+        if lower not in STOP_WORDS or token not in (lower, lower.capitalize()):
+            yield token
+
+
+def _counted(text: str) -> dict[str, float]:
+    return {term: float(count) for term, count in Counter(terms(" ".join(_telling(text)))).items()}
+
+
+def _decayed(text: str) -> dict[str, float]:
+    counts = _counted(text)
+    last = max(1, len(counts))
+    return {
+        term: _grid(count * (1.0 - _LATE * position / last))
+        for position, (term, count) in enumerate(counts.items())
+    }
+
+
+def _words(text: str) -> Iterable[str]:
+    return (word for token in _telling(text) for word in words(token))

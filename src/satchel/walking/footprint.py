@@ -1,0 +1,141 @@
+"""Is the tree still as a walk found it? Asked of what the walk rested on, without listing any folder.
+
+A folder whose change time is the same holds the same names, and an ignore file the same patterns; a
+file of the same size and modification time counts as unchanged, here as everywhere. So one `lstat`
+each tells that a walk would find nothing new, in a third of the time of the walk. Not every file system
+keeps the change time of folders (some that stand for a remote store do not): it is trusted only where
+writing the footprint itself was seen to change it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from array import array
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from satchel.errors import SatchelError
+from satchel.types import SkipReason, Walk
+from satchel.walking.paths import open_inside, os_path
+
+_CHANGE_TIMES = os.name != "nt"  # Windows gives the time of creation under that name
+_RACY_NS = 2_000_000_000  # what changed this close to its listing may change again in the same tick
+_SIGNED = (1 << 63) - 1  # file numbers take 64 bits, what is kept of them one less
+
+
+class Footprint(msgspec.Struct, frozen=True, array_like=True):
+    """What a walk rested on. Each path ends with NUL, which none holds, and has two stamps."""
+
+    key: bytes  # of which index, root and options; another key proves nothing
+    places: bytes  # the folders that were listed and the ignore files in them
+    place_stamps: bytes  # change time, file number
+    files: bytes
+    file_stamps: bytes  # modification time, size
+
+
+def take(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: int) -> Footprint | None:
+    """The footprint of a walk that began at `walked_ns`; None if it would prove nothing: something changed
+    since then or just before, could not be read, or is on another file system than the root."""
+    if not _CHANGE_TIMES or any(item.reason is SkipReason.UNREADABLE for item in walk.skipped):
+        return None
+    settled_ns = walked_ns - _RACY_NS
+    if any(entry.mtime_ns >= settled_ns for entry in walk.files):
+        return None
+    place_paths = [path.encode("utf-8", "surrogateescape") for path in places]
+    too_large = [item.path for item in walk.skipped if item.reason is SkipReason.TOO_LARGE]
+    file_stamps = array("q")
+    for entry in walk.files:
+        file_stamps.extend((entry.mtime_ns, entry.size))
+    try:
+        place_stamps = _stamps_of_places(root, place_paths, settled_ns)
+        file_stamps.extend(_stamps_of_large(root, too_large, settled_ns))
+    except (OSError, _ProvesNothing):
+        return None
+    files = "".join(f"{path}\0" for path in (*(entry.path for entry in walk.files), *too_large))
+    return Footprint(
+        key,
+        b"".join(path + b"\0" for path in place_paths),
+        place_stamps.tobytes(),
+        files.encode("utf-8", "surrogateescape"),
+        file_stamps.tobytes(),
+    )
+
+
+class _ProvesNothing(Exception):
+    """Something changed so late that it may change again unseen, or is not where the root is."""
+
+
+def _stamps_of_places(root: Path, places: Sequence[bytes], settled_ns: int) -> array[int]:
+    base = os_path(root, "") + b"/"
+    device = os.stat(base).st_dev
+    stamps = array("q")
+    for place in places:
+        status = os.lstat(base + place)
+        elsewhere = stat.S_ISDIR(status.st_mode) and status.st_dev != device
+        if status.st_ctime_ns >= settled_ns or elsewhere:
+            raise _ProvesNothing
+        stamps.extend((status.st_ctime_ns, status.st_ino & _SIGNED))
+    return stamps
+
+
+def _stamps_of_large(root: Path, paths: Sequence[str], settled_ns: int) -> array[int]:
+    """Of files over the cap: the walk reports their size, and nothing else of them."""
+    stamps = array("q")
+    for path in paths:
+        status = os.lstat(os_path(root, path))
+        if status.st_mtime_ns >= settled_ns:
+            raise _ProvesNothing
+        stamps.extend((status.st_mtime_ns, status.st_size))
+    return stamps
+
+
+def holds(root: Path, footprint: Footprint) -> bool:
+    """Whether a walk now would find what the walk of the footprint found."""
+    base = os_path(root, "") + b"/"
+    lstat = os.lstat
+    try:
+        for path, changed_ns, number in _entries(footprint.places, footprint.place_stamps):
+            status = lstat(base + path)
+            if status.st_ctime_ns != changed_ns or status.st_ino & _SIGNED != number:
+                return False
+        for path, mtime_ns, size in _entries(footprint.files, footprint.file_stamps):
+            status = lstat(base + path)
+            if status.st_mtime_ns != mtime_ns or status.st_size != size:
+                return False
+    except (OSError, ValueError):  # gone; or a file that is none of ours
+        return False
+    return True
+
+
+def _entries(paths: bytes, stamps: bytes) -> Iterable[tuple[bytes, int, int]]:
+    numbers = array("q", stamps)
+    return zip(paths.split(b"\0")[:-1], numbers[::2], numbers[1::2], strict=True)
+
+
+def keep(file: Path, footprint: Footprint, root: Path) -> None:
+    """Write a footprint. It only saves time: a folder that cannot be written is no reason to complain."""
+    new = file.with_name(f"{file.name}.{os.getpid()}.new")
+    with suppress(OSError):
+        before = os.stat(file.parent)
+        if before.st_dev != os.stat(root).st_dev:
+            return  # nothing is known of the file system of the root
+        try:
+            with open(new, "xb") as stream:  # never through a link that lies there
+                stream.write(msgspec.msgpack.encode(footprint))
+            if os.stat(file.parent).st_ctime_ns != before.st_ctime_ns:
+                os.replace(new, file)
+        finally:
+            new.unlink(missing_ok=True)
+
+
+def recall(file: Path, key: bytes) -> Footprint | None:
+    """The footprint that was kept under this key, if there is one."""
+    try:
+        footprint = msgspec.msgpack.decode(open_inside(file.parent, file.name), type=Footprint)
+    except (SatchelError, msgspec.MsgspecError):
+        return None
+    return footprint if footprint.key == key else None

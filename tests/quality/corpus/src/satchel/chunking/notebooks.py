@@ -1,0 +1,182 @@
+"""Notebooks → a chunk per cell. Its lines are the file's own JSON; `render_cell` shows what it says.
+
+The values come from the JSON decoder, the places from the JSON syntax tree. Code cells are parsed
+in the notebook's language, and their symbols point at the file's lines: possible because a
+notebook is written with one string for each line of source.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import tree_sitter
+
+from satchel import languages, plugins
+from satchel.chunking import syntax, windows
+from satchel.chunking.chunker import Chunker
+from satchel.chunking.grammar import grammar
+from satchel.chunking.headings import Heading, chunk_markdown, find_headings
+from satchel.chunking.layout import Block, lay_out
+from satchel.lines import split_lines
+from satchel.types import ChunkKind, Parsed, Reference, Symbol
+
+_SOURCE = re.compile(r'"source"\s*:\s*')
+_MAGIC = re.compile(r"^(\s*)[%!?](?!%)", re.MULTILINE)  # a command to the notebook, not code
+_CELL_MAGIC = "%%"  # hands the whole cell to another program
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    value: dict[str, Any]
+    first: int
+    last: int
+    source_lines: tuple[int, ...]  # the line of each string of the source
+
+
+def parse(text: str, name: str) -> Parsed:
+    """The cells of one notebook; what is no notebook becomes windows."""
+    notebook = _load(text)
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        return windows.parse(text, name)
+    lines = split_lines(text)
+    cells = list(_cells(notebook["cells"], text, lines))
+    blocks, levels = _blocks(cells)
+    chunks = lay_out(lines, blocks, languages.get(name).module_kind)
+    symbols: list[Symbol] = []
+    references: list[Reference] = []
+    code_language = _code_language(notebook)
+    for cell in cells:
+        found = _parse_cell(cell, code_language)
+        symbols += found.symbols
+        references += found.references
+    return Parsed(
+        chunks=tuple(chunk._replace(level=levels.get(chunk.title_path, 0)) for chunk in chunks),
+        symbols=tuple(symbols),
+        references=tuple(references),
+    )
+
+
+def render_cell(text: str) -> str:
+    """The source of a cell, from its JSON lines; the text itself when it holds no source."""
+    cell = _load(text.strip().rstrip(","))
+    if isinstance(cell, dict) and "source" in cell:
+        return _joined(cell["source"])
+    places = list(_SOURCE.finditer(text))  # a long cell is cut: its source stands in the last part
+    for place in reversed(places):
+        try:
+            return _joined(json.JSONDecoder().raw_decode(text, place.end())[0])
+        except ValueError:
+            continue
+    return text
+
+
+def _load(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _joined(source: object) -> str:
+    return "".join(map(str, source)) if isinstance(source, list) else str(source)
+
+
+def _cells(values: Sequence[Any], text: str, lines: Sequence[str]) -> Iterator[_Cell]:
+    """Each cell that is an object, with its lines."""
+    starts = [0, *accumulate(len(line.encode("utf-8", "surrogatepass")) for line in lines)]
+    tree = grammar("json")[0].parse(text.encode("utf-8", "surrogatepass"))
+    root = tree.root_node.named_children[0]
+    for value, node in zip(values, _items(_member(root, "cells")), strict=False):
+        if isinstance(value, dict):
+            strings = _items(_member(node, "source"))
+            yield _Cell(
+                value,
+                bisect_right(starts, node.start_byte),
+                bisect_right(starts, node.end_byte - 1),
+                tuple(bisect_right(starts, string.start_byte) for string in strings),
+            )
+
+
+def _member(node: tree_sitter.Node | None, key: str) -> tree_sitter.Node | None:
+    """The value of a key; the last one counts, as it does for the decoder."""
+    found = None
+    for pair in node.named_children if node else ():
+        name = pair.child_by_field_name("key")
+        if name is not None and name.text == f'"{key}"'.encode():
+            found = pair.child_by_field_name("value")
+    return found
+
+
+def _items(node: tree_sitter.Node | None) -> list[tree_sitter.Node]:
+    return list(node.named_children) if node is not None and node.type == "array" else []
+
+
+def _blocks(cells: Sequence[_Cell]) -> tuple[list[Block], dict[tuple[str, ...], int]]:
+    """A block for each cell, and the level of those that start with a heading."""
+    blocks = []
+    levels: dict[tuple[str, ...], int] = {}
+    open_titles: list[tuple[int, str]] = []
+    for number, cell in enumerate(cells, start=1):
+        title_path: tuple[str, ...] = (f"cell {number}",)
+        is_prose = cell.value.get("cell_type") == "markdown"
+        heading = _heading(_joined(cell.value.get("source", ""))) if is_prose else None
+        if heading:
+            open_titles = [item for item in open_titles if item[0] < heading.level]
+            open_titles.append((heading.level, heading.title))
+            title_path = tuple(title for _, title in open_titles)
+            levels[title_path] = heading.level
+        kind = ChunkKind.SECTION if is_prose else ChunkKind.MODULE
+        blocks.append(Block(kind, title_path, cell.first, cell.last))
+    return blocks, levels
+
+
+def _heading(source: str) -> Heading | None:
+    """The heading a cell starts with."""
+    first = next(iter(find_headings(source)), None)
+    starts_cell = first is not None and not "".join(split_lines(source)[: first.line - 1]).strip()
+    return first if starts_cell else None
+
+
+def _code_language(notebook: dict[str, Any]) -> str:
+    """The language of the code cells, if its syntax is known; Python unless the notebook says otherwise."""
+    metadata = notebook.get("metadata")
+    stated = metadata.get("language_info") if isinstance(metadata, dict) else None
+    name = str(stated.get("name", "python") if isinstance(stated, dict) else "python").lower()
+    known = name in plugins.names("language") and languages.get(name).chunker == "syntax"
+    return name if known else ""
+
+
+def _parse_cell(cell: _Cell, code_language: str) -> Parsed:
+    """What a cell defines, uses and links to, at the lines of the file; nothing where lines do not match."""
+    strings = cell.value.get("source")
+    source = _joined(strings)
+    shift = cell.source_lines[0] - 1 if cell.source_lines else 0
+    in_order = all(line == shift + number for number, line in enumerate(cell.source_lines, start=1))
+    if not in_order or split_lines(source) != strings:
+        return Parsed(chunks=())
+    kind = cell.value.get("cell_type")
+    if kind == "markdown":
+        return _shifted(chunk_markdown(source)._replace(symbols=()), shift)
+    if kind == "code" and code_language and not source.startswith(_CELL_MAGIC):
+        return _shifted(syntax.parse(_MAGIC.sub(r"\1#", source), code_language), shift)
+    return Parsed(chunks=())
+
+
+def _shifted(parsed: Parsed, shift: int) -> Parsed:
+    return Parsed(
+        chunks=(),
+        symbols=tuple(
+            symbol._replace(start_line=symbol.start_line + shift, end_line=symbol.end_line + shift)
+            for symbol in parsed.symbols
+        ),
+        references=tuple(Reference(use.name, use.label, use.line + shift) for use in parsed.references),
+    )
+
+
+CHUNKER = Chunker("notebooks", parse)

@@ -1,0 +1,195 @@
+"""Code → chunks, symbols and references, through the syntax tree that tree-sitter makes.
+
+One parse and one query per file. A definition's *span* is what its chunk shows (comments,
+decorators and attributes included); its own lines are what its symbol shows. A file that does
+not parse cleanly loses nothing: what no definition claims becomes chunks of module code.
+"""
+
+from __future__ import annotations
+
+import re
+
+import tree_sitter
+
+from satchel import languages
+from satchel.chunking import windows
+from satchel.chunking.chunker import Chunker
+from satchel.chunking.depth import is_too_deep
+from satchel.chunking.findings import Definition, Findings, LineMap, collect, first_paragraph
+from satchel.chunking.grammar import grammar
+from satchel.chunking.layout import Block, lay_out
+from satchel.languages.language import Language
+from satchel.types import ChunkKind, Parsed, Symbol
+
+_TYPE_KINDS = frozenset(
+    {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.IMPL}
+)
+_CLAUSE_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD, ChunkKind.CONST})
+_SIGNATURE_LIMIT = 240  # characters; longer parameter lists are cut
+_WRAPPER_TAIL = 2  # bytes a wrapper may have behind what it wraps: a semicolon and a line end
+_MAX_DEPTH = 64  # definitions inside definitions; deeper ones stay part of what holds them
+_TRAILING_COMMENT = re.compile(r"(?<=[:{]) (?:#|//) .*$")
+_ATTRIBUTE_MARKS = b"@[#"  # how an attribute inside a definition's node starts
+
+
+def parse(text: str, name: str) -> Parsed:
+    """The chunks, symbols and references of one file."""
+    language = languages.get(name)
+    data = text.encode("utf-8", "surrogatepass")
+    if is_too_deep(data):
+        return windows.parse(text, name)
+    parser, query = grammar(name)
+    line_map = LineMap(text, data)
+    tree = parser.parse(data)
+    findings = collect(tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language)
+    roots = _nest(findings, line_map, language)
+    blocks = [_block(definition) for definition in roots]
+    chunks = lay_out(line_map.lines, blocks, language.module_kind)
+    comments = {number for first, last in findings.comments for number in range(first, last + 1)}
+    symbols: list[Symbol] = []
+    _collect_symbols(roots, data, line_map, comments, symbols)
+    return Parsed(
+        chunks=tuple(chunks),
+        symbols=tuple(symbols),
+        references=tuple(findings.references),
+        comments=tuple(findings.comments),
+    )
+
+
+def _nest(findings: Findings, line_map: LineMap, language: Language) -> list[Definition]:
+    """Definitions as a tree by containment; wrappers lend their span and vanish."""
+    findings.comments.sort()
+    roots: list[Definition] = []
+    stack: list[Definition] = []
+    seen: dict[tuple[int, int], Definition] = {}
+    order = sorted(findings.definitions, key=lambda item: (item.start, -item.end, item.pattern))
+    for definition in order:
+        if definition.kind is not None:
+            first = seen.setdefault((definition.start, definition.end), definition)
+            if first is not definition:  # two patterns named one node: the first counts
+                first.doc = first.doc or definition.doc
+                continue
+        while stack and stack[-1].end < definition.end:
+            stack.pop()
+        definition.lines = definition.span = _own_lines(definition.node, findings, line_map)
+        if stack and stack[-1].kind is None and stack[-1].end - definition.end <= _WRAPPER_TAIL:
+            definition.span = stack.pop().span
+        if len(stack) >= _MAX_DEPTH:
+            continue
+        if definition.kind is not None:
+            _place(definition, [item for item in stack if item.kind is not None], roots, findings, language)
+        stack.append(definition)
+    return roots
+
+
+def _own_lines(node: tree_sitter.Node, findings: Findings, line_map: LineMap) -> tuple[int, int]:
+    """The lines of a node without its blank end. Where indentation closes a block (Scala) a node runs on to
+    the next one: the comments there, no deeper than the node itself, belong to what follows."""
+    first, last = line_map.first(node), line_map.last(node)
+    depth = line_map.depth(first)
+    while last > first and (
+        not line_map.lines[last - 1].strip()
+        or (last in findings.leading and first < findings.leading[last] and line_map.depth(last) <= depth)
+    ):
+        last -= 1
+    return first, last
+
+
+def _place(
+    definition: Definition,
+    parents: list[Definition],
+    roots: list[Definition],
+    findings: Findings,
+    language: Language,
+) -> None:
+    parent = parents[-1] if parents else None
+    if definition.kind is ChunkKind.FUNCTION and (
+        definition.scope or (parent is not None and parent.kind in _TYPE_KINDS)
+    ):
+        definition.kind = ChunkKind.METHOD
+    own = _name_parts(definition, language)
+    definition.title_path = (parent.title_path if parent else ()) + own
+    first, last = definition.span
+    above = first - 1
+    while above in findings.leading:
+        first = findings.leading[above]
+        above = first - 1
+    definition.span = (first, last)
+    documented = [findings.docs[line] for line in range(first, definition.lines[0]) if line in findings.docs]
+    definition.doc = definition.doc or next(iter(documented), "")
+    siblings = parent.children if parent else roots
+    mergeable = language.merge_clauses and definition.kind in _CLAUSE_KINDS
+    if mergeable and siblings and siblings[-1].title_path == definition.title_path:
+        siblings[-1].span = (siblings[-1].span[0], last)
+        siblings[-1].lines = (siblings[-1].lines[0], definition.lines[1])
+        definition.children = siblings[-1].children  # what a later clause holds is found under the first
+        definition.defines = False
+        return
+    siblings.append(definition)
+
+
+def _name_parts(definition: Definition, language: Language) -> tuple[str, ...]:
+    written = [definition.name] if not definition.scope else [definition.scope, definition.name]
+    for separator in language.name_separators:
+        written = [part for piece in written for part in piece.split(separator)]
+    return tuple(part.strip() for part in written if part.strip()) or (definition.name,)
+
+
+def _block(definition: Definition) -> Block:
+    assert definition.kind is not None
+    return Block(
+        kind=definition.kind,
+        title_path=definition.title_path,
+        first=definition.span[0],
+        last=definition.span[1],
+        always_split=not definition.defines,
+        children=[_block(child) for child in definition.children],
+    )
+
+
+def _collect_symbols(
+    definitions: list[Definition], data: bytes, line_map: LineMap, comments: set[int], symbols: list[Symbol]
+) -> None:
+    for definition in definitions:
+        if definition.defines:
+            symbols.append(_symbol(definition, data, line_map, comments))
+        _collect_symbols(definition.children, data, line_map, comments, symbols)
+
+
+def _symbol(definition: Definition, data: bytes, line_map: LineMap, comments: set[int]) -> Symbol:
+    assert definition.kind is not None
+    first, last = definition.lines
+    if definition.name_line > first and data[definition.start] in _ATTRIBUTE_MARKS:
+        first = definition.name_line
+    above = [line_map.lines[number - 1] for number in range(definition.span[0], first) if number in comments]
+    return Symbol(
+        name=definition.title_path[-1],
+        qualified_name=".".join(definition.title_path),
+        kind=definition.kind,
+        start_line=first,
+        end_line=last,
+        signature=_signature(definition, data),
+        doc=definition.doc or (first_paragraph("".join(above)) if above else ""),
+    )
+
+
+def _signature(definition: Definition, data: bytes) -> str:
+    """The definition up to its body, on one line; without a body its first line."""
+    body = definition.node.child_by_field_name("body")
+    head_end = definition.head_end or (body.start_byte if body else 0)
+    start = definition.start
+    if definition.name_start and data[start] in _ATTRIBUTE_MARKS:
+        start = max(start, data.rfind(b"\n", start, definition.name_start) + 1)
+    end = min(head_end or definition.end, start + 4 * _SIGNATURE_LIMIT)
+    lines = data[start:end].decode("utf-8", "replace").strip().split("\n")
+    code = [line for line in lines if not line.lstrip().startswith(("#", "//", "--"))]
+    kept = code if head_end else lines[:1]
+    line = " ".join(" ".join(kept).split())
+    if "#" in line or "//" in line:
+        line = _TRAILING_COMMENT.sub("", line)
+    if len(kept) > 1:  # parameters that stood on lines of their own
+        line = line.replace("( ", "(").replace(", )", ")").replace(" )", ")")
+    return line.rstrip("{:=; ")[:_SIGNATURE_LIMIT]
+
+
+CHUNKER = Chunker("syntax", parse)

@@ -1,0 +1,90 @@
+"""`search`: the chunks that answer a question, cited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel.commands.command import Command, Flag, Positional
+from satchel.commands.shared import FilterFields
+from satchel.types import Hit
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+
+
+class SearchRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Annotated[
+        str, Meta(description="a question, an identifier, a path or an error text"), Positional()
+    ]
+    k: Annotated[int, Meta(description="how many hits at most (1 to 1000)"), Flag("-k")] = 10
+    explain: Annotated[bool, Meta(description="say what each hit's score is made of")] = False
+
+
+class ReasonItem(msgspec.Struct, frozen=True):
+    """A part of a score: the signal, its strength (mostly 0 to 1), and its worth."""
+
+    signal: str
+    strength: float
+    score: float
+
+
+class SearchHit(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A chunk: `path`, `start_line` and `end_line` cite it, `snippet` is verbatim text of it."""
+
+    id: str
+    path: str
+    start_line: int
+    end_line: int
+    kind: str
+    name: str
+    score: float
+    snippet: str
+    reasons: tuple[ReasonItem, ...] = ()
+
+
+class SuggestionItem(msgspec.Struct, frozen=True):
+    """A next search that this index can answer."""
+
+    query: str
+    reason: str
+
+
+class SearchResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    query: str
+    hits: list[SearchHit]
+    suggestions: list[SuggestionItem] = msgspec.field(default_factory=list)
+
+
+def run(engine: Engine, request: SearchRequest) -> SearchResponse:
+    """Find the code and documents that answer a question, each with an id, a path and lines to cite.
+
+    Ask in words ("where are sessions stored"), by identifier ("SessionStore") or by path. Filters
+    apply before the best hits are chosen. When nothing is found, searches that will find
+    something in this repository are proposed.
+    """
+    hits, suggestions = engine.search(request.query, request.k, request.filters(), explain=request.explain)
+    return SearchResponse(
+        query=request.query,
+        hits=[_item(hit) for hit in hits],
+        suggestions=[SuggestionItem(item.query, item.reason) for item in suggestions],
+    )
+
+
+def _item(hit: Hit) -> SearchHit:
+    return SearchHit(
+        id=hit.id,
+        path=hit.path,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        kind=hit.kind.value,
+        name=hit.name,
+        score=hit.score,
+        snippet=hit.snippet,
+        reasons=tuple(ReasonItem(reason.signal, reason.strength, reason.score) for reason in hit.reasons),
+    )
+
+
+COMMAND = Command("search", SearchRequest, SearchResponse, run)

@@ -1,0 +1,126 @@
+"""Every error a caller can meet.
+
+    SatchelError
+    ├── InvalidRequest          invalid_request      a flag, field or option that cannot be used
+    │   ├── InvalidQuery        invalid_query        an empty or impossible question
+    │   └── InvalidBudget       invalid_budget       a budget too small to answer in
+    ├── ProjectNotFound         project_not_found    the segment is no folder
+    ├── PathNotAllowed          path_not_allowed     a path that leaves the root
+    ├── FileNotFound            file_not_found
+    ├── ChunkNotFound           chunk_not_found
+    ├── SymbolNotFound          symbol_not_found
+    ├── RefNotFound             ref_not_found        a git ref that cannot be read
+    ├── IndexProblem
+    │   ├── IndexMissing        index_missing
+    │   ├── IndexCorrupt        index_corrupt
+    │   ├── IndexIncompatible   index_incompatible   written by a newer Satchel
+    │   └── IndexBusy           index_busy           another process is indexing
+    ├── ConfigError             config_error
+    ├── Unsupported             unsupported
+    └── Internal                internal
+
+Each has a stable `code`; messages name the value and the limit, `hint` says what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+
+class SatchelError(Exception):
+    """The root. `next_actions` are `{tool, args, reason}` that a program can run as they are."""
+
+    code: ClassVar[str] = "internal"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        details: Mapping[str, Any] | None = None,
+        next_actions: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details = dict(details or {})
+        self.next_actions = [dict(action) for action in next_actions]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The error as every surface shows it."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "details": self.details,
+            "hint": self.hint,
+            "next_actions": self.next_actions,
+        }
+
+
+class InvalidRequest(SatchelError):
+    code = "invalid_request"
+
+
+class InvalidQuery(InvalidRequest):
+    code = "invalid_query"
+
+
+class InvalidBudget(InvalidRequest):
+    code = "invalid_budget"
+
+
+class ProjectNotFound(SatchelError):
+    code = "project_not_found"
+
+
+class PathNotAllowed(SatchelError):
+    code = "path_not_allowed"
+
+
+class FileNotFound(SatchelError):
+    code = "file_not_found"
+
+
+class ChunkNotFound(SatchelError):
+    code = "chunk_not_found"
+
+
+class SymbolNotFound(SatchelError):
+    code = "symbol_not_found"
+
+
+class RefNotFound(SatchelError):
+    code = "ref_not_found"
+
+
+class IndexProblem(SatchelError):
+    code = "index_corrupt"
+
+
+class IndexMissing(IndexProblem):
+    code = "index_missing"
+
+
+class IndexCorrupt(IndexProblem):
+    code = "index_corrupt"
+
+
+class IndexIncompatible(IndexProblem):
+    code = "index_incompatible"
+
+
+class IndexBusy(IndexProblem):
+    code = "index_busy"
+
+
+class ConfigError(SatchelError):
+    code = "config_error"
+
+
+class Unsupported(SatchelError):
+    code = "unsupported"
+
+
+class Internal(SatchelError):
+    code = "internal"

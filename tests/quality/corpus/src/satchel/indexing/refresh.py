@@ -1,0 +1,207 @@
+"""Bring an index up to date with a tree: compute what is new, keep what is known, drop what is gone.
+
+Content that was seen before, under whatever path, is never parsed again. Everything becomes
+visible at once, as the next generation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from satchel.indexing.analyse import AnalysedFile, Stages, TermCollector, analyse_source, with_vectors
+from satchel.indexing.plan import Plan, Refresh, plan_all, plan_paths, unchanged
+from satchel.indexing.segment_builder import SegmentBuilder, TermBatch
+from satchel.indexing.workers import analyse_all
+from satchel.storage import postings
+from satchel.storage.protocol import Store, Writer
+from satchel.storage.records import RetiredChunk, SkippedRecord
+from satchel.types import FileEntry, Skipped, Walk
+
+_SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
+_MANY_SEGMENTS = 10  # of one size; above this they are merged
+_SEGMENT_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make one edit slow
+_RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
+
+Progress = Callable[[int, int], None]
+
+
+def refresh(
+    store: Store,
+    walk: Walk,
+    stages: Stages,
+    meta: dict[str, str],
+    *,
+    paths: Sequence[str] | None = None,
+    workers: int = 1,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Refresh:
+    """Refresh an index. `walk` is of the whole tree, or of `paths` alone; `meta` is kept with the
+    index and holds its signature; `progress` hears (files done, files to do)."""
+    if paths is None and not force and store.exists():
+        with closing(store.snapshot()) as snapshot:
+            nothing_to_do = unchanged(snapshot, walk, meta)
+        if nothing_to_do is not None:
+            return nothing_to_do
+    with store.write() as writer:
+        return _Run(writer, stages, workers, progress).run(walk, meta, paths, force)
+
+
+class _Run:
+    """One refresh inside one transaction."""
+
+    def __init__(self, writer: Writer, stages: Stages, workers: int, progress: Progress | None) -> None:
+        self.writer = writer
+        self.stages = stages
+        self.workers = workers
+        self.progress = progress or (lambda done, total: None)
+        self.builder = SegmentBuilder()
+        self.first = False  # nothing is indexed yet: nothing to reuse, nothing to retire
+        self.skipped: list[SkippedRecord] = []
+        self.parsed = self.moved = self.touched = 0
+        self.now_ns = time.time_ns()
+
+    def run(self, walk: Walk, meta: dict[str, str], paths: Sequence[str] | None, force: bool) -> Refresh:
+        stored = self.writer.snapshot.meta()
+        rebuilt = bool(stored) and (force or stored.get("signature") != meta["signature"])
+        if rebuilt:
+            self.writer.clear()
+        snapshot = self.writer.snapshot
+        plan = plan_all(snapshot, walk) if paths is None else plan_paths(snapshot, walk, paths)
+        self.skipped = list(plan.skipped)
+        self.first = not snapshot.segment_sizes()
+        to_parse = list(plan.changed) if self.first else self.reuse(plan.changed)
+        self.parse(to_parse)
+        self.flush()
+        dropped = [*plan.dropped, *self.now_skipped(plan)]
+        self.drop(dropped)
+        self.merge_segments()
+        self.keep_skipped(plan)
+        self.writer.set_meta(meta)
+        return Refresh(
+            generation=snapshot.generation + 1,
+            parsed=self.parsed,
+            moved=self.moved,
+            touched=self.touched,
+            dropped=len(dropped),
+            kept=plan.kept,
+            skipped=len(self.skipped),
+            rebuilt=rebuilt,
+        )
+
+    def reuse(self, changed: Sequence[FileEntry]) -> list[FileEntry]:
+        """Settle the changed files whose content is already known; the rest is to be parsed."""
+        rest = []
+        collector = TermCollector()
+        moved: list[AnalysedFile] = []
+        snapshot = self.writer.snapshot
+        for entry, source in self.stages.read(changed):
+            if isinstance(source, Skipped):
+                self.skip(entry, source)
+                continue
+            known = snapshot.file(entry.path)
+            if known is not None and known.file_hash == source.file_hash:
+                self.writer.touch_file(entry.path, entry.mtime_ns, self.settled(entry.mtime_ns))
+                self.touched += 1
+            elif (twin := snapshot.file_with_content(source.file_hash, source.language)) is not None:
+                moved.append(analyse_source(source, entry.mtime_ns, snapshot.parsed(twin.path), collector))
+            else:
+                rest.append(entry)
+        self.moved += len(moved)
+        batch = collector.batch()
+        self.put(with_vectors(moved, batch, self.stages.words()), batch)
+        return rest
+
+    def parse(self, entries: Sequence[FileEntry]) -> None:
+        done = 0
+        self.progress(done, len(entries))
+        for batch in analyse_all(self.stages, entries, self.workers):
+            assert batch.terms is not None
+            self.put(batch.files, batch.terms)
+            for entry, reason in batch.skipped:
+                self.skip(entry, reason)
+            self.parsed += len(batch.files)
+            done += len(batch.files) + len(batch.skipped)
+            self.progress(done, len(entries))
+
+    def put(self, files: Sequence[AnalysedFile], batch: TermBatch) -> None:
+        covered: list[tuple[int, int]] = []
+        vectors: list[bytes] = []
+        for file in files:
+            record = replace(file.record, settled=self.settled(file.record.mtime_ns))
+            self.retire(record.path, {row[-1] for row in file.packed.chunks})
+            first_unit = self.writer.put_file(record, file.packed)
+            if file.packed.unit_count:
+                covered.append((first_unit, file.packed.unit_count))
+                vectors.append(file.vector)
+        self.builder.add(batch, covered, vectors)
+        if self.builder.posting_count >= _SEGMENT_POSTINGS:
+            self.flush()
+
+    def flush(self) -> None:
+        segment = self.builder.segment(self.writer.next_segment())
+        if segment.files:
+            self.writer.put_segment(segment, self.builder.rows())
+        self.builder = SegmentBuilder()
+
+    def now_skipped(self, plan: Plan) -> list[str]:
+        """Files that were indexed and are now left out: they must not stay in the index."""
+        left_out = {record.skipped.path for record in self.skipped}
+        changed = [entry.path for entry in plan.changed if entry.path in left_out]
+        return [path for path in changed if self.writer.snapshot.file(path) is not None]
+
+    def keep_skipped(self, plan: Plan) -> None:
+        now = {record.skipped.path for record in self.skipped}
+        before = set(plan.skipped_before)
+        self.writer.drop_skipped([path for path in (item.skipped.path for item in before) if path not in now])
+        self.writer.put_skipped([record for record in self.skipped if record not in before])
+
+    def drop(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self.retire(path, set())
+            self.writer.drop_file(path)
+
+    def retire(self, path: str, still_there: set[str]) -> None:
+        """Remember the ids that end here, so that a stale one can be answered."""
+        snapshot = self.writer.snapshot
+        record = None if self.first else snapshot.file(path)
+        if record is None:
+            return
+        ended = [chunk for chunk in snapshot.chunks(path) if chunk.digest not in still_there]
+        self.writer.retire(
+            [RetiredChunk(item.digest, path, item.title_path, record.file_hash) for item in ended]
+        )
+
+    def settled(self, mtime_ns: int) -> bool:
+        """Whether an equal size and time will mean an equal file next time."""
+        return mtime_ns < self.now_ns - _RACY_NS
+
+    def skip(self, entry: FileEntry, skipped: Skipped) -> None:
+        mtime_ns = entry.mtime_ns if self.settled(entry.mtime_ns) else -1
+        self.skipped.append(SkippedRecord(skipped, entry.size, mtime_ns))
+
+    def merge_segments(self) -> None:
+        """Merge segments of a size when there are many: each edit adds one, each search reads them all.
+        Sizes are kept apart, so that an edit never pays for moving what was merged before."""
+        sizes = self.writer.snapshot.segment_sizes()
+        for least, most in pairwise((0, *_SEGMENT_SIZES)):
+            alike = [number for number, size in sizes.items() if least < size <= most]
+            if len(alike) > _MANY_SEGMENTS:
+                self.merge(alike)
+
+    def merge(self, numbers: Sequence[int]) -> None:
+        snapshot = self.writer.snapshot
+        merged = postings.merge(
+            self.writer.next_segment(),
+            [(snapshot.segment(number), list(snapshot.segment_terms(number))) for number in numbers],
+            snapshot.living,
+        )
+        for number in numbers:
+            self.writer.drop_segment(number)
+        if merged.segment.files:
+            self.writer.put_segment(merged.segment, merged.rows)

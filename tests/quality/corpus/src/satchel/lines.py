@@ -1,0 +1,22 @@
+"""Lines as citations count them: ended by \\n, \\r\\n or a lone \\r, and by nothing else.
+
+`str.splitlines` also cuts at \\x0b, \\x0c, \\x85 and U+2028, which would make line numbers lie.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text with their line ends; joining them gives the text back."""
+    if "\r" not in text:
+        lines = text.split("\n")
+        last = lines.pop()
+        result = [line + "\n" for line in lines]
+        if last:
+            result.append(last)
+        return result
+    return _LINE.findall(text)

@@ -1,0 +1,76 @@
+"""Which chunks of a document say best what it is about: scored by title, level and size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+DIGEST_CHARS = 1200  # characters of the chosen chunks together
+DIGEST_CHUNKS = 2
+_PREVIEW_CHARS = 180
+_FLUFF_CHARS = 300  # an overview shorter than this says nothing
+_TELLING = frozenset(
+    {
+        "api",
+        "architecture",
+        "commands",
+        "core",
+        "critical",
+        "mandatory",
+        "protocol",
+        "rules",
+        "setup",
+        "usage",
+        "workflow",
+    }
+)
+_FLUFF = frozenset({"overview", "intro", "introduction"})
+_WORD = re.compile(r"\w+")
+_WHITE_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A chunk as the digest sees it."""
+
+    id: str
+    title_path: tuple[str, ...]
+    level: int
+    text: str
+
+
+def score_chunk(title: str, level: int, text: str) -> int:
+    """+3 for a telling word in the title, +2 for a high heading, -2 for an empty overview."""
+    words = set(_WORD.findall(title.lower()))
+    score = 3 if words & _TELLING else 0
+    score += 2 if level <= 2 else 0
+    return score - (2 if words & _FLUFF and len(text) < _FLUFF_CHARS else 0)
+
+
+def choose(chunks: Sequence[Scored]) -> list[Scored]:
+    """The best chunks that fit together; one that does not fit is passed over. If even the best
+    is too long alone, it stands for its document all the same."""
+    ranked = sorted(chunks, key=lambda chunk: -score_chunk(_title(chunk), chunk.level, chunk.text))
+    chosen: list[Scored] = []
+    used = 0
+    for chunk in ranked:
+        if len(chosen) < DIGEST_CHUNKS and used + len(chunk.text) <= DIGEST_CHARS:
+            chosen.append(chunk)
+            used += len(chunk.text)
+    return chosen or ranked[:1]
+
+
+def summary(chosen: Sequence[Scored]) -> str:
+    """`A → B | A → C`."""
+    return " | ".join(" → ".join(chunk.title_path) or "Introduction" for chunk in chosen)
+
+
+def preview(text: str, max_chars: int = _PREVIEW_CHARS) -> str:
+    """A text on one line, cut with an ellipsis."""
+    line = _WHITE_SPACE.sub(" ", text.strip())
+    return line[:max_chars] + ("…" if len(line) > max_chars else "")
+
+
+def _title(chunk: Scored) -> str:
+    return chunk.title_path[-1] if chunk.title_path else "Introduction"

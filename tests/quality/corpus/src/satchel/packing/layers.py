@@ -1,0 +1,187 @@
+"""The three-layer pack, schema v1: digest and index always in the prompt, chunks on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+
+from satchel import ids
+from satchel.lines import split_lines
+from satchel.packing import digest
+from satchel.storage.protocol import Snapshot
+from satchel.storage.records import ChunkRecord, FileRecord
+from satchel.tokenizers import chars4
+
+SCHEMA_VERSION = 1
+MAX_CHARS = 6000
+METHOD = "headings+paragraph_fallback+fence_aware"
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """A file that went into the pack; `sha256` is of its raw bytes."""
+
+    path: str
+    sha256: str
+    mtime: int
+    chars: int
+    size: int
+
+
+class Chunking(msgspec.Struct, frozen=True):
+    """How the chunks were made."""
+
+    method: str
+    max_chars: int
+
+
+class Doc(msgspec.Struct, frozen=True):
+    """A document; `sha256` and `total_chars` are of its normalised text."""
+
+    doc: str
+    file: str
+    sha256: str
+    chunk_count: int
+    total_chars: int
+
+
+class DigestEntry(msgspec.Struct, frozen=True):
+    """What a document is about, in one line, and the chunks that say so."""
+
+    doc: str
+    summary: str
+    source_chunk_ids: list[str]
+
+
+class IndexEntry(msgspec.Struct, frozen=True):
+    """A chunk without its text."""
+
+    id: str
+    doc: str
+    title_path: list[str]
+    preview: str
+    token_est: int
+    source_path: str
+    heading_level: int
+    char_count: int
+    line_count: int
+    start_line: int
+    end_line: int
+
+
+class PackChunk(msgspec.Struct, frozen=True):
+    """A chunk with its text: lines `start_line` to `end_line` of `source_path`, byte for byte."""
+
+    id: str
+    doc: str
+    title_path: list[str]
+    text: str
+    source_path: str
+    heading_level: int
+    char_count: int
+    line_count: int
+    start_line: int
+    end_line: int
+
+
+class LayeredPack(msgspec.Struct, frozen=True):
+    """`_ctx/context_pack.json`."""
+
+    schema_version: int
+    segment: str
+    created_at: str
+    generator_version: str
+    source_files: list[SourceFile]
+    chunking: Chunking
+    docs: list[Doc]
+    digest: list[DigestEntry]
+    index: list[IndexEntry]
+    chunks: list[PackChunk]
+
+
+def build_pack(
+    snapshot: Snapshot,
+    files: Iterable[FileRecord],
+    *,
+    segment: str,
+    created_at: datetime,
+    generator_version: str,
+) -> LayeredPack:
+    """The pack of some files of a snapshot, in path order."""
+    pack = LayeredPack(
+        schema_version=SCHEMA_VERSION,
+        segment=segment,
+        created_at=created_at.isoformat(),
+        generator_version=generator_version,
+        source_files=[],
+        chunking=Chunking(METHOD, MAX_CHARS),
+        docs=[],
+        digest=[],
+        index=[],
+        chunks=[],
+    )
+    for record in files:
+        _add_file(pack, snapshot, record)
+    return pack
+
+
+def _add_file(pack: LayeredPack, snapshot: Snapshot, record: FileRecord) -> None:
+    text = snapshot.text(record.path)
+    lines = split_lines(text)
+    doc = ids.doc_of(record.path)
+    chunks = [_pack_chunk(doc, chunk, lines) for chunk in snapshot.chunks(record.path)]
+    normalized = ids.normalize_markdown(text)
+    pack.source_files.append(
+        SourceFile(record.path, record.file_hash, max(0, record.mtime_ns) // 10**9, len(text), record.size)
+    )
+    pack.docs.append(
+        Doc(
+            doc=doc,
+            file=record.path.rpartition("/")[2],
+            sha256=ids.hash_text(normalized),
+            chunk_count=len(chunks),
+            total_chars=len(normalized),
+        )
+    )
+    pack.chunks.extend(chunks)
+    pack.index.extend(_index_entry(chunk) for chunk in chunks)
+    if chunks:
+        scored = [
+            digest.Scored(chunk.id, tuple(chunk.title_path), chunk.heading_level, chunk.text)
+            for chunk in chunks
+        ]
+        chosen = digest.choose(scored)
+        pack.digest.append(DigestEntry(doc, digest.summary(chosen), [chunk.id for chunk in chosen]))
+
+
+def _pack_chunk(doc: str, chunk: ChunkRecord, lines: list[str]) -> PackChunk:
+    text = "".join(lines[chunk.start_line - 1 : chunk.end_line])
+    return PackChunk(
+        id=ids.canonical_id(doc, chunk.digest),
+        doc=doc,
+        title_path=list(chunk.title_path),
+        text=text,
+        source_path=chunk.path,
+        heading_level=chunk.level,
+        char_count=len(text),
+        line_count=chunk.end_line - chunk.start_line + 1,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+    )
+
+
+def _index_entry(chunk: PackChunk) -> IndexEntry:
+    return IndexEntry(
+        id=chunk.id,
+        doc=chunk.doc,
+        title_path=chunk.title_path,
+        preview=digest.preview(chunk.text),
+        token_est=chars4.count(chunk.text),
+        source_path=chunk.source_path,
+        heading_level=chunk.heading_level,
+        char_count=chunk.char_count,
+        line_count=chunk.line_count,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+    )

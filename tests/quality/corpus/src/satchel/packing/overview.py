@@ -1,0 +1,106 @@
+"""The repository at a glance: its most-referenced symbols by file, inside a token budget."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from satchel.storage.records import SymbolRecord
+from satchel.terms import words
+from satchel.types import ChunkKind, Symbol
+
+_SHOWN = frozenset(
+    {
+        ChunkKind.FUNCTION,
+        ChunkKind.METHOD,
+        ChunkKind.CLASS,
+        ChunkKind.STRUCT,
+        ChunkKind.ENUM,
+        ChunkKind.INTERFACE,
+        ChunkKind.TRAIT,
+        ChunkKind.MODULE,
+    }
+)
+_COMMON_WORD = 10  # by how much mentions of a function named by one word are worth less
+_LEAST_NAME = 3  # letters; shorter names are mentioned everywhere and mean nothing
+
+
+@dataclass(frozen=True, slots=True)
+class MapSymbol:
+    """A symbol with the number of places that mention it."""
+
+    path: str
+    name: str
+    kind: ChunkKind
+    signature: str
+    line: int
+    mentions: int
+
+
+def rank(
+    symbols: Iterable[SymbolRecord], mentions: Callable[[str], int], is_aside: Callable[[str], bool]
+) -> list[MapSymbol]:
+    """Symbols by how often their name is mentioned, shared among the definitions of that name.
+
+    Left out: names that the language gives (`__init__`), what is local to a function, and files
+    that are aside of the project itself (tests, examples).
+    """
+    by_name: dict[str, list[SymbolRecord]] = defaultdict(list)
+    functions: set[tuple[str, str]] = set()
+    for item in symbols:
+        symbol = item.symbol
+        outer = symbol.qualified_name.rpartition(".")[0]
+        if symbol.kind in (ChunkKind.FUNCTION, ChunkKind.METHOD):
+            functions.add((item.path, symbol.qualified_name))
+        local = (item.path, outer) in functions
+        named = len(symbol.name) >= _LEAST_NAME and not symbol.name.startswith("__")
+        if symbol.kind in _SHOWN and named and not local and not is_aside(item.path):
+            by_name[symbol.name].append(item)
+    ranked = []
+    for name, items in by_name.items():
+        share = max(0, mentions(name) - len(items)) // len(items)
+        for item in items:
+            symbol = item.symbol
+            weight = share / (_COMMON_WORD if _is_common_word(symbol) else 1)
+            shown = MapSymbol(
+                item.path,
+                symbol.qualified_name,
+                symbol.kind,
+                symbol.signature or symbol.name,
+                symbol.start_line,
+                share,
+            )
+            ranked.append((weight, shown))
+    ranked.sort(key=lambda pair: (-pair[0], pair[1].path, pair[1].line, pair[1].name))
+    return [shown for _, shown in ranked]
+
+
+def _is_common_word(symbol: Symbol) -> bool:
+    """`get`, `line`, `_list`: most places that hold such a word do not mean the function of that name."""
+    return symbol.kind in (ChunkKind.FUNCTION, ChunkKind.METHOD) and len(words(symbol.name)) == 1
+
+
+def fit(ranked: Sequence[MapSymbol], budget: int, count: Callable[[str], int]) -> list[MapSymbol]:
+    """As many symbols, best first, as the rendered map has room for."""
+    low, high = 0, len(ranked)
+    while low < high:  # the rendered size grows with every symbol, so the cut can be searched
+        middle = (low + high + 1) // 2
+        if count(render(ranked[:middle])) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return list(ranked[:low])
+
+
+def render(symbols: Sequence[MapSymbol]) -> str:
+    """Files in the order of their best symbol, the symbols of a file by line."""
+    by_path: dict[str, list[MapSymbol]] = {}
+    for item in symbols:
+        by_path.setdefault(item.path, []).append(item)
+    rows = []
+    for path, items in by_path.items():
+        rows.append(f"{path}:")
+        for item in sorted(items, key=lambda item: (item.line, item.name)):
+            rows.append(f"  {item.line:>5} {item.signature}")
+    return "\n".join(rows) + "\n" if rows else ""

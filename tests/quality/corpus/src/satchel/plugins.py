@@ -1,0 +1,77 @@
+"""The one door for everything pluggable: a kind is a folder, a plug-in is one file in it.
+
+names("language")            -> ["bash", "c", …]
+load("language", "python")   -> the value that languages/python.py calls LANGUAGE
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import cache
+from importlib.machinery import PathFinder
+from typing import Any
+
+from satchel.errors import Unsupported
+
+# kind -> (folder, the name that every file in it defines); a file without it is not a plug-in
+_DOORS = {
+    "chunker": ("satchel.chunking", "CHUNKER"),
+    "command": ("satchel.commands", "COMMAND"),
+    "language": ("satchel.languages", "LANGUAGE"),
+    "signal": ("satchel.retrieval.signals", "SIGNAL"),
+    "store": ("satchel.storage", "STORE"),
+    "tokenizer": ("satchel.tokenizers", "TOKENIZER"),
+}
+
+
+def late(name: str) -> Any:
+    """A module of ours that is loaded when it is first used, so that a short command loads little."""
+    return sys.modules.get(name) or _Late(name)
+
+
+class _Late:
+    """Stands for a module. Python's own lazy loader looks for the file at once, which is half the cost."""
+
+    __slots__ = ("_module", "_name")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._module: Any = None
+
+    def __getattr__(self, attribute: str) -> Any:
+        if self._module is None:
+            self._module = importlib.import_module(self._name)
+        return getattr(self._module, attribute)
+
+
+@cache
+def names(kind: str) -> list[str]:
+    """The names of all plug-ins of a kind, sorted."""
+    import pkgutil  # a command that is named needs no list
+
+    folder, attribute = _DOORS[kind]
+    modules = pkgutil.iter_modules(importlib.import_module(folder).__path__)
+    return sorted(info.name for info in modules if not info.ispkg and _value(folder, info.name, attribute))
+
+
+def load(kind: str, name: str) -> Any:
+    """One plug-in, loading no other; an unknown name is an error that lists the known ones."""
+    folder, attribute = _DOORS[kind]
+    value = _value(folder, name, attribute) if name.isidentifier() else None
+    if value is None:
+        raise Unsupported(f"unknown {kind} {name!r}", hint=f"known: {', '.join(names(kind))}")
+    return value
+
+
+@cache
+def _value(folder: str, name: str, attribute: str) -> Any:
+    """What a file calls by the door's name; its own name is the file's."""
+    full_name = f"{folder}.{name}"
+    package = importlib.import_module(folder)
+    if full_name not in sys.modules and PathFinder.find_spec(full_name, package.__path__) is None:
+        return None
+    value = getattr(importlib.import_module(full_name), attribute, None)
+    if value is not None and value.name != name:
+        raise ValueError(f"{full_name} defines {value.name!r}; a plug-in is named after its file")
+    return value

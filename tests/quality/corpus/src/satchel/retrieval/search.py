@@ -1,0 +1,153 @@
+"""The straight line of a search: question → views → candidates → signals → ranked files → best chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from satchel import ids
+from satchel.errors import InvalidQuery, InvalidRequest
+from satchel.retrieval import candidates, intent, question, ranker
+from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.evidence import Evidence, Postings
+from satchel.retrieval.filters import Filters
+from satchel.retrieval.signals.signal import Context
+from satchel.retrieval.spans import Span, Spans
+from satchel.retrieval.views import look
+from satchel.terms import terms
+from satchel.types import Hit, Reason
+
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
+
+    from satchel.retrieval.evidence import Floats
+
+MAX_QUERY_CHARS = 100_000
+MAX_RESULTS = 1000
+_SNIPPET_LINES = 6
+_SNIPPET_CHARS = 480
+_SCORE_DIGITS = 4
+_SAME_TEXT_CHARS = 200  # shorter texts may be equal by chance
+
+
+def check(query: str, k: int) -> None:
+    """A typed error that says what is wrong with a question."""
+    if not query.strip():
+        raise InvalidQuery("the query is empty", hint="ask in words, or name an identifier or a path")
+    if len(query) > MAX_QUERY_CHARS:
+        raise InvalidQuery(
+            f"the query has {len(query):,} characters, the limit is {MAX_QUERY_CHARS:,}", hint="shorten it"
+        )
+    if not 1 <= k <= MAX_RESULTS:
+        raise InvalidRequest(f"k is {k}, it must be from 1 to {MAX_RESULTS}", hint="use -k 10")
+
+
+def search(
+    corpus: Corpus, query: str, k: int, filters: Filters, *, profile: str = "quality", explain: bool = False
+) -> list[Hit]:
+    """The best k chunks, one for each file before any file has a second. Ties break by path, then line."""
+    check(query, k)
+    context = look_closely(corpus, query, filters, max(k, candidates.CANDIDATES))
+    if context is None:
+        return []
+    found = ranker.signals(context)
+    weighed = ranker.weights(profile)
+    scores = ranker.score(found, weighed, context.count)
+    order = np.argsort(-scores, kind="stable").tolist()
+    spans = _chosen(Spans(context, filters.chunk_type), order, k)
+    asked = set(context.views.terms)
+    return [
+        _hit(span, float(scores[at]), asked, _reasons(found, weighed, at) if explain else ())
+        for at, span in spans
+    ]
+
+
+def look_closely(corpus: Corpus, query: str, filters: Filters, count: int) -> Context | None:
+    """The question and the files that may answer it; None when no file may."""
+    asked = question.read(query)
+    postings = Postings(corpus, look(asked))
+    accepted = _accepted(corpus, filters)
+    files = candidates.find(postings, asked, accepted, count)
+    if not len(files):
+        return None
+    return Context(Evidence(postings, files), asked, intent.signals(asked))
+
+
+def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:
+    if not filters.active():
+        return corpus.first_place >= 0
+    accepted = np.fromiter(map(filters.accepts_file, corpus.files), bool, len(corpus.files))
+    return accepted & (corpus.first_place >= 0)
+
+
+def _chosen(spans: Spans, order: Sequence[int], k: int) -> list[tuple[int, Span]]:
+    """One chunk of each file in rank order, then further ones; a text that was shown is not shown again."""
+    chosen: list[tuple[int, Span]] = []
+    further: list[tuple[int, Span]] = []
+    shown: set[str] = set()
+    for at in order:
+        first, *rest = spans.of_file(at, k) or (None,)
+        if first is not None and _is_new(first, shown):
+            chosen.append((at, first))
+            further += [(at, span) for span in rest]
+        if len(chosen) == k:
+            return chosen
+    return (chosen + [pair for pair in further if _is_new(pair[1], shown)])[:k]
+
+
+def _is_new(span: Span, shown: set[str]) -> bool:
+    text = " ".join("".join(span.lines).split())
+    if len(text) < _SAME_TEXT_CHARS:
+        return True
+    known = text in shown
+    shown.add(text)
+    return not known
+
+
+def _hit(span: Span, score: float, asked: set[str], reasons: tuple[Reason, ...]) -> Hit:
+    chunk = span.chunk
+    first, last = snippet_lines(span.lines, asked)
+    return Hit(
+        id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest),
+        chunk_id=ids.long_id(chunk.digest),
+        path=chunk.path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        kind=chunk.kind,
+        name=".".join(chunk.title_path) if chunk.kind != "section" else " > ".join(chunk.title_path),
+        score=round(score, _SCORE_DIGITS),
+        snippet="".join(span.lines[first:last])[:_SNIPPET_CHARS],
+        snippet_line=chunk.start_line + first,
+        text="".join(span.lines),
+        reasons=reasons,
+    )
+
+
+def snippet_lines(lines: Sequence[str], query_terms: set[str]) -> tuple[int, int]:
+    """The window of lines that holds most of the question's terms, earliest first, without blank ends."""
+    found = [query_terms.intersection(terms(line)) for line in lines]
+    first, most = 0, -1
+    for start in range(max(1, len(lines) - _SNIPPET_LINES + 1)):
+        count = len(set().union(*found[start : start + _SNIPPET_LINES])) if lines[start].strip() else -1
+        if count > most:
+            first, most = start, count
+    last = min(len(lines), first + _SNIPPET_LINES)
+    while last > first + 1 and not lines[last - 1].strip():
+        last -= 1
+    return first, last
+
+
+def _reasons(found: dict[str, Floats], weighed: Mapping[str, float], at: int) -> tuple[Reason, ...]:
+    """What each signal gave, largest first; signals that say nothing are left out."""
+    reasons = [
+        Reason(
+            name,
+            round(float(found[name][at]), _SCORE_DIGITS),
+            round(weight * float(found[name][at]), _SCORE_DIGITS),
+        )
+        for name, weight in weighed.items()
+        if name in found and found[name][at]
+    ]
+    return tuple(sorted(reasons, key=lambda reason: (-abs(reason.score), reason.signal)))

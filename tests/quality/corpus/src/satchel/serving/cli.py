@@ -1,0 +1,80 @@
+"""The command line: flags made from each command's request, answers as text or JSON.
+
+Nothing heavy is imported before a command is known; `--version` imports nothing at all.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from satchel._version import __version__
+
+_DESCRIPTION = "Turn a repository into cited context for coding agents. Offline, deterministic, fast."
+_EPILOG = """examples:
+  satchel search "where are sessions stored"        ask a question of the current folder
+  satchel get src/app.py:10:24 docs/setup:15d1b6fd7c  fetch exact text by locator or id
+  satchel refs SessionStore                          who calls, imports, extends this
+  satchel map --budget-tokens 1000                   the repository at a glance
+  satchel build && satchel prompt                    the three-layer pack, ready for a system prompt
+
+exit codes: 0 done, 1 a check found problems, 2 bad request, 3 not found, 4 index unusable,
+5 index busy, 6 bad settings, 70 internal error"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code. Without arguments it is the process, and ends it."""
+    code = _run(list(sys.argv[1:] if arguments is None else arguments))
+    if arguments is None and "SATCHEL_DEBUG" not in os.environ:
+        _leave(code)
+    return code
+
+
+def _run(given: list[str]) -> int:
+    if given[:1] in (["--version"], ["-V"]):
+        print(f"satchel {__version__}")
+        return 0
+    gc.set_threshold(100_000)  # looking for cycles costs a tenth of a command that ends at once
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads costs more than a search
+    from satchel.serving.cli_run import run_command
+
+    return _guarded(run_command, given)
+
+
+def _leave(code: int) -> None:
+    """End at once, unless somebody still works: taking all modules apart first costs as much as a search."""
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        return
+    try:
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that was closed for us is None
+            stream.flush()
+    except (OSError, ValueError):  # a closed pipe; the usual end says what there is to say
+        return
+    os._exit(code)
+
+
+def _guarded(run: Any, given: list[str]) -> int:
+    """A closed pipe ends the output quietly; an interrupt ends with its usual code."""
+    try:
+        code: int = run(given, _DESCRIPTION, _EPILOG)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if "SATCHEL_DEBUG" in os.environ:
+            raise
+        print(f"satchel: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        print("  this is a defect; SATCHEL_DEBUG=1 shows where", file=sys.stderr)
+        return 70
+
+
+if __name__ == "__main__":
+    sys.exit(main())

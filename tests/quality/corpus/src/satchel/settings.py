@@ -1,0 +1,125 @@
+"""Which options each stage takes, and where they come from. The only reader of settings files
+and of the environment.
+
+Options resolve once, at the edge: request > flag > environment > project file (`satchel.toml`)
+> user file > default. A project file comes with the repository and is not trusted: it can leave
+more out, never take in what the user has not allowed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from satchel import ids
+from satchel.errors import ConfigError
+
+PROJECT_FILE = "satchel.toml"
+INDEX_FOLDER = "_ctx"
+INDEX_FILE = "context.db"
+QUALITY, FAST = "quality", "fast"  # ranked with vectors, or by words and structure alone
+
+
+class WalkOptions(Struct, frozen=True):
+    """What the walk takes in. `extra_ignores` are gitignore patterns of the caller, relative to the root."""
+
+    max_file_bytes: int = 2 * 1024 * 1024  # larger files are data: registers, dumps, fixtures
+    include_hidden: bool = False
+    include_vendored: bool = False
+    include_generated: bool = False
+    extra_ignores: tuple[str, ...] = ()
+
+
+class Options(Struct, frozen=True):
+    """Everything an engine needs to know beside the root."""
+
+    walk: WalkOptions = field(default_factory=WalkOptions)
+    workers: int = 0  # 0: one per core
+    index_dir: Path | None = None
+    profile: str = QUALITY
+
+
+def load(root: Path, *, index_dir: Path | None = None, workers: int = 0, profile: str = "") -> Options:
+    """The options of a project: what the caller gave, over the environment, over the files."""
+    walk = _apply(WalkOptions(), _read(_user_file()), trusted=True)
+    walk = _apply(walk, _read(root / PROJECT_FILE), trusted=False)
+    profile = profile or os.environ.get("SATCHEL_PROFILE") or QUALITY
+    if profile not in (QUALITY, FAST):
+        raise ConfigError(f"profile is {profile!r}", hint=f"use {QUALITY} or {FAST}")
+    number = workers or _environment_number("SATCHEL_WORKERS")
+    return Options(walk, number, index_dir or _home(root), profile)
+
+
+def leave_out(options: Options, root: Path, *places: Path) -> Options:
+    """The options with our own files, where they lie inside the root, left out of it."""
+    inside = [place.resolve() for place in places if place.resolve().is_relative_to(root)]
+    patterns = tuple(f"/{place.relative_to(root).as_posix()}" for place in inside if place != root)
+    walk = replace(options.walk, extra_ignores=(*options.walk.extra_ignores, *patterns))
+    return replace(options, walk=walk)
+
+
+def index_path(root: Path, options: Options) -> Path:
+    """Where the index file of a root is."""
+    return (options.index_dir or root / INDEX_FOLDER) / INDEX_FILE
+
+
+def _home(root: Path) -> Path | None:
+    """`SATCHEL_HOME` keeps all indexes out of the trees, each in a folder named after its root."""
+    home = os.environ.get("SATCHEL_HOME")
+    if not home:
+        return None
+    return Path(home) / f"{root.name}-{ids.root_fingerprint(root)}"
+
+
+def _user_file() -> Path:
+    base = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("APPDATA") or os.path.expanduser("~/.config")
+    return Path(base) / "satchel" / "config.toml"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        if path.is_symlink() and path.name == PROJECT_FILE:
+            return {}
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return {}
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path.name} is not UTF-8: {error}", hint="correct the file") from error
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path.name} is not valid TOML: {error}", hint="correct the file") from error
+
+
+def _apply(options: WalkOptions, values: dict[str, Any], *, trusted: bool) -> WalkOptions:
+    for key, value in values.items():
+        if key == "ignore" and isinstance(value, list) and all(isinstance(item, str) for item in value):
+            options = replace(options, extra_ignores=(*options.extra_ignores, *value))
+        elif key == "max_file_bytes" and type(value) is int and value > 0:
+            allowed = value if trusted else min(value, options.max_file_bytes)
+            options = replace(options, max_file_bytes=allowed)
+        elif key in ("include_hidden", "include_vendored", "include_generated") and isinstance(value, bool):
+            allowed_here = value if trusted else value and getattr(options, key)
+            options = replace(options, **{key: allowed_here})
+        else:
+            raise ConfigError(f"setting {key} = {value!r} is not known or not of its type", hint=_KNOWN)
+    return options
+
+
+def _environment_number(name: str) -> int:
+    value = os.environ.get(name, "")
+    if value and not value.isdecimal():
+        raise ConfigError(f"{name} is {value!r}, it must be a number", hint=f"unset {name}")
+    return int(value or 0)
+
+
+_KNOWN = (
+    "known: ignore (list of patterns), max_file_bytes (number), include_hidden, include_vendored,"
+    " include_generated (true or false; a project file can only say false)"
+)

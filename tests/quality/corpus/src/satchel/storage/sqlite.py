@@ -1,0 +1,231 @@
+"""An index in one SQLite file.
+
+One writer at a time, held apart by a lock file; readers open the file read-only and so can
+neither write nor checkpoint. (SQLite up to 3.51.2 can corrupt a WAL database when two connections
+write or checkpoint at once.) The very first generation is written to a file of its own that is
+renamed when complete; later ones are a WAL transaction each. Killing the writer at any instant
+leaves the last complete generation.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from satchel.errors import (
+    ConfigError,
+    IndexBusy,
+    IndexCorrupt,
+    IndexIncompatible,
+    IndexMissing,
+    PathNotAllowed,
+)
+from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
+from satchel.storage.sqlite_reader import REBUILD_HINT, SqliteSnapshot, typed
+from satchel.storage.sqlite_writer import SqliteWriter
+
+APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
+_LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
+_LOG_BYTES = 4 * 1024 * 1024  # a longer write-ahead log is moved into the database
+_CACHE_KIB = 65_536  # page cache of the writer
+
+
+class SqliteStore:
+    """The store behind `_ctx/context.db`."""
+
+    def __init__(self, path: Path, *, lock_wait_seconds: float = _LOCK_WAIT_SECONDS) -> None:
+        self.path = path
+        self._lock_wait_seconds = lock_wait_seconds
+        self._later: list[tuple[str, str]] = []  # indexes of a first build, made when all rows are there
+
+    @property
+    def location(self) -> str:
+        return str(self.path)
+
+    def exists(self) -> bool:
+        return self.path.is_file()
+
+    def snapshot(self) -> SqliteSnapshot:
+        """The last complete generation. It stays readable while a writer works on the next."""
+        self._refuse_links()
+        if not self.exists():
+            raise IndexMissing(
+                f"there is no index at {self.path.name}",
+                hint="run `satchel index` in the project, or let a search build it",
+                next_actions=[{"tool": "index", "args": {}, "reason": "build the index"}],
+            )
+        try:
+            connection = self._open_read_only()
+            self._check_version(connection)
+            connection.execute("BEGIN")
+            return SqliteSnapshot(connection)
+        except sqlite3.DatabaseError as error:
+            raise typed(error) from error
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteWriter]:
+        """One transaction. A first index appears by a rename, so nobody ever sees half of it."""
+        with self._locked():
+            target = self.path if self.exists() else self.path.with_name(self.path.name + ".new")
+            if target != self.path:
+                _remove(target)
+                for suffix in ("-wal", "-shm"):  # of a database that is gone; they would be replayed
+                    _remove(self.path.with_name(self.path.name + suffix))
+            try:
+                connection = self._open_writable(target, first=target != self.path)
+            except sqlite3.DatabaseError as error:
+                raise typed(error) from error
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                writer = SqliteWriter(connection)
+                yield writer
+                writer.count_generation()
+                for _, statement in self._later:
+                    connection.execute(statement)
+                self._later = []
+                connection.execute("COMMIT")
+                self._publish(connection, target)
+            except sqlite3.DatabaseError as error:
+                raise typed(error) from error
+            finally:
+                connection.close()
+                if target != self.path:
+                    _remove(target)
+
+    def set_aside(self) -> str:
+        """Move a file that cannot be used out of the way; nothing is deleted."""
+        with self._locked():
+            number = 1
+            while (aside := self.path.with_name(f"{self.path.name}.unusable-{number}")).exists():
+                number += 1
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.replace(f"{self.path}{suffix}", f"{aside}{suffix}")
+        return aside.name
+
+    def close(self) -> None:
+        """Connections belong to snapshots and writers; the store itself holds none."""
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        import filelock  # only writers pay for it
+
+        self._refuse_links()
+        make_folder(self.path.parent)
+        lock = filelock.FileLock(str(self.path.with_suffix(".lock")), timeout=self._lock_wait_seconds)
+        try:
+            lock.acquire()
+        except filelock.Timeout:
+            raise IndexBusy(
+                f"another process has been indexing for more than {self._lock_wait_seconds:g} s",
+                hint="try again when it is done; searches go on with the last complete index",
+            ) from None
+        except OSError as error:
+            raise _unusable_folder(self.path.parent, error) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _refuse_links(self) -> None:
+        """A repository may come with links of our names: they are not followed out of it."""
+        for path in (self.path, self.path.with_suffix(".lock")):
+            if path.is_symlink():
+                raise PathNotAllowed(f"{path.name!r} is a link", hint="remove it, or use --index-dir DIR")
+
+    def _open_read_only(self) -> sqlite3.Connection:
+        address = _address(self.path)
+        try:
+            connection = _connect(f"file:{address}?mode=ro")
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            return connection
+        except sqlite3.OperationalError:
+            if os.access(self.path.parent, os.W_OK):
+                raise
+            return _connect(f"file:{address}?immutable=1")  # a read-only disk: nobody can be writing
+
+    def _open_writable(self, target: Path, *, first: bool) -> sqlite3.Connection:
+        connection = _connect(f"file:{_address(target)}?mode=rwc")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        if first:
+            connection.execute("PRAGMA journal_mode = OFF")
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        else:
+            self._check_version(connection)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA wal_autocheckpoint = 0")  # done once, after the commit
+        for version in range(_user_version(connection), SCHEMA_VERSION):
+            for statement in MIGRATIONS[version]:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {version + 1}")
+        if first:  # sorting an index once is quicker than keeping it sorted while everything is written
+            self._later = connection.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+            ).fetchall()
+            for name, _ in self._later:
+                connection.execute(f"DROP INDEX {name}")
+        return connection
+
+    def _publish(self, connection: sqlite3.Connection, target: Path) -> None:
+        if target == self.path:
+            log = self.path.with_name(self.path.name + "-wal")
+            if log.exists() and log.stat().st_size > _LOG_BYTES:
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # never waits for a reader
+            return
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.close()
+        with open(target, "rb+") as stream:
+            os.fsync(stream.fileno())
+        os.replace(target, self.path)
+
+    def _check_version(self, connection: sqlite3.Connection) -> None:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        if application != APPLICATION_ID:
+            raise IndexCorrupt(f"{self.path.name} is not a Satchel index", hint=REBUILD_HINT)
+        version = _user_version(connection)
+        if version > SCHEMA_VERSION:
+            raise IndexIncompatible(
+                f"{self.path.name} has schema {version}; this Satchel knows up to {SCHEMA_VERSION}",
+                hint="update Satchel, or let `satchel index` set the file aside and build a new one",
+            )
+
+
+def make_folder(folder: Path) -> None:
+    """The folder of an index, or a typed error that names the way out."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable_folder(folder, error) from error
+
+
+def _unusable_folder(folder: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"the index folder {folder.name!r} cannot be written: {error.strerror}",
+        hint="keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME",
+    )
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
+
+
+def _address(path: Path) -> str:
+    """A path inside a `file:` address: what would end it or start an option is escaped."""
+    escaped = path.absolute().as_posix()
+    for character in "%?#":
+        escaped = escaped.replace(character, f"%{ord(character):02x}")
+    return escaped
+
+
+def _user_version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _remove(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        path.unlink()

@@ -1,0 +1,149 @@
+"""Text → terms, for what is indexed and for what is asked, by the same rules.
+
+An identifier gives its words (split at camelCase and snake_case, lower-cased, lightly stemmed)
+and, if there is more than one, the joined whole marked by `=`: `RouterGroup` gives `rout`,
+`group` and `=routergroup`. Text in scripts without word spaces gives pairs of characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain
+
+VERSION = 2  # counts up whenever the same text gives other terms: the index is then built anew
+_TOKEN = re.compile(r"\w+")
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_SEPARATED = bytes(
+    byte if byte >= 128 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256)
+)
+_LONGEST_NUMBER = 5  # digits; longer ones are data, not names
+_LONGEST_TOKEN = 128  # characters; longer ones are encoded data
+_MEMO_LIMIT = 200_000  # distinct tokens remembered per process, about 60 MB
+
+# suffix, what replaces it, how many letters must be left: plural first, then one derivation
+_PLURALS = (("sses", "ss", 2), ("ies", "y", 2), ("xes", "x", 2), ("ches", "ch", 2), ("shes", "sh", 2))
+_DERIVATIONS = (
+    ("ization", "", 4),
+    ("isation", "", 4),
+    ("ation", "", 4),
+    ("ition", "", 4),
+    ("ator", "", 4),
+    ("ating", "", 4),
+    ("ated", "", 4),
+    ("ate", "", 4),
+    ("izer", "", 4),
+    ("izing", "", 4),
+    ("ized", "", 4),
+    ("ize", "", 4),
+    ("ment", "", 4),
+    ("ness", "", 4),
+    ("able", "", 4),
+    ("ible", "", 4),
+    ("ance", "", 5),
+    ("ence", "", 5),
+    ("ive", "", 5),
+    ("ity", "", 4),
+    ("tion", "t", 3),
+    ("sion", "s", 3),
+    ("ing", "", 3),
+    ("ed", "", 3),
+    ("er", "", 4),
+    ("or", "", 4),
+    ("ly", "", 4),
+    ("al", "", 4),
+)
+_DERIVATIONS_BY_END = {  # most words end in none of these letters
+    end: tuple(rule for rule in _DERIVATIONS if rule[0].endswith(end)) for end in "nrgdetyl"
+}
+
+
+@lru_cache(maxsize=_MEMO_LIMIT)
+def stem(word: str) -> str:
+    """A lower-case word without its plural and one common derivation: parsing, parser, parses → pars."""
+    if len(word) < 4 or not word.isascii():
+        return word
+    word = _strip_plural(word)
+    for suffix, replacement, least in _DERIVATIONS_BY_END.get(word[-1], ()):
+        if word.endswith(suffix) and len(word) - len(suffix) >= least:
+            word = word[: -len(suffix)] + replacement
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
+        word = word[:-1]  # running → runn → run
+    return word[:-1] if len(word) > 4 and word[-1] == "e" else word
+
+
+def _strip_plural(word: str) -> str:
+    for suffix, replacement, least in _PLURALS:
+        if word.endswith(suffix) and len(word) - len(suffix) >= least:
+            return word[: -len(suffix)] + replacement
+    if word.endswith("s") and word[-2] not in "sui":
+        return word[:-1]
+    return word
+
+
+def words(token: str) -> list[str]:
+    """The lower-case words of one identifier, unstemmed; other alphabets are split at `_` alone."""
+    if not token.isascii():
+        return [word.lower() for word in token.split("_") if word]
+    return [word.lower() for word in _WORD.findall(token)]
+
+
+def compound(token: str) -> str:
+    """The term that every text with this identifier holds: the joined whole, or its only word's term."""
+    found = list(terms(token))
+    return found[-1] if found else ""
+
+
+def _is_unspaced(character: str) -> bool:
+    """Thai, Japanese, Chinese, Korean."""
+    return (
+        "\u0e00" <= character <= "\u0e7f"
+        or "\u3040" <= character <= "\u30ff"
+        or "\u3400" <= character <= "\u9fff"
+        or "\uac00" <= character <= "\ud7af"
+    )
+
+
+def _split(token: str) -> tuple[str, ...]:
+    if token.islower() and token.isascii() and token.isalpha():
+        return (stem(token),) if len(token) <= _LONGEST_TOKEN else ()  # most tokens are plain words
+    if token[0].isdigit():
+        return (token,) if token.isascii() and token.isdigit() and len(token) <= _LONGEST_NUMBER else ()
+    if len(token) > _LONGEST_TOKEN:
+        return ()
+    if not token.isascii() and any(map(_is_unspaced, token)):
+        return tuple(token[i : i + 2] for i in range(max(1, len(token) - 1)))
+    parts = words(token)
+    result = [stem(part) for part in parts if len(part) > 1 or part.isalpha()]
+    if len(parts) > 1:
+        result.append("=" + "".join(parts))
+    return tuple(result)
+
+
+class _Memo(dict[bytes, tuple[str, ...]]):
+    """Token → terms. Almost all tokens of a text were seen before, so this is where the time is saved."""
+
+    def __missing__(self, token: bytes) -> tuple[str, ...]:
+        if len(self) >= _MEMO_LIMIT:
+            self.clear()
+        text = token.decode("utf-8", "surrogatepass")
+        parts = (text,) if token.isascii() else _TOKEN.findall(text)  # “quotes” are no part of a word
+        result = self[token] = tuple(chain.from_iterable(map(_split, parts)))
+        return result
+
+
+_memo = _Memo()
+
+
+def terms(text: str) -> Iterator[str]:
+    """The terms of a text, in order, repetitions included."""
+    # bytes, because translate and split on them cost a third of a regular expression over text
+    tokens_found = text.encode("utf-8", "surrogatepass").translate(_SEPARATED).split()
+    return chain.from_iterable(map(_memo.__getitem__, tokens_found))
+
+
+def tokens(text: str) -> list[str]:
+    """The identifiers and words of a text as written."""
+    return _TOKEN.findall(text)

@@ -1,0 +1,197 @@
+"""The vocabulary of Satchel on one page. Read this first.
+
+A *source* is one file as read. A *chunk* is a citable piece of a source: whole lines, never
+trimmed. A *symbol* is a definition, a *reference* a use of one. Everything here is immutable
+and made of the standard library alone, so that it can cross a process boundary.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class ChunkKind(StrEnum):
+    """What a chunk (or a symbol) is; the closed set of `chunk_type`."""
+
+    FUNCTION = "function"
+    METHOD = "method"
+    CLASS = "class"
+    STRUCT = "struct"
+    ENUM = "enum"
+    INTERFACE = "interface"
+    TRAIT = "trait"
+    IMPL = "impl"
+    CONST = "const"
+    MODULE = "module"
+    SECTION = "section"
+    CONFIG = "config"
+    TEXT = "text"
+    FILE = "file"
+
+
+class Label(StrEnum):
+    """How one piece of code or text leads to another."""
+
+    CALLS = "calls"
+    USES = "uses"
+    CONTAINS = "contains"
+    EXTENDS = "extends"
+    IMPORTS = "imports"
+    TESTED_BY = "tested_by"
+    LINKS_TO = "links_to"
+
+
+class SkipReason(StrEnum):
+    """Why a file that the walk met is not in the index."""
+
+    BINARY = "binary"
+    GENERATED = "generated"
+    HIDDEN = "hidden"
+    MINIFIED = "minified"
+    SENSITIVE = "sensitive"
+    SYMLINK = "symlink"
+    TOO_LARGE = "too_large"
+    UNREADABLE = "unreadable"
+    UNSUPPORTED_NAME = "unsupported_name"
+    VENDORED = "vendored"
+
+
+class FileEntry(NamedTuple):
+    """A file the walk found, before it is read. `path` is relative to the root, POSIX style."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+class Skipped(NamedTuple):
+    """A file the walk left out; `detail` names the value and the limit where there is one."""
+
+    path: str
+    reason: SkipReason
+    detail: str = ""
+
+
+class Walk(NamedTuple):
+    """What a walk found, both lists sorted by path. `notes` say in what way it was not the usual walk."""
+
+    files: list[FileEntry]
+    skipped: list[Skipped]
+    notes: tuple[str, ...] = ()
+
+
+class Source(NamedTuple):
+    """One file as read: decoded exactly (`text.encode(encoding)` gives the raw bytes back),
+    except for redacted secret values, which keep their line."""
+
+    path: str
+    text: str
+    language: str
+    encoding: str
+    file_hash: str
+    size: int
+    redactions: tuple[int, ...] = ()  # the line of each redacted value, ascending
+    tags: tuple[str, ...] = ()  # what kind of path it is: test, docs, config, …
+
+
+class Chunk(NamedTuple):
+    """A citable piece: `text` is lines `start_line` to `end_line` of the source, line ends included.
+
+    `title_path` is the heading path of a document or the qualified name of code; `body` is what
+    the identity hashes (a Markdown section leaves its heading line out); `level` is the heading level.
+    """
+
+    kind: ChunkKind
+    title_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    text: str
+    level: int = 0
+    body_offset: int = 0  # where the body starts in `text`, in characters
+
+    @property
+    def name(self) -> str:
+        """The last part of the title path, empty for unnamed code."""
+        return self.title_path[-1] if self.title_path else ""
+
+    @property
+    def body(self) -> str:
+        """The part of the text that identity is computed over."""
+        return self.text[self.body_offset :]
+
+
+class Symbol(NamedTuple):
+    """A definition. Its lines are those of the definition itself, without decorators or comments."""
+
+    name: str
+    qualified_name: str
+    kind: ChunkKind
+    start_line: int
+    end_line: int
+    signature: str = ""
+    doc: str = ""
+
+
+class Reference(NamedTuple):
+    """A use of something by name. For an import, `name` is what is imported, as written:
+    `django.db.models`, `./router`, `stdio.h`; for a link between documents, its target."""
+
+    name: str
+    label: Label
+    line: int
+
+
+class Parsed(NamedTuple):
+    """What chunking makes of one source. Nothing in it depends on the path, so a renamed
+    file is never parsed again. `comments` are (first line, last line) ranges of pure comment."""
+
+    chunks: tuple[Chunk, ...]
+    symbols: tuple[Symbol, ...] = ()
+    references: tuple[Reference, ...] = ()
+    comments: tuple[tuple[int, int], ...] = ()
+
+
+class Reason(NamedTuple):
+    """Why a hit scored: a signal, how strong it was, and what that was worth."""
+
+    signal: str
+    strength: float
+    score: float
+
+
+class Hit(NamedTuple):
+    """A chunk that answers a question. `snippet` is verbatim, from line `snippet_line` on."""
+
+    id: str
+    chunk_id: str
+    path: str
+    start_line: int
+    end_line: int
+    kind: ChunkKind
+    name: str
+    score: float
+    snippet: str
+    snippet_line: int
+    text: str
+    reasons: tuple[Reason, ...] = ()
+
+
+class Suggestion(NamedTuple):
+    """A next search that will find something, and why."""
+
+    query: str
+    reason: str
+
+
+class ResolvedReference(NamedTuple):
+    """A use of a name, and the definition it most likely means (empty if none is known)."""
+
+    path: str
+    line: int
+    label: Label
+    name: str
+    target: str
+    target_name: str
+    confidence: float
+    in_test: bool = False

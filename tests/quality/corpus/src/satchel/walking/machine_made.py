@@ -1,0 +1,164 @@
+"""Was this file written by a program: minified or generated? Nobody reads such a file, so nobody cites it."""
+
+from __future__ import annotations
+
+import re
+
+from satchel.settings import WalkOptions
+from satchel.types import Skipped, SkipReason
+
+_MAX_LINE = 5_000  # characters; hand-written code stays far below
+_MAX_PROSE_LINE = 50_000  # a paragraph may be one line
+_MAX_MEAN = 300  # characters a line
+_SMALL = 2_000  # characters; one long line in a small file says nothing about its mean
+_HEAD = 2_048  # characters; a marker stands at the top
+
+_PROSE = frozenset({"markdown", "restructuredtext", "rst", "asciidoc", "org"})
+_NOTEBOOKS = frozenset({"notebook", "jupyter", "ipynb"})
+_PROSE_SUFFIXES = (".txt", ".text", ".adoc", ".org", ".tex")
+_MINIFIED_NAMES = (
+    ".min.js",
+    ".min.mjs",
+    ".min.css",
+    ".bundle.js",
+    ".js.map",
+    ".css.map",
+    ".mjs.map",
+    ".ts.map",
+)
+_BINARY_SUFFIXES = frozenset(
+    {
+        "7z",
+        "a",
+        "avi",
+        "avif",
+        "bin",
+        "bmp",
+        "bz2",
+        "class",
+        "dll",
+        "dylib",
+        "eot",
+        "exe",
+        "flac",
+        "gif",
+        "gz",
+        "icns",
+        "ico",
+        "jar",
+        "jpeg",
+        "jpg",
+        "lib",
+        "mkv",
+        "mo",
+        "mov",
+        "mp3",
+        "mp4",
+        "npy",
+        "npz",
+        "o",
+        "obj",
+        "ogg",
+        "otf",
+        "pdf",
+        "pickle",
+        "pkl",
+        "png",
+        "pyc",
+        "pyd",
+        "pyo",
+        "so",
+        "sqlite",
+        "sqlite3",
+        "tar",
+        "tgz",
+        "tif",
+        "tiff",
+        "ttf",
+        "wasm",
+        "wav",
+        "webm",
+        "webp",
+        "whl",
+        "woff",
+        "woff2",
+        "xls",
+        "xlsx",
+        "xz",
+        "zip",
+        "zst",
+    }
+)
+# One English sentence stands in a hundred of these, and in the source that it was extracted from.
+_CATALOGUES = (".po", ".pot", ".xlf", ".xliff")
+_GENERATED_NAMES = re.compile(
+    r"_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw|\.validate)?\.(?:go|cc|h|swift|dart)$|\.pbobjc\.[hm]$"
+    r"|\.(?:g|freezed|mocks)\.dart$|\.(?:designer|g|g\.i|generated)\.(?:cs|vb)$|^zz_generated\..*\.go$"
+    r"|\.generated\.(?:ts|js|go|rs|h|cpp)$",
+    re.IGNORECASE,
+)
+# Only a comment can say it of its own file; a string or a sentence may talk about others.
+_COMMENT = re.compile(
+    r"^[ \t]*(?://|#|/\*|\*|--|;|<!--|%|'|@?rem |\{-|\(\*|\.\. |dnl )[^\r\n]*", re.MULTILINE | re.I
+)
+_MARKER = re.compile(
+    r"(?<![\w`\"'])@generated\b|\bcode generated (?:by|from)\b|\bauto-?generated (?:by|from|file|code)\b"
+    r"|\b(?:file|code|source|module) (?:is|was|has been) (?:machine[- ]|auto[- ]?|automatically )?generated\b"
+    r"|\bautomatically generated (?:by|from|file|code)\b",
+    re.IGNORECASE,
+)
+_HANDS_OFF = re.compile(r"\b(?:do not|don't|not) (?:edit|modify|change|be edited)\b", re.IGNORECASE)
+_GENERATED = re.compile(r"generated", re.IGNORECASE)
+
+
+def left_out_by_name(path: str, options: WalkOptions) -> Skipped | None:
+    """What need not even be read: its name says that it is no source."""
+    name = path.rpartition("/")[2].lower()
+    if name.rpartition(".")[2] in _BINARY_SUFFIXES and "." in name:
+        return Skipped(path, SkipReason.BINARY, "by its name")
+    if name.endswith(_MINIFIED_NAMES):
+        return Skipped(path, SkipReason.MINIFIED, "by its name")
+    if options.include_generated:
+        return None
+    if name.endswith(_CATALOGUES):
+        return Skipped(path, SkipReason.GENERATED, "a translation catalogue, extracted from the sources")
+    return Skipped(path, SkipReason.GENERATED, "by its name") if _GENERATED_NAMES.search(name) else None
+
+
+def minified(path: str, text: str, language: str) -> str | None:
+    """Why a text counts as minified, naming the value and the limit."""
+    if language in _NOTEBOOKS or path.endswith(".ipynb"):
+        return None  # images stand in it as one line
+    if "\r" in text:
+        text = text.replace("\r", "\n")
+    prose = language in _PROSE or path.lower().endswith(_PROSE_SUFFIXES)
+    limit = _MAX_PROSE_LINE if prose else _MAX_LINE
+    if _has_longer_line(text, limit):
+        return f"a line of more than {limit} characters"
+    mean = len(text) // (text.count("\n") + 1)
+    if not prose and len(text) > _SMALL and mean > _MAX_MEAN:
+        return f"{mean} characters a line, the limit is {_MAX_MEAN}"
+    return None
+
+
+def _has_longer_line(text: str, limit: int) -> bool:
+    """Jumps from line end to line end backwards: a few steps per `limit` characters, not one per line."""
+    position = 0
+    while len(text) - position > limit:
+        end = text.rfind("\n", position, position + limit + 1)
+        if end < 0:
+            return True
+        position = end + 1
+    return False
+
+
+def generated(text: str) -> str | None:
+    """Why a text counts as generated: what a comment at its top says."""
+    head = text[:_HEAD]
+    if not _GENERATED.search(head):
+        return None
+    comments = "\n".join(_COMMENT.findall(head))
+    found = _MARKER.search(comments)
+    if found is None and _HANDS_OFF.search(comments):
+        found = _GENERATED.search(comments)
+    return f"a comment says {found.group()!r}" if found else None

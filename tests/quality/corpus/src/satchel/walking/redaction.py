@@ -1,0 +1,145 @@
+"""Which values in a text are secrets, and how does it read without them?
+
+Everything works on UTF-8 bytes: one automaton looks for the words of all formats, and only the
+formats whose words are there are matched. A value never spans a line end, so a redacted text has
+the same lines.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from satchel.walking.private_keys import private_key_values
+from satchel.walking.secret_formats import FORMATS
+
+_PRIVATE_KEY = "PRIVATE KEY"
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_PASSWORD_IN_URL = "url-password"
+# `://` is in most files: a password is only looked for where a user name could stand before it.
+_URL_WITH_USER = re.compile(rb"://[^\s/@]{0,280}@")
+
+_FILLER = re.compile(rb"x{6}|X{6}|\*{3}|\.{3}|(?i:your[-_]|placeholder|redacted|changeme|insert[-_])")
+_DEFAULT_PASSWORDS = frozenset(
+    b"""
+    password passwd pass passwort pw pwd secret mysecret changeme change-me change_me example sample test
+    testing user username userpass admin root guest postgres mysql mariadb mongo redis rabbitmq foo bar baz
+    foobar bar:baz token mypassword my-password my_password yourpassword p4ssw0rd passw0rd
+    123 1234 12345 123456 port
+    """.split()
+)
+_VARIABLE = re.compile(rb"^[$%{<*:#]|^[A-Z_]+$|\$\{|\{\{|^\*+$|%[(s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A text without its secrets; `lines` has the line of each value that was replaced, ascending."""
+
+    text: str
+    lines: tuple[int, ...] = ()
+
+
+def redact(text: str) -> Redacted:
+    """Replaces each secret value by `«redacted:kind»`; the number of lines does not change."""
+    raw = text.encode("utf-8", "surrogatepass")
+    words = _words_in(raw)
+    if not words:
+        return Redacted(text)
+    values = list(_without_overlaps(_values(raw, words)))
+    if not values:
+        return Redacted(text)
+    starts = [0, *(found.end() for found in _LINE_END.finditer(raw))]
+    lines = tuple(bisect_right(starts, start) for start, _, _ in values)
+    return Redacted(_replaced(raw, values).decode("utf-8", "surrogatepass"), lines)
+
+
+def _values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
+    if _PRIVATE_KEY in words:
+        for start, end in private_key_values(raw):
+            yield start, end, "private-key"
+    for kind, wanted, pattern in _patterns():
+        if wanted.isdisjoint(words):
+            continue
+        accepted = _is_password if kind == _PASSWORD_IN_URL else _is_token
+        for found in pattern.finditer(raw):
+            start, end = found.span(1)
+            if accepted(raw[start:end]):
+                yield start, end, kind
+
+
+def _is_token(value: bytes) -> bool:
+    """Documented examples count; fillers (`sk-xxxx`, one letter repeated) do not."""
+    return len(set(value[8:] or value)) > 4 and not _FILLER.search(value)
+
+
+def _is_password(value: bytes) -> bool:
+    lowered = value.lower()
+    if lowered in _DEFAULT_PASSWORDS or _VARIABLE.search(value) or _FILLER.search(value):
+        return False
+    return len(set(value)) > 1
+
+
+def _without_overlaps(values: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    """Of values that overlap the first and longest stands, stretched over the others."""
+    last: tuple[int, int, str] | None = None
+    for start, end, kind in sorted(values, key=lambda value: (value[0], -value[1], value[2])):
+        if last is not None and start < last[1]:
+            last = (last[0], max(last[1], end), last[2])
+            continue
+        if last is not None:
+            yield last
+        last = (start, end, kind)
+    if last is not None:
+        yield last
+
+
+def _replaced(raw: bytes, values: list[tuple[int, int, str]]) -> bytes:
+    pieces: list[bytes] = []
+    done = 0
+    for start, end, kind in values:
+        pieces += (raw[done:start], f"«redacted:{kind}»".encode())
+        done = end
+    return b"".join((*pieces, raw[done:]))
+
+
+def _words_in(raw: bytes) -> set[str]:
+    automaton, words = _word_automaton()
+    found = {words[number] for number in automaton.Match(raw) or ()}
+    if _URL_WITH_USER.search(raw):
+        found.add("://")
+    return found
+
+
+@cache
+def _word_automaton() -> tuple[Any, list[str]]:
+    """All words in one pass. A plain alternation would not do: `sk-` would hide `sk-ant-`."""
+    import re2
+
+    any_case = {word: rule.any_case for rule in FORMATS for word in rule.words} | {_PRIVATE_KEY: False}
+    words = sorted(any_case.keys() - {"://"})
+    automaton = re2.Set.SearchSet(_options())
+    for word in words:
+        automaton.Add(("(?i)" if any_case[word] else "") + re.escape(word))
+    automaton.Compile()
+    return automaton, words
+
+
+@cache
+def _patterns() -> list[tuple[str, frozenset[str], Any]]:
+    import re2
+
+    return [
+        (rule.kind, frozenset(rule.words), re2.compile(rule.pattern.encode(), _options())) for rule in FORMATS
+    ]
+
+
+def _options() -> Any:
+    import re2
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1  # bytes are bytes: any text can be matched
+    return options

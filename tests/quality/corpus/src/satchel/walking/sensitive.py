@@ -1,0 +1,95 @@
+"""Is this file one that holds secrets by its name? Matched on whole words of names, never on `token` or
+`key` inside another word: `tokenizer.py` and `monkey.py` are code."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_FOLDERS = {
+    ".ssh": "ssh-folder",
+    ".git": "git-folder",
+    ".aws": "aws-folder",
+    "__pycache__": "bytecode",
+}
+_FOLDER_PAIRS = {(".github", "agents"): "agents-folder"}
+_NAMES = {
+    ".env": "env-file",
+    ".npmrc": "package-login",
+    ".pypirc": "package-login",
+    ".netrc": "network-login",
+    "_netrc": "network-login",  # its name on Windows
+    ".pgpass": "database-login",
+}
+_SUFFIXES = {
+    ".pem": "private-key",
+    ".key": "private-key",
+    ".p12": "key-store",
+    ".pfx": "key-store",
+    ".jks": "key-store",
+    ".keystore": "key-store",
+    ".pyc": "bytecode",
+}
+_SAMPLE_SUFFIXES = (".example", ".sample", ".template", ".dist")
+_SSH_KEY = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519)(?![a-z])")
+
+# Code of these names (`secrets.py`, `password_validation.py`) stays in: its values are redacted.
+# fmt: off
+_DATA_SUFFIXES = frozenset({
+    ".json", ".json5", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".config",
+    ".txt", ".properties", ".xml", ".env", ".csv", ".tsv", ".sqlite", ".sqlite3", ".db", ".kdbx",
+    ".plist", ".tfvars", ".dat", ".enc", ".gpg", ".asc", ".bak", ".old", ".orig", ".log",
+    ".sql", ".xlsx", ".xls",
+})
+# fmt: on
+_SECRET_DATA = (
+    (re.compile(r"(?:^|[^a-z])credentials(?![a-z])"), "credentials"),
+    (re.compile(r"(?:^|[^a-z])secrets(?![a-z])"), "secrets"),
+    (re.compile(r"passwords?(?![a-z])"), "passwords"),
+)
+
+
+def is_sensitive(path: str) -> str | None:
+    """The name of the rule that keeps a path out, None if none does."""
+    folder, _, name = path.rpartition("/")
+    return sensitive_folder(folder) or sensitive_name(name)
+
+
+def sensitive_folder(folder: str) -> str | None:
+    """The rule that keeps a folder out with all that is in it."""
+    while folder:
+        rule = sensitive_last_folder(folder)
+        if rule:
+            return rule
+        folder = folder.rpartition("/")[0]
+    return None
+
+
+def sensitive_last_folder(folder: str) -> str | None:
+    """The same for a folder whose parents are known to be harmless: only its last two names count."""
+    above, _, name = folder.lower().rpartition("/")
+    return _FOLDERS.get(name) or _FOLDER_PAIRS.get((above.rpartition("/")[2], name))
+
+
+@lru_cache(maxsize=65_536)  # `__init__.py` is asked thousands of times
+def sensitive_name(name: str) -> str | None:
+    """The rule that keeps a file of this name out, wherever it is."""
+    lowered = name.lower()
+    dot = lowered.rfind(".")
+    suffix = lowered[dot:] if dot >= 0 else ""
+    rule = _SUFFIXES.get(suffix) or _NAMES.get(lowered)
+    if rule:
+        return rule
+    if lowered.startswith(".env."):
+        return None if lowered.endswith(_SAMPLE_SUFFIXES) else "env-file"
+    if lowered.startswith("id_") and _SSH_KEY.match(lowered):
+        return "ssh-key"
+    if "secrets" in lowered or "credentials" in lowered or "password" in lowered:
+        return _secret_data(lowered, suffix if dot > 0 else "")
+    return None
+
+
+def _secret_data(lowered: str, suffix: str) -> str | None:
+    if suffix and suffix not in _DATA_SUFFIXES:
+        return None
+    return next((rule for pattern, rule in _SECRET_DATA if pattern.search(lowered)), None)

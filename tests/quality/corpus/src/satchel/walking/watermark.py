@@ -1,0 +1,115 @@
+"""Has the segment changed? A short value that differs when the files (may) differ.
+
+In a git work tree: the commit, and what differs from it. Elsewhere: how many files, the newest, their bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+
+from msgspec import Struct
+
+from satchel.ids import hash_bytes
+from satchel.settings import WalkOptions
+from satchel.types import Walk
+from satchel.walking.git import list_work_tree, prefix_of
+from satchel.walking.git_command import GitProblem, GitUnusable, run_git
+from satchel.walking.paths import os_path
+from satchel.walking.walker import WorkTree, in_repository
+
+_STATUS = (
+    "status",
+    "--porcelain=v1",
+    "-z",
+    "--untracked-files=all",
+    "--no-renames",
+    "--ignore-submodules=all",  # a submodule obeys its own configuration, not our overrides
+)
+
+
+class WatermarkKind(StrEnum):
+    """What a watermark was taken from."""
+
+    GIT = "git"
+    FILESYSTEM = "filesystem"
+
+
+class Watermark(Struct, frozen=True):
+    """Two equal watermarks mean the same files, as far as one quick look can tell."""
+
+    kind: WatermarkKind
+    git_head: str | None = None  # None in a repository without commits
+    git_dirty: bool | None = None
+    dirty_hash: str | None = None
+    file_count: int | None = None
+    max_mtime_ms: int | None = None
+    total_bytes: int | None = None
+
+
+def compute(root: Path, options: WalkOptions | None = None, walk: Walk | None = None) -> Watermark:
+    """The watermark of a folder now; `walk` saves another look at a folder without git."""
+    if in_repository(root):
+        try:
+            return _from_git(root)
+        except GitUnusable:  # the kind of the watermark says so
+            pass
+    files = (walk or WorkTree(root, options).entries()).files
+    return Watermark(
+        WatermarkKind.FILESYSTEM,
+        file_count=len(files),
+        max_mtime_ms=max((entry.mtime_ns for entry in files), default=0) // 1_000_000,
+        total_bytes=sum(entry.size for entry in files),
+    )
+
+
+def _from_git(root: Path) -> Watermark:
+    prefix = prefix_of(root)
+    if prefix:
+        list_work_tree(root)  # refuses a folder that its repository ignores: git would never see it change
+    filters_off = _filters_off(root)
+    status = run_git(root, [*_STATUS, "--", "."], config=filters_off)
+    dirty = [record for record in status.split(b"\0") if record and not _is_own(record[3:])]
+    seen = b"\0".join(part for record in dirty for part in (record, _stamp(root, prefix, record[3:])))
+    return Watermark(
+        WatermarkKind.GIT, git_head=_head(root), git_dirty=bool(dirty), dirty_hash=hash_bytes(seen)
+    )
+
+
+def _filters_off(root: Path) -> list[str]:
+    """`git status` may compare contents and would then run the clean filters of the configuration."""
+    listed = run_git(root, ["config", "--list", "--name-only", "-z"])
+    names = {
+        _driver(key) for key in listed.decode("utf-8", "replace").split("\0") if key.startswith("filter.")
+    }
+    if any("=" in name or not name for name in names):  # `-c` cannot spell it, so it cannot be switched off
+        raise GitUnusable(GitProblem.FAILED, "a filter has an impossible name")
+    off = ("clean=", "smudge=", "process=", "required=false")
+    return [f"filter.{name}.{setting}" for name in sorted(names) for setting in off]
+
+
+def _driver(key: str) -> str:
+    return key.removeprefix("filter.").rpartition(".")[0]
+
+
+def _head(root: Path) -> str | None:
+    try:
+        return run_git(root, ["rev-parse", "--verify", "--quiet", "HEAD"]).decode().strip()
+    except GitUnusable as problem:
+        if problem.problem is GitProblem.FAILED:
+            return None
+        raise
+
+
+def _is_own(path: bytes) -> bool:
+    return b"_ctx" in path.split(b"/")
+
+
+def _stamp(root: Path, prefix: str, path: bytes) -> bytes:
+    relative = path.decode("utf-8", "surrogateescape").removeprefix(prefix)
+    try:
+        status = os.lstat(os_path(root, relative))
+    except OSError:
+        return b"gone"
+    return b"%d %d" % (status.st_size, status.st_mtime_ns)

@@ -1,0 +1,305 @@
+"""What can happen to an index file, and what then happens to its reader."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from builders import (
+    SHOP,
+    age,
+    make_engine,
+    make_tree,
+    open_folder,
+    packed,
+    run_cli,
+    run_cli_as_nobody,
+)
+
+from satchel.errors import IndexBusy, IndexCorrupt, IndexIncompatible, IndexProblem
+from satchel.storage.migrations import SCHEMA_VERSION
+from satchel.storage.sqlite import SqliteStore
+
+Damage = Callable[[Path], None]
+
+
+def built(root: Path) -> Path:
+    """A folder with an index; returns the index file."""
+    age(make_tree(root, SHOP))
+    with make_engine(root) as engine:
+        engine.refresh()
+        return Path(engine.store.location)
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"this is no database " * 500)
+
+
+def cut_in_the_middle(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def cut_after_the_first_page(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:4096])
+
+
+def no_bytes(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def pages_overwritten(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xa5" * (len(data) - 4096)
+    path.write_bytes(data)
+
+
+def texts_overwritten(path: Path) -> None:
+    """The tables can still be opened; what they hold is broken."""
+    data = bytearray(path.read_bytes())
+    pages = range(len(data) // 2 // 4096 * 4096, len(data), 4096)
+    for start in pages:
+        data[start : start + 4096] = b"\xa5" * 4096
+    path.write_bytes(data)
+
+
+def newer_schema(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+
+
+def foreign_database(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+        connection.execute("INSERT INTO theirs VALUES (1)")
+        connection.commit()
+
+
+DAMAGES = [
+    garbage,
+    no_bytes,
+    newer_schema,
+    foreign_database,
+    cut_in_the_middle,
+    cut_after_the_first_page,
+    pages_overwritten,
+    texts_overwritten,
+]
+
+
+@pytest.mark.parametrize(
+    ("damage", "error"),
+    [
+        (garbage, IndexCorrupt),
+        (no_bytes, IndexCorrupt),
+        (newer_schema, IndexIncompatible),
+        (foreign_database, IndexCorrupt),
+    ],
+)
+def test_a_file_that_is_no_index_of_ours_is_a_typed_error(
+    tmp_path: Path, damage: Damage, error: type[IndexProblem]
+) -> None:
+    path = built(tmp_path)
+    damage(path)
+    with pytest.raises(error) as caught:
+        SqliteStore(path).snapshot()
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_reading_a_damaged_file_is_answered_or_a_typed_error(tmp_path: Path, damage: Damage) -> None:
+    damage(built(tmp_path))
+    with make_engine(tmp_path) as engine:
+        try:
+            hits, _ = engine.search("basket total price")
+        except IndexProblem:
+            return
+        assert [hit.path for hit in hits][:1] == ["src/basket.py"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_set_aside_and_built_anew_with_a_note(tmp_path: Path, damage: Damage) -> None:
+    path = built(tmp_path)
+    damage(path)
+    broken = path.read_bytes()
+    make_tree(tmp_path, {"new.md": "# Brand new\n"})
+    with make_engine(tmp_path) as engine:
+        engine.refresh()
+        assert "set aside" in " ".join(engine.notes)
+        assert engine.search("brand new")[0][0].path == "new.md"
+    aside = [item for item in path.parent.iterdir() if "unusable" in item.name and item.suffix != "-shm"]
+    assert broken in [item.read_bytes() for item in aside]
+
+
+def test_files_set_aside_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    for text in (b"first", b"second"):
+        path = built(tmp_path)
+        path.write_bytes(text)
+        with make_engine(tmp_path) as engine:
+            engine.refresh()
+    kept = sorted(item.read_bytes() for item in path.parent.glob("*unusable*"))
+    assert kept == [b"first", b"second"]
+
+
+@pytest.mark.parametrize("damage", [garbage, newer_schema])
+def test_a_damaged_index_is_reported_by_status_and_left_alone(tmp_path: Path, damage: Damage) -> None:
+    path = built(tmp_path)
+    damage(path)
+    before = path.read_bytes()
+    done = run_cli("status", "--segment", tmp_path, "--json")
+    assert done.returncode == 0 and b"index_corrupt" in done.stdout
+    assert path.read_bytes() == before
+
+
+def test_a_first_build_leaves_one_database_and_no_partial_file(tmp_path: Path) -> None:
+    path = built(tmp_path)
+    left = {item.name for item in path.parent.iterdir()}
+    assert left <= {"context.db", "context.lock", ".gitignore"}
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_first_build_that_fails_leaves_no_partial_file(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "context.db")
+    with pytest.raises(ValueError, match="stop"), store.write() as writer:
+        writer.put_file(*packed("a.md", "# A\n"))
+        raise ValueError("stop")
+    assert [item.name for item in tmp_path.iterdir() if item.suffix != ".lock"] == []
+
+
+def test_what_a_killed_first_build_left_is_no_index(tmp_path: Path) -> None:
+    (tmp_path / "context.db.new").write_bytes(b"half a database")
+    (tmp_path / "context.db-wal").write_bytes(b"a log of a database that is gone")
+    store = SqliteStore(tmp_path / "context.db")
+    assert not store.exists()
+    with store.write() as writer:
+        writer.put_file(*packed("a.md", "# A\n"))
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.text("a.md") == "# A\n"
+    assert not (tmp_path / "context.db.new").exists()
+
+
+_HOLD = """
+import sys, filelock
+with filelock.FileLock(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def lock_held_by_another_process(path: Path) -> Iterator[None]:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(path.with_suffix(".lock"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    try:
+        yield
+    finally:
+        holder.communicate(timeout=20)
+
+
+def test_a_second_writer_waits_shortly_and_then_says_busy(tmp_path: Path) -> None:
+    path = built(tmp_path)
+    store = SqliteStore(path, lock_wait_seconds=0.2)
+    with lock_held_by_another_process(path):
+        started = time.monotonic()
+        with pytest.raises(IndexBusy), store.write():
+            pass
+        assert time.monotonic() - started < 5
+
+
+def test_readers_are_served_while_another_process_writes(tmp_path: Path) -> None:
+    path = built(tmp_path)
+    with lock_held_by_another_process(path), make_engine(tmp_path) as engine:
+        assert engine.search("basket")[0]
+
+
+def test_a_lock_whose_holder_died_is_no_lock(tmp_path: Path) -> None:
+    path = built(tmp_path)
+    with lock_held_by_another_process(path):
+        pass
+    with SqliteStore(path, lock_wait_seconds=0.2).write() as writer:
+        writer.drop_file("README.md")
+
+
+def test_a_reader_during_a_write_sees_the_last_generation(tmp_path: Path) -> None:
+    store = SqliteStore(built(tmp_path))
+    with store.write() as writer:
+        writer.drop_file("README.md")
+        with closing(store.snapshot()) as during:
+            assert during.file("README.md") is not None and during.generation == 1
+    with closing(store.snapshot()) as after:
+        assert after.file("README.md") is None and after.generation == 2
+
+
+def test_a_reader_that_stays_does_not_hold_up_a_writer(tmp_path: Path) -> None:
+    store = SqliteStore(built(tmp_path))
+    with closing(store.snapshot()) as reader:
+        started = time.monotonic()
+        with store.write() as writer:
+            writer.drop_file("README.md")
+        assert time.monotonic() - started < 1
+        assert reader.file("README.md") is not None
+
+
+def test_a_snapshot_can_not_write(tmp_path: Path) -> None:
+    with (
+        closing(SqliteStore(built(tmp_path)).snapshot()) as snapshot,
+        pytest.raises(sqlite3.OperationalError),
+    ):
+        snapshot._connection.execute("DELETE FROM files")
+
+
+def test_an_engine_notices_an_index_that_another_process_replaced(tmp_path: Path) -> None:
+    path = built(tmp_path)
+    with make_engine(tmp_path) as engine:
+        assert engine.search("zebra crossing") == ([], [])
+        for item in path.parent.glob("context.db*"):
+            item.unlink()
+        make_tree(tmp_path, {"zebra.md": "# Zebra crossing\n"})
+        assert run_cli("index", "--segment", tmp_path).returncode == 0
+        assert [hit.path for hit in engine.search("zebra crossing")[0]] == ["zebra.md"]
+
+
+def test_an_index_in_a_read_only_folder_can_be_searched(tmp_path: Path) -> None:
+    built(tmp_path)
+    with open_folder() as root:
+        path = built(root)
+        path.parent.chmod(0o555)
+        done = run_cli_as_nobody("search", "basket", "--no-refresh", segment=root, warm=tmp_path)
+        path.parent.chmod(0o755)
+    assert done.returncode == 0 and b"src/basket.py" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("command", ["search", "status", "index", "build"])
+def test_a_folder_that_may_not_be_written_is_a_typed_error_not_a_traceback(
+    tmp_path: Path, command: str
+) -> None:
+    built(tmp_path)
+    with open_folder() as root:
+        make_tree(root, SHOP).chmod(0o555)
+        words = ("basket",) if command == "search" else ()
+        done = run_cli_as_nobody(command, *words, segment=root, warm=tmp_path)
+    assert b"Traceback" not in done.stderr and b"internal" not in done.stderr, done.stderr
+    assert (done.returncode == 0) == (command == "status")
+
+
+def test_an_index_of_another_user_answers_from_its_last_generation(tmp_path: Path) -> None:
+    built(tmp_path)
+    with open_folder() as root:
+        built(root).parent.chmod(0o777)
+        make_tree(root, {"new.md": "# New\n"})
+        done = run_cli_as_nobody("search", "basket", segment=root, warm=tmp_path)
+    assert done.returncode != 70, done.stderr
+    assert done.returncode != 0 or (b"src/basket.py" in done.stdout and b"note" in done.stderr)

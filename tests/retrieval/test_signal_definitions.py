@@ -1,0 +1,88 @@
+"""The signals of definitions: does a file define what the question speaks of, by name?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import Files, make_tree, memory_engine, signals
+
+TREE: Files = {
+    "slot.py": "class CoinSlot:\n    def insert(self):\n        pass\n",
+    "user.py": "from slot import CoinSlot\n\nCoinSlot().insert()\n",
+    "other.py": "def coinslot():\n    pass\n",
+    "tests/test_slot.py": "class CoinSlot:\n    pass\n",
+}
+
+
+def definitions(tmp_path: Path, query: str, tree: Files = TREE) -> dict[str, dict[str, float]]:
+    return signals(memory_engine(make_tree(tmp_path, tree)), query, "definitions")
+
+
+def test_a_question_that_is_an_identifier_is_answered_by_its_definition(tmp_path: Path) -> None:
+    found = definitions(tmp_path, "CoinSlot")["definition_exact"]
+    assert found["slot.py"] == 1.0 > found["other.py"] > 0 and found["user.py"] == 0.0
+
+
+def test_an_identifier_inside_a_sentence_counts_less(tmp_path: Path) -> None:
+    found = definitions(tmp_path, "where does CoinSlot jam")["definition_exact"]
+    assert 0 < found["slot.py"] < 1 and found["user.py"] == 0.0
+
+
+def test_a_sentence_without_identifiers_has_no_exact_definition(tmp_path: Path) -> None:
+    assert not any(definitions(tmp_path, "where is the slot of a coin")["definition_exact"].values())
+
+
+@pytest.mark.parametrize("name", ["definition_words", "type_words"])
+def test_a_name_made_of_the_words_asked_for_counts(tmp_path: Path, name: str) -> None:
+    tree = {
+        "a.py": "class CoinSlot:\n    pass\n",
+        "b.py": "class CoinPurse:\n    pass\n",
+        "c.py": "print(coin, slot)\n",
+    }
+    found = definitions(tmp_path, "slot of a coin", tree)[name]
+    assert found["a.py"] > found["b.py"] > 0 == found["c.py"]
+
+
+def test_only_types_count_as_types(tmp_path: Path) -> None:
+    found = definitions(tmp_path, "insert", TREE)
+    assert found["definition_words"]["slot.py"] > 0 == found["type_words"]["slot.py"]
+
+
+def test_an_identifier_in_the_prose_of_a_report_counts(tmp_path: Path) -> None:
+    found = definitions(tmp_path, "It jams\n\nThe `CoinSlot` is stuck.\n")["definition_prose"]
+    assert found["slot.py"] > 0 and found["user.py"] == 0.0
+
+
+def test_definitions_in_tests_do_not_count(tmp_path: Path) -> None:
+    found = definitions(tmp_path, "it jams\n\nThe `CoinSlot` is stuck.\n")["definition_prose"]
+    assert found["tests/test_slot.py"] == 0.0 < found["slot.py"]
+
+
+def test_a_name_that_nine_files_define_tells_nothing(tmp_path: Path) -> None:
+    tree = {f"n{number}.py": "class CoinSlot:\n    pass\n" for number in range(9)}
+    assert not any(
+        definitions(tmp_path, "It jams\n\nThe `CoinSlot` is stuck.\n", tree)["definition_prose"].values()
+    )
+
+
+def test_the_fewer_files_define_a_name_the_more_it_counts(tmp_path: Path) -> None:
+    tree = {"a.py": "class CoinSlot:\n    pass\n", "b.py": "class TillDrawer:\n    pass\n"}
+    tree |= {"c.py": tree["b.py"]}
+    found = definitions(tmp_path, "It jams\n\n`CoinSlot` and `TillDrawer`\n", tree)["definition_prose"]
+    assert found["a.py"] > found["b.py"] == found["c.py"] > 0
+
+
+def test_two_adjacent_words_are_one_identifier(tmp_path: Path) -> None:
+    found = definitions(tmp_path, "where is the coin slot")["joined_words"]
+    assert found["slot.py"] == 1.0 > found["user.py"] > 0
+
+
+def test_words_that_are_apart_are_no_identifier(tmp_path: Path) -> None:
+    assert not any(definitions(tmp_path, "the coin in the grey slot")["joined_words"].values())
+
+
+def test_the_comment_that_opens_a_file_counts(tmp_path: Path) -> None:
+    tree = {"a.py": '"""Keeps the drawer shut."""\n\nx = 1\n', "b.py": "x = 1\n\n\ndrawer = shut = 1\n"}
+    found = definitions(tmp_path, "drawer shut", tree)["head_comment"]
+    assert found["a.py"] > 0.9 and found["b.py"] == 0.0

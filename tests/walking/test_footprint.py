@@ -1,0 +1,203 @@
+"""A remembered walk stands exactly as long as another walk would find the same."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from satchel.walking import footprint
+from satchel.walking.walker import WorkTree
+
+FILES: dict[str, str | bytes] = {
+    "a.py": "x = 1\n",
+    "pkg/b.py": "y = 2\n",
+    "pkg/deep/c.md": "# C\n",
+    ".gitignore": "*.log\n",
+    "pkg/.satchelignore": "skip.py\n",
+    "pkg/skip.py": "z = 3\n",
+    "empty/deep/d.txt": "d\n",
+    "large.txt": b"x" * (2 * 1024 * 1024 + 1),
+}
+Change = Callable[[Path], object]
+_TICK_SECONDS = 0.02  # change times move on in steps of a few milliseconds
+CHANGES: dict[str, Change] = {
+    "a file is added": lambda root: (root / "pkg/new.py").write_text(""),
+    "a file is added where none was": lambda root: (root / "empty/new.py").write_text(""),
+    "a file is removed": lambda root: (root / "pkg/b.py").unlink(),
+    "a file is renamed": lambda root: (root / "pkg/b.py").rename(root / "pkg/b2.py"),
+    "a file is edited": lambda root: (root / "pkg/b.py").write_text("y = 22\n"),
+    "a file has another time": lambda root: os.utime(root / "a.py", (1, 1)),
+    "a file becomes a link": lambda root: [(root / "a.py").unlink(), (root / "a.py").symlink_to("pkg/b.py")],
+    "a folder is added": lambda root: (root / "other").mkdir(),
+    "a folder is closed": lambda root: (root / "empty").chmod(0o700),
+    "a large file shrinks": lambda root: (root / "large.txt").write_text("small\n"),
+    "a large file grows": lambda root: (root / "large.txt").write_bytes(b"x" * (3 * 1024 * 1024)),
+    "an ignore file is added": lambda root: (root / "empty/.ignore").write_text("*.txt\n"),
+    "an ignore file has other patterns": lambda root: (root / ".gitignore").write_text("*.txt\n"),
+    "a deep ignore file has other patterns": lambda root: (root / "pkg/.satchelignore").write_text("b.py\n"),
+    "the folder becomes a repository": lambda root: (root / ".git").mkdir(),
+    "a repository appears inside": lambda root: (root / "empty/.git").mkdir(),
+    "the folder around becomes a repository": lambda root: (root.parent / ".git").mkdir(),
+}
+
+
+@pytest.fixture
+def project(write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that rested for longer than a tick, which here is enough for it to count as settled."""
+    monkeypatch.setattr(footprint, "_RACY_NS", 0)
+    root = write(FILES)
+    time.sleep(_TICK_SECONDS)
+    return root
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    (tmp_path / "index").mkdir()
+    time.sleep(_TICK_SECONDS)
+    return tmp_path / "index" / "context.walk"
+
+
+def remembered(root: Path, memory: Path, key: str = "k") -> WorkTree:
+    tree = WorkTree(root)
+    tree.remember(memory, key, tree.entries())
+    return tree
+
+
+def test_an_unchanged_tree_stands(project: Path, memory: Path) -> None:
+    remembered(project, memory)
+    assert WorkTree(project).stands(memory, "k")
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_tree_does_not_stand(project: Path, memory: Path, name: str) -> None:
+    remembered(project, memory)
+    CHANGES[name](project)
+    assert memory.exists() and not WorkTree(project).stands(memory, "k")
+
+
+_STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["write", "remove", "rename", "ignore", "folder"]),
+        st.sampled_from(["a.py", "pkg/b.py", "pkg/new.py", "x/y.py", "x/z/w.md", ".hidden"]),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=_STEPS)
+def test_whatever_happens_a_tree_that_stands_gives_the_same_walk(
+    project: Path, memory: Path, steps: list[tuple[str, str]]
+) -> None:
+    time.sleep(_TICK_SECONDS)
+    before = WorkTree(project).entries()
+    remembered(project, memory)
+    for step, path in steps:
+        _do(project, step, path)
+    tree = WorkTree(project)
+    assert not tree.stands(memory, "k") or tree.entries() == before
+
+
+def _do(root: Path, step: str, path: str) -> None:
+    target = root / path
+    if step == "remove":
+        target.unlink(missing_ok=True)
+    elif step == "rename" and target.exists():
+        target.rename(target.with_suffix(".moved"))
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = target.parent / ".ignore" if step == "ignore" else target
+        file.write_text(f"{step}*\n" if step == "ignore" else f"{time.time_ns()}\n")
+
+
+def test_another_key_another_root_and_another_user_do_not_stand(
+    project: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = remembered(project, memory)
+    assert not tree.stands(memory, "other")
+    assert not WorkTree(project / "pkg").stands(memory, "k")
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    assert not tree.stands(memory, "k")
+
+
+def test_what_changed_just_before_the_walk_is_not_remembered(
+    write: Callable[..., Path], memory: Path
+) -> None:
+    remembered(write(FILES), memory)
+    assert not memory.exists()
+
+
+def test_what_changed_during_the_walk_is_not_remembered(project: Path, memory: Path) -> None:
+    tree = WorkTree(project)
+    walk = tree.entries()
+    time.sleep(_TICK_SECONDS)
+    (project / "pkg/late.py").write_text("")
+    tree.remember(memory, "k", walk)
+    assert not memory.exists()
+
+
+def test_a_repository_is_not_remembered(project: Path, memory: Path) -> None:
+    (project / ".git").mkdir()
+    time.sleep(_TICK_SECONDS)
+    remembered(project, memory)
+    assert not memory.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"\xc1", b"\x90", b"not ours", b"\x95\xc4\x01k" + b"\xc4\x01a" * 4])
+def test_a_broken_memory_is_no_memory(project: Path, memory: Path, content: bytes) -> None:
+    memory.write_bytes(content)
+    assert not WorkTree(project).stands(memory, "k")
+
+
+def test_stamps_that_were_cut_off_do_not_stand(project: Path, memory: Path) -> None:
+    tree = remembered(project, memory)
+    kept = footprint.recall(memory, tree._whole("k"))
+    assert kept is not None and footprint.holds(project, kept)
+    for cut in (kept.file_stamps[:-16], kept.file_stamps[:-8], kept.file_stamps[:-3], b""):
+        values = (kept.key, kept.places, kept.place_stamps, kept.files, cut)
+        assert not footprint.holds(project, footprint.Footprint(*values))
+
+
+def test_a_link_in_the_place_of_the_memory_is_not_followed(
+    project: Path, memory: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "victim").write_text("mine")
+    memory.symlink_to(tmp_path / "victim")
+    time.sleep(_TICK_SECONDS)
+    tree = remembered(project, memory)
+    assert (tmp_path / "victim").read_text() == "mine" and not memory.is_symlink()
+    memory.rename(tmp_path / "moved")
+    memory.symlink_to(tmp_path / "moved")
+    assert not tree.stands(memory, "k")
+
+
+def test_a_folder_that_is_not_there_is_no_reason_to_complain(project: Path, tmp_path: Path) -> None:
+    remembered(project, tmp_path / "nowhere" / "context.walk")
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a second file system")
+def test_a_file_system_that_was_not_tried_is_not_trusted(project: Path) -> None:
+    memory = Path(f"/dev/shm/satchel-{os.getpid()}.walk")
+    remembered(project, memory)
+    assert os.stat("/dev/shm").st_dev == os.stat(project).st_dev or not memory.exists()
+
+
+def test_a_root_whose_name_is_not_text_is_remembered(project: Path, memory: Path) -> None:
+    odd = project.rename(os.fsdecode(os.fsencode(project) + b"\xff"))
+    time.sleep(_TICK_SECONDS)
+    assert remembered(odd, memory).stands(memory, "k")
+
+
+def test_an_empty_folder_stands(tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footprint, "_RACY_NS", 0)
+    (tmp_path / "void").mkdir()
+    time.sleep(_TICK_SECONDS)
+    assert remembered(tmp_path / "void", memory).stands(memory, "k")
