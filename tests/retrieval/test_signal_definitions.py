@@ -86,3 +86,9 @@ def test_the_comment_that_opens_a_file_counts(tmp_path: Path) -> None:
     tree = {"a.py": '"""Keeps the drawer shut."""\n\nx = 1\n', "b.py": "x = 1\n\n\ndrawer = shut = 1\n"}
     found = definitions(tmp_path, "drawer shut", tree)["head_comment"]
     assert found["a.py"] > 0.9 and found["b.py"] == 0.0
+
+
+def test_a_name_without_words_is_no_definition_of_any(tmp_path: Path) -> None:
+    tree = {"a.rb": "def drawer = 1\n", "b.js": "const _ = drawer;\nfunction __() { return drawer; }\n"}
+    found = definitions(tmp_path, "drawer", tree)["definition_words"]
+    assert found["b.js"] == 0.0

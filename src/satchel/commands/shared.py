@@ -34,7 +34,7 @@ class FilterFields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     def filters(self) -> Filters:
         """As retrieval takes them."""
-        return Filters(**{name: getattr(self, name) for name in Filters.__slots__})
+        return Filters(**{name: getattr(self, name) for name in Filters.__struct_fields__})
 
 
 class SymbolItem(msgspec.Struct, frozen=True):

@@ -7,10 +7,9 @@ sorted vocabulary joined by newlines, the rows as int8. All rows share one scale
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,8 +22,7 @@ UNKNOWN_ROW = -1
 _FORMAT = 1  # counts up whenever the layout of the file changes
 
 
-@dataclass(frozen=True, slots=True)
-class WordVectors:
+class WordVectors(NamedTuple):
     """Terms as `satchel.terms` gives them (no `=` compounds), each with one row of `table`."""
 
     model_id: str

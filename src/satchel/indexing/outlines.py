@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from satchel.storage.records import Outline
 from satchel.terms import terms
@@ -23,19 +24,22 @@ def outline(parsed: Parsed, lines: Sequence[str]) -> Outline:
     """The outline of one parsed file."""
     types = _distinct(item.name for item in parsed.symbols if item.kind in _TYPES)
     others = _distinct(item.name for item in parsed.symbols if item.kind in _MEMBERS)
-    used = (
-        match.group()
-        for item in parsed.references
-        if item.label is not Label.LINKS_TO and (match := _LAST_NAME.search(item.name))
-    )
-    own = {*types, *others}
+    used = dict.fromkeys(item.name for item in parsed.references if item.label is not Label.LINKS_TO)
+    own = {*types, *others, ""}
     return Outline(
         types=types,
         others=others,
-        uses=_distinct(name for name in used if name not in own and _TELLING.search(name)),
+        uses=_distinct(name for name in map(_telling, used) if name not in own),
         imports=_distinct(item.name for item in parsed.references if item.label is Label.IMPORTS),
         head=_distinct(terms(_head(parsed, lines))),
     )
+
+
+@lru_cache(maxsize=100_000)
+def _telling(written: str) -> str:
+    """The name that a use ends in, if it says what is meant; else nothing."""
+    match = _LAST_NAME.search(written)
+    return match.group() if match and _TELLING.search(match.group()) else ""
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

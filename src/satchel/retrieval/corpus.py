@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,21 +17,11 @@ from satchel.storage import postings
 from satchel.storage.history import arrange, unpack_history
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import Commit, Outline, Segment
-from satchel.terms import terms
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
     Places = NDArray[np.int64]
-
-
-Definitions = dict[str, list[tuple[tuple[str, ...], bool]]]  # term -> names that hold it, and are they types
-
-
-@lru_cache(maxsize=200_000)
-def name_terms(name: str) -> tuple[str, ...]:
-    """The distinct words of a name, without the compound."""
-    return tuple(dict.fromkeys(term for term in terms(name) if term[0] != "="))
 
 
 class Corpus:
@@ -60,7 +50,6 @@ class Corpus:
         self.first_place[owners[owners >= 0]] = starts[owners >= 0]
         self.file_vectors = self._file_vectors(segments, owners)
         self._outlines: dict[int, tuple[Outline, bytes]] = {}
-        self._definitions: dict[int, Definitions] = {}
         self._tagged: dict[str, Places] = {}
         self._history: Changes | None = None
 
@@ -102,19 +91,6 @@ class Corpus:
         found = self.snapshot.outlines([self.files[at].path for at in missing])
         self._outlines.update(zip(missing, found, strict=True))
         return [self._outlines[at] for at in positions]
-
-    def definitions(self, position: int) -> Definitions:
-        """What a file defines, by the words of the names."""
-        found = self._definitions.get(position)
-        if found is None:
-            outline = self.outlines([position])[0][0]
-            found = self._definitions[position] = {}
-            for names, is_type in ((outline.types, True), (outline.others, False)):
-                for name in names:
-                    entry = (name_terms(name), is_type)
-                    for term in entry[0]:
-                        found.setdefault(term, []).append(entry)
-        return found
 
     def tagged(self, worth: Mapping[str, float]) -> NDArray[np.float64]:
         """For each file the sum of what its tags are worth."""

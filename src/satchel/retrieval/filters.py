@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from satchel.storage.records import FileRecord
 
@@ -13,8 +14,7 @@ _GLOB_PART = re.compile(r"\*\*/|\*\*|\*|\?")
 _GLOB_MEANING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(msgspec.Struct, frozen=True):
     """All must hold. Paths are relative to the root; an entry with `*` or `?` is a glob."""
 
     path_prefix: str = ""
@@ -28,7 +28,7 @@ class Filters:
 
     def active(self) -> list[str]:
         """The names of the filters that are set."""
-        return [name for name in self.__slots__ if getattr(self, name)]
+        return [name for name in self.__struct_fields__ if getattr(self, name)]
 
     def accepts_file(self, record: FileRecord) -> bool:
         """Whether a file may answer."""

@@ -23,7 +23,7 @@ from satchel.types import Hit
 from satchel.walking.picked import PickedTree
 
 _MANIFEST_VERSION = 1
-_FILTER_NAMES = frozenset(Filters.__slots__)
+_FILTER_NAMES = frozenset(Filters.__struct_fields__)
 _LISTS = ("tags", "include_paths", "exclude_paths")
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 POSTING_BYTES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One group of bits: counts above `limit` are written as `limit`."""
 
     shift: int
@@ -57,8 +55,7 @@ def decode(data: bytes) -> tuple[Numbers, Counts]:
     return offsets, np.frombuffer(data, "<u2", count, offset=4 * count)
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(NamedTuple):
     """Several segments as one, without the files that are gone."""
 
     segment: Segment

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -51,20 +52,36 @@ def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Flo
     names, types = np.zeros(context.count), np.zeros(context.count)
     total = sum(asked.values()) or 1.0
     evidence = context.evidence
-    context.outlines  # noqa: B018  all are read at once
     named = np.flatnonzero(np.bincount(evidence.file[evidence.name > 0])).tolist()  # the rest defines none
+    may_match = _holding(asked)
     for at in named:
-        known = context.corpus.definitions(int(evidence.files[at]))
-        for entry in dict.fromkeys(entry for term in known.keys() & asked.keys() for entry in known[term]):
-            share = _share(entry[0], asked) / total
-            names[at] = max(names[at], share)
-            if entry[1]:
-                types[at] = max(types[at], share)
+        outline = context.outlines[at]
+        types[at] = (
+            max((_share(name, asked) for name in filter(may_match, outline.types)), default=0.0) / total
+        )
+        others = max((_share(name, asked) for name in filter(may_match, outline.others)), default=0.0) / total
+        names[at] = max(types[at], others)
     return names, types
 
 
-def _share(own: tuple[str, ...], asked: Mapping[str, float]) -> float:
+def _holding(asked: Iterable[str]) -> Callable[[str], object]:
+    """Whether a name can have one of some terms: splitting all names of all candidates takes longer."""
+    starts = sorted({term[:-1] if term[-1] == "y" else term for term in asked})  # queries → query
+    pattern = re.compile("|".join(map(re.escape, starts)), re.IGNORECASE)
+    return pattern.search
+
+
+@lru_cache(maxsize=200_000)
+def _name_terms(name: str) -> tuple[str, ...]:
+    """The distinct words of a name, without the compound."""
+    return tuple(dict.fromkeys(term for term in terms(name) if term[0] != "="))
+
+
+def _share(name: str, asked: Mapping[str, float]) -> float:
+    own = _name_terms(name)
     matched = [asked[term] for term in own if term in asked]
+    if not matched:  # a name may also have no words at all
+        return 0.0
     return sum(matched) * float((len(matched) / len(own)) ** _PARTLY)
 
 
