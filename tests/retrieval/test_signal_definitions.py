@@ -92,3 +92,9 @@ def test_a_name_without_words_is_no_definition_of_any(tmp_path: Path) -> None:
     tree = {"a.rb": "def drawer = 1\n", "b.js": "const _ = drawer;\nfunction __() { return drawer; }\n"}
     found = definitions(tmp_path, "drawer", tree)["definition_words"]
     assert found["b.js"] == 0.0
+
+
+def test_a_word_of_one_letter_is_asked_for_like_any_other(tmp_path: Path) -> None:
+    tree = {"a.py": "def y():\n    return 1\n", "b.py": "def drawer():\n    return y\n"}
+    found = definitions(tmp_path, "y of the drawer", tree)["definition_words"]
+    assert found["b.py"] > 0

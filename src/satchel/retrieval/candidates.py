@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from satchel.retrieval.corpus import Places
     from satchel.retrieval.evidence import Floats
 
-CANDIDATES = 300  # files that are looked at closely
+CANDIDATES = 150  # files that are looked at closely
 _ENOUGH = 400_000  # postings to score; common words are left to the close look
 _ASIDE = {"test": 1.0, "example": 0.5}  # how much later such files come among candidates
 _NAMED = 8  # files that define one name or have one file name; more of them are left to the words

@@ -6,12 +6,13 @@ Units are addressed by *place*: their position in all segments laid end to end.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from satchel.lines import split_lines
 from satchel.retrieval.changes import Changes
 from satchel.storage import postings
 from satchel.storage.history import arrange, unpack_history
@@ -22,6 +23,40 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
     Places = NDArray[np.int64]
+
+
+_FILES_AT_HAND = 200  # about 5 MB
+
+
+class Names:
+    """Names of definitions, laid out so that those with some words are found at once."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._joined = "\n".join(names).encode("utf-8", "surrogatepass")
+        self._folded = self._joined.lower()  # of bytes: letters beyond ASCII stay, so positions do, too
+
+    def holding(self, parts: Iterable[bytes]) -> list[str]:
+        """The names that hold one of some parts, each once."""
+        found: dict[bytes, None] = {}
+        for part in filter(None, parts):  # nothing would be found everywhere
+            start = self._folded.find(part)
+            while start >= 0:
+                first = self._folded.rfind(b"\n", 0, start) + 1
+                last = self._folded.find(b"\n", start)
+                last = len(self._folded) if last < 0 else last
+                found[self._joined[first:last]] = None
+                start = self._folded.find(part, last)
+        return [name.decode("utf-8", "surrogatepass") for name in found]
+
+
+class Known(NamedTuple):
+    """A file's outline, the vectors of its units, and parts of the outline in the form they are looked up."""
+
+    outline: Outline
+    vectors: bytes
+    head: frozenset[str]
+    types: Names
+    others: Names
 
 
 class Corpus:
@@ -49,7 +84,9 @@ class Corpus:
         self.first_place = np.full(len(self.files), -1, np.int64)  # of each file; its units follow
         self.first_place[owners[owners >= 0]] = starts[owners >= 0]
         self.file_vectors = self._file_vectors(segments, owners)
-        self._outlines: dict[int, tuple[Outline, bytes]] = {}
+        self._known: dict[int, Known] = {}
+        self.defining: dict[str, list[int]] = defaultdict(list)  # name -> the known files that define it
+        self._lines: dict[str, list[str]] = {}
         self._tagged: dict[str, Places] = {}
         self._history: Changes | None = None
 
@@ -85,12 +122,26 @@ class Corpus:
         vectors[owners[owners >= 0]] = rows[owners >= 0]
         return vectors
 
-    def outlines(self, positions: Sequence[int]) -> list[tuple[Outline, bytes]]:
-        """The outlines of some files and the vectors of their units, each read once."""
-        missing = [at for at in positions if at not in self._outlines]
+    def known(self, positions: Sequence[int]) -> list[Known]:
+        """What ranking asks of some files, each read once."""
+        missing = [at for at in positions if at not in self._known]
         found = self.snapshot.outlines([self.files[at].path for at in missing])
-        self._outlines.update(zip(missing, found, strict=True))
-        return [self._outlines[at] for at in positions]
+        for at, (outline, vectors) in zip(missing, found, strict=True):
+            self._known[at] = Known(
+                outline, vectors, frozenset(outline.head), Names(outline.types), Names(outline.others)
+            )
+            for name in dict.fromkeys((*outline.types, *outline.others)):
+                self.defining[name].append(at)
+        return [self._known[at] for at in positions]
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a file; those of a few files are kept at hand."""
+        found = self._lines.get(path)
+        if found is None:
+            if len(self._lines) >= _FILES_AT_HAND:
+                self._lines.clear()
+            found = self._lines[path] = split_lines(self.snapshot.text(path))
+        return found
 
     def tagged(self, worth: Mapping[str, float]) -> NDArray[np.float64]:
         """For each file the sum of what its tags are worth."""

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from satchel.lines import split_lines
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
 from satchel.retrieval.views import View
@@ -61,7 +60,7 @@ class Spans:
     def of_file(self, at: int) -> Iterator[Span]:
         """The chunks of one candidate worth showing, best first. Only what is asked for is read."""
         path = self.context.records[at].path
-        lines = split_lines(self.context.corpus.snapshot.text(path))
+        lines = self.context.corpus.lines(path)
         shown = set()
         for chunk, first, last in self._chunks(at, path, lines):
             if chunk.number not in shown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -53,22 +53,16 @@ def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Flo
     total = sum(asked.values()) or 1.0
     evidence = context.evidence
     named = np.flatnonzero(np.bincount(evidence.file[evidence.name > 0])).tolist()  # the rest defines none
-    may_match = _holding(asked)
+    # a term stands in every name that has it, but for `query` in `queries`
+    parts = sorted(
+        {(term[:-1] if term[-1] == "y" else term).encode("utf-8", "surrogatepass") for term in asked}
+    )
     for at in named:
-        outline = context.outlines[at]
-        types[at] = (
-            max((_share(name, asked) for name in filter(may_match, outline.types)), default=0.0) / total
-        )
-        others = max((_share(name, asked) for name in filter(may_match, outline.others)), default=0.0) / total
+        known = context.known[at]
+        types[at] = max((_share(name, asked) for name in known.types.holding(parts)), default=0.0) / total
+        others = max((_share(name, asked) for name in known.others.holding(parts)), default=0.0) / total
         names[at] = max(types[at], others)
     return names, types
-
-
-def _holding(asked: Iterable[str]) -> Callable[[str], object]:
-    """Whether a name can have one of some terms: splitting all names of all candidates takes longer."""
-    starts = sorted({term[:-1] if term[-1] == "y" else term for term in asked})  # queries → query
-    pattern = re.compile("|".join(map(re.escape, starts)), re.IGNORECASE)
-    return pattern.search
 
 
 @lru_cache(maxsize=200_000)
@@ -136,7 +130,7 @@ def _head(context: Context) -> Floats:
     """How much of the question stands in the comment that opens the file."""
     asked = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.views.title_words)}
     total = sum(asked.values()) or 1.0
-    shares = [sum(asked[term] for term in outline.head if term in asked) for outline in context.outlines]
+    shares = [sum(worth for term, worth in asked.items() if term in known.head) for known in context.known]
     return np.array(shares, np.float64) / total
 
 

@@ -49,20 +49,18 @@ def compute(context: Context) -> dict[str, Floats]:
 
 
 def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
-    defined: dict[str, list[int]] = defaultdict(list)
-    for at, outline in enumerate(context.outlines):
-        for name in (*outline.types, *outline.others):
-            defined[name].append(at)
+    known, local = context.known, context.local.tolist()
+    defining = context.corpus.defining
     by_stem: dict[str, list[int]] = defaultdict(list)
     for at, record in enumerate(context.records):
         by_stem[_last_word(record.path)].append(at)
     meant: dict[str, list[int]] = {}  # files share most of their imports
     edges: dict[int, dict[int, float]] = {}
     for source in sources:
-        outline = context.outlines[source]
+        outline = known[source].outline
         targets: dict[int, float] = {}
         for name in outline.uses:
-            owners = defined.get(name, ())
+            owners = [at for position in defining.get(name, ()) if (at := local[position]) >= 0]
             if 0 < len(owners) <= _AMBIGUOUS:
                 for owner in owners:
                     if owner != source:

@@ -13,12 +13,12 @@ from satchel.retrieval.intent import Signal as Intent
 from satchel.retrieval.question import Question
 from satchel.retrieval.views import Views
 from satchel.storage.postings import NAME
-from satchel.storage.records import FileRecord, Outline, SymbolRecord
+from satchel.storage.records import FileRecord, SymbolRecord
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from satchel.retrieval.corpus import Places
+    from satchel.retrieval.corpus import Known, Places
     from satchel.retrieval.evidence import Floats
 
 
@@ -65,16 +65,16 @@ class Context:
         return local
 
     @cached_property
-    def outlines(self) -> list[Outline]:
-        return [outline for outline, _ in self.corpus.outlines(self.evidence.files.tolist())]
+    def known(self) -> list[Known]:
+        return self.corpus.known(self.evidence.files.tolist())
 
     @cached_property
     def unit_vectors(self) -> NDArray[np.int8] | None:
         """A row for each unit of the candidates; None for an index made without a model."""
         if self.corpus.file_vectors is None:
             return None
-        parts = [vectors for _, vectors in self.corpus.outlines(self.evidence.files.tolist())]
-        return np.frombuffer(b"".join(parts), np.int8).reshape(len(self.evidence.places), -1)
+        joined = b"".join(known.vectors for known in self.known)
+        return np.frombuffer(joined, np.int8).reshape(len(self.evidence.places), -1)
 
     @cached_property
     def rarity(self) -> dict[str, float]:
