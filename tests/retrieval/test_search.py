@@ -151,7 +151,7 @@ def test_a_reason_is_its_strength_times_its_weight(shop: Engine) -> None:
 
 
 def test_the_words_of_a_definition_are_a_reason(shop: Engine) -> None:
-    assert {"definition_exact", "unit_full"} <= {item.signal for item in found(shop, "add_money")[0].reasons}
+    assert {"definition_symbol", "unit_full"} <= {item.signal for item in found(shop, "add_money")[0].reasons}
 
 
 def test_no_file_has_a_second_hit_before_every_file_has_one(tmp_path: Path) -> None:

@@ -20,13 +20,16 @@ def definitions(tmp_path: Path, query: str, tree: Files = TREE) -> dict[str, dic
 
 
 def test_a_question_that_is_an_identifier_is_answered_by_its_definition(tmp_path: Path) -> None:
-    found = definitions(tmp_path, "CoinSlot")["definition_exact"]
-    assert found["slot.py"] == 1.0 > found["other.py"] > 0 and found["user.py"] == 0.0
+    found = definitions(tmp_path, "CoinSlot")
+    symbol = found["definition_symbol"]
+    assert symbol["slot.py"] == 1.0 > symbol["other.py"] > 0 and symbol["user.py"] == 0.0
+    assert not any(found["definition_exact"].values())
 
 
-def test_an_identifier_inside_a_sentence_counts_less(tmp_path: Path) -> None:
-    found = definitions(tmp_path, "where does CoinSlot jam")["definition_exact"]
-    assert 0 < found["slot.py"] < 1 and found["user.py"] == 0.0
+def test_an_identifier_inside_a_sentence_counts_apart(tmp_path: Path) -> None:
+    found = definitions(tmp_path, "where does CoinSlot jam")
+    assert found["definition_exact"]["slot.py"] == 1.0 and found["definition_exact"]["user.py"] == 0.0
+    assert not any(found["definition_symbol"].values())
 
 
 def test_a_sentence_without_identifiers_has_no_exact_definition(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
 
 _PARTLY = 0.7  # exponent: a name whose words are not all asked for counts less
-_IN_PROSE = 0.6  # an identifier inside a sentence is rather a hint than the question
 _OTHER_CASE = 0.6
 _TOO_COMMON = 8  # files that define the same name; above this it tells nothing
 _TYPE_WORTH = 1.5
@@ -32,11 +31,11 @@ _TYPES = frozenset({ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind
 def compute(context: Context) -> dict[str, Floats]:
     full = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.views.full_words)}
     names, types = _by_words(context, full)
-    exact = _exact(context)
     return {
         "definition_words": names,
         "type_words": types,
-        "definition_exact": exact,
+        "definition_symbol": _exact(context, [context.question.symbol] if context.question.symbol else []),
+        "definition_exact": _exact(context, [] if context.question.symbol else _identifiers(context)),
         "definition_prose": scaled(np.minimum(_defining(context, context.question.prose_names), 6.0)),
         "joined_words": _joined(context),
         "head_comment": _head(context),
@@ -79,21 +78,19 @@ def _share(name: str, asked: Mapping[str, float]) -> float:
     return sum(matched) * float((len(matched) / len(own)) ** _PARTLY)
 
 
-def _exact(context: Context) -> Floats:
-    """The question is, or holds, an identifier that the file defines."""
+def _identifiers(context: Context) -> list[str]:
+    """The identifiers in the text of a question."""
+    return list(dict.fromkeys(_IDENTIFIER.findall(context.question.text[:12_000])))[:_MOST_NAMES]
+
+
+def _exact(context: Context, wanted: Iterable[str]) -> Floats:
+    """The file defines one of some identifiers, in just this case of letters or in another."""
     found = np.zeros(context.count)
-    symbol = context.question.symbol
-    wanted = (
-        [symbol]
-        if symbol
-        else list(dict.fromkeys(_IDENTIFIER.findall(context.question.text[:12_000])))[:_MOST_NAMES]
-    )
     for name in wanted:
         for item in context.symbols_named(name):
             at = context.position.get(item.path)
             if at is not None:
-                worth = (1.0 if symbol else _IN_PROSE) * (1.0 if item.symbol.name == name else _OTHER_CASE)
-                found[at] = max(found[at], worth)
+                found[at] = max(found[at], 1.0 if item.symbol.name == name else _OTHER_CASE)
     return found
 
 
@@ -139,6 +136,7 @@ SIGNAL = SignalGroup(
     (
         "definition_words",
         "type_words",
+        "definition_symbol",
         "definition_exact",
         "definition_prose",
         "joined_words",
