@@ -18,9 +18,12 @@ import numpy as np
 from satchel import plugins
 from satchel.chunking import parse_source
 from satchel.engine import Engine
-from satchel.ids import hash_bytes
-from satchel.indexing.analyse import TermCollector, analyse_source
+from satchel.ids import hash_bytes, hash_text
+from satchel.indexing.analyse import analyse_source
+from satchel.indexing.term_collector import TermCollector
 from satchel.languages import detect
+from satchel.lines import split_lines
+from satchel.packing.pack import WORK_TREE, Budget, Counts, Item, Pack, Section
 from satchel.retrieval.candidates import CANDIDATES
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.search import look_closely
@@ -293,3 +296,44 @@ def _values(item: Any) -> tuple[Any, ...]:
         return item
     names = getattr(item, "__struct_fields__", None) or [field.name for field in fields(item)]
     return tuple(getattr(item, name) for name in names)
+
+
+def make_item(path: str, content: str, start_line: int = 1, **others: Any) -> Item:
+    """An item whose lines and hash are true of its content."""
+    end_line = start_line + max(1, len(split_lines(content))) - 1
+    values: dict[str, Any] = {
+        "ref": WORK_TREE,
+        "chunk_id": f"{path}:{start_line}:{end_line}",
+        "kind": "function",
+        "symbol": "",
+        "section": Section.DEFINITIONS,
+        "score": 1.0,
+        "file_hash": hash_text(content),
+    }
+    return Item(
+        path=path,
+        start_line=start_line,
+        end_line=end_line,
+        content=content,
+        content_hash=hash_text(content),
+        **values | others,
+    )
+
+
+def make_pack(*items: Item, query: str = "how are sessions stored", **others: Any) -> Pack:
+    """A pack of these items, with a budget that nobody counted."""
+    values: dict[str, Any] = {
+        "ref": WORK_TREE,
+        "mode": "full",
+        "model_id": "lexical",
+        "profile": "fast",
+        "budget": Budget(tokenizer="chars4", max_tokens=4000, used_tokens=310),
+        "counts": Counts(candidates=len(items), selected=len(items)),
+    }
+    return Pack(query=query, items=items, **values | others)
+
+
+def cite(root: Path, path: str, start_line: int, end_line: int, **others: Any) -> Item:
+    """Lines of a file on disk as an item."""
+    text = (root / path).read_bytes().decode()
+    return make_item(path, "".join(split_lines(text)[start_line - 1 : end_line]), start_line, **others)

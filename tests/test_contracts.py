@@ -8,19 +8,23 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
-from builders import SHOP, make_tree
+from builders import SHOP, make_item, make_pack, make_tree
 
 from satchel import Engine, MemoryStore, plugins
 from satchel.commands.command import Command
+from satchel.rendering.packs import context
 from satchel.serving.contracts import schemas
 
 CONTRACTS = Path(__file__).parent.parent / "contracts" / "v1"
 REQUESTS = {
     "build": {"dry_run": True, "verbose": True},
+    "build_context_pack": {"query": "basket total price", "section_caps": {"docs": 1}, "trace": True},
+    "context_pack": {"query": "Basket", "strategy": "deep", "trace": True},
     "eval": {"dataset": str(Path(__file__).parent / "evaluation" / "shop.jsonl"), "by": "category"},
     "get": {"ids": ["README:0000000000", "src/money.py:1:2"]},
     "index": {},
     "map": {},
+    "pack": {"query": "basket total price", "format": "markdown", "trace": True},
     "prompt": {},
     "refs": {"name": "add_money"},
     "search": {"query": "add money", "explain": True},
@@ -29,6 +33,7 @@ REQUESTS = {
     "symbols": {"name": "src/money.py"},
     "sync": {"dry_run": True},
     "validate": {},
+    "verify": {"text": context.render(make_pack(make_item("src/money.py", "RATE = 2\n"))), "refresh": True},
 }
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(`{3,})(\w+)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(kind: str) -> list[str]:
-    return [text for path in DOCUMENTS for found, text in BLOCK.findall(path.read_text()) if found == kind]
+    return [text for path in DOCUMENTS for _, found, text in BLOCK.findall(path.read_text()) if found == kind]
 
 
 @pytest.fixture

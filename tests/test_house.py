@@ -20,6 +20,8 @@ LEVELS = (
     ("ids", "plugins", "terms"),
     ("settings", "languages", "tokenizers", "embedding", "storage"),
     ("walking", "chunking", "indexing", "retrieval", "packing"),
+    ("answering",),
+    ("reviewing",),
     ("engine",),
     ("evaluation",),
     ("commands",),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from satchel import languages, settings
+from satchel import languages, plugins, settings, tokenizers
 from satchel._version import __version__
 from satchel.embedding.model import LEXICAL, model_id
 from satchel.errors import (
     ChunkNotFound,
+    ConfigError,
     IndexCorrupt,
     IndexIncompatible,
     IndexProblem,
@@ -21,7 +22,7 @@ from satchel.errors import (
     ProjectNotFound,
 )
 from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
-from satchel.indexing.plan import HISTORY_HEAD, Refresh, signature
+from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
 from satchel.indexing.upkeep import notes_if_fresh
 from satchel.lines import split_lines
 from satchel.plugins import late
@@ -34,32 +35,51 @@ from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.storage.sqlite import SqliteStore, make_folder
 from satchel.terms import compound
-from satchel.types import Chunk, FileEntry, Hit, Label, ResolvedReference, Skipped, Source, Suggestion
+from satchel.types import (
+    Chunk,
+    FileEntry,
+    Hit,
+    Label,
+    ResolvedReference,
+    Skipped,
+    SkipReason,
+    Source,
+    Suggestion,
+    Walk,
+)
 from satchel.walking.walker import Tree, WorkTree, in_repository
 
 if TYPE_CHECKING:
-    from satchel import chunking
+    from satchel import answering, chunking, reviewing
     from satchel.embedding import table
     from satchel.indexing import analyse, refresh, workers
-    from satchel.packing import layers, overview, validation
+    from satchel.packing import budget, layers, overview, sections, validation
+    from satchel.packing.pack import Pack
     from satchel.retrieval import lookup, references, suggest
+    from satchel.storage import ref_indexes
     from satchel.tokenizers.tokenizer import Tokenizer
-    from satchel.walking import source_reader, watermark
+    from satchel.walking import blob_trees, changes, source_reader, watermark
 else:  # what a search of a fresh index does without
-    chunking, table = late("satchel.chunking"), late("satchel.embedding.table")
+    answering, chunking, reviewing, table = (
+        late(f"satchel.{name}") for name in ("answering", "chunking", "reviewing", "embedding.table")
+    )
     analyse, refresh, workers = (
         late(f"satchel.indexing.{name}") for name in ("analyse", "refresh", "workers")
     )
-    layers, overview, validation = (
-        late(f"satchel.packing.{name}") for name in ("layers", "overview", "validation")
+    budget, layers, overview, sections, validation = (
+        late(f"satchel.packing.{name}") for name in ("budget", "layers", "overview", "sections", "validation")
     )
     lookup, references, suggest = (
         late(f"satchel.retrieval.{name}") for name in ("lookup", "references", "suggest")
     )
-    source_reader, watermark = (late(f"satchel.walking.{name}") for name in ("source_reader", "watermark"))
+    ref_indexes = late("satchel.storage.ref_indexes")
+    blob_trees, changes, source_reader, watermark = (
+        late(f"satchel.walking.{name}") for name in ("blob_trees", "changes", "source_reader", "watermark")
+    )
 
 
 RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
+_CHANGE_TITLES = {"": "changes in the work tree", "--staged": "staged changes"}
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
 
@@ -77,6 +97,9 @@ class Engine:
         self.options = options
         self.notes: tuple[str, ...] = ()
         self.progress: refresh.Progress | None = None  # who hears of long work
+        self.last_refresh: Refresh | None = None  # None as long as the index was only opened
+        self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
+        self._alone = False  # nothing is taken from other indexes
         self._tree = tree or WorkTree(root, options.walk)
         self._snapshot: Snapshot | None = None
         self._corpus: Corpus | None = None
@@ -109,8 +132,11 @@ class Engine:
         """Refresh if anything changed. A look or one walk tells; in the usual case no index is written."""
         notes = None
         with suppress(IndexProblem):  # missing or unusable: refresh builds it and says so
-            wanted = signature(self.options.walk, model_id())
-            notes = notes_if_fresh(self._tree, self.snapshot(), wanted, self._memory())
+            if self._tree.content_id:
+                notes = notes_of_content(self.snapshot(), self._final_meta())
+            else:
+                wanted = signature(self.options.walk, model_id())
+                notes = notes_if_fresh(self._tree, self.snapshot(), wanted, self._memory())
         if notes is None:
             self.refresh()
         else:
@@ -124,9 +150,9 @@ class Engine:
             meta = {"signature": signature(self.options.walk, model_id())}
         else:
             paths = None
-            before = watermark.compute(self.root) if in_repository(self.root) else None
+            before = self._watermark() if in_repository(self.root) else None
             walk = self._tree.entries()
-            mark = encode_watermark(before or watermark.compute(self.root, self.options.walk, walk))
+            mark = encode_watermark(before or self._watermark(walk))
             meta = {
                 "signature": signature(self.options.walk, model_id()),
                 "watermark": mark,
@@ -134,30 +160,40 @@ class Engine:
                 HISTORY_HEAD: self._tree.head(),
             }
         self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
+        if self._tree.content_id:
+            meta |= {
+                CONTENT: "" if _lacks_objects(walk) else self._tree.content_id,
+                NOTES: "\n".join(self.notes),
+            }
         reader = source_reader.SourceReader(self._tree, self.options.walk)
         stages = analyse.Stages(reader, chunking.parse_source, chunking.prepare, table.load)
         count = self.options.workers or workers.default_workers()
         self._prepare_folder()
         try:
-            return refresh.refresh(
-                self.store,
-                walk,
-                stages,
-                meta,
-                paths=paths,
-                workers=count,
-                force=force,
-                progress=self.progress,
-                history=None
-                if paths is not None
-                else lambda: pack_history(self._tree.history(meta[HISTORY_HEAD])),
-            )
+            with self._sources(meta["signature"], walk.files, force) as others:
+                report = self.last_refresh = refresh.refresh(
+                    self.store,
+                    walk,
+                    stages,
+                    meta,
+                    paths=paths,
+                    workers=count,
+                    force=force,
+                    progress=self.progress,
+                    history=None
+                    if paths is not None
+                    else lambda: pack_history(self._tree.history(meta[HISTORY_HEAD])),
+                    hashes=reader.hashes,
+                    others=others,
+                )
         except (IndexCorrupt, IndexIncompatible) as error:
             return self.rebuild(error)
+        return report
 
     def rebuild(self, problem: IndexProblem) -> Refresh:
         """Set an unusable index aside and build a new one; the notes say so."""
         self._release()
+        self._alone = True  # it may be another index that cannot be read
         aside = self.store.set_aside()
         report = self.refresh()
         self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew")
@@ -171,6 +207,60 @@ class Engine:
         return bool(gone) and any(
             record.path.startswith(f"{path}/") for record in self.snapshot().files() for path in gone
         )
+
+    def at(self, ref: str) -> Engine:
+        """The same root at a commit, branch or tag, read from git objects and ready to be asked. Its index is
+        made from one that is there already, so that what two commits share is parsed once; the engine is
+        true to the commit that the ref names now."""
+        return self._beside(blob_trees.GitTree(self.root, ref, self.options.walk))
+
+    def staged(self) -> Engine:
+        """The same root as a commit of now would hold it."""
+        return self._beside(blob_trees.StagedTree(self.root, self.options.walk))
+
+    @property
+    def ref(self) -> str:
+        """What citations say the files are at: a commit, `staged`, or `worktree`."""
+        return self._tree.ref
+
+    @property
+    def commit(self) -> str:
+        """The full id of the commit that this engine is at; empty if it is at none."""
+        return self.ref if self.ref == self._tree.content_id else ""
+
+    def _beside(self, tree: blob_trees.BlobTree) -> Engine:
+        self._prepare_folder()
+        self._refs = self._refs or ref_indexes.beside(self.store)
+        other = Engine(self.root, self._refs.store(tree.name), self.options, tree)
+        other._refs, other.progress = self._refs, self.progress
+        other._open_or_make(self._refs)
+        return other
+
+    def _open_or_make(self, indexes: ref_indexes.RefIndexes) -> None:
+        """Whoever has a snapshot open keeps others from removing the index, so one is opened here."""
+        usable = False
+        with suppress(IndexProblem, ConfigError):  # it may be removed just now
+            usable = self.snapshot().meta().get("signature") == signature(self.options.walk, model_id())
+        if not usable or not self.store.exists():  # it may have been removed while it was opened
+            self._release()
+            indexes.drop(self.store)
+        self.ensure_fresh()
+        self.snapshot()
+        indexes.used(self.store)
+
+    def _final_meta(self) -> dict[str, str]:
+        """What an index of a tree that never changes has when it is complete. Another root may have another
+        part of the same commit."""
+        wanted = signature(self.options.walk, model_id())
+        return {"signature": wanted, "root_path": str(self.root), CONTENT: self._tree.content_id}
+
+    def _sources(
+        self, wanted: str, files: Sequence[FileEntry], force: bool
+    ) -> AbstractContextManager[Sequence[Snapshot]]:
+        """The other indexes that an index of a ref may take from."""
+        if self._refs is None or not self._tree.content_id or self._alone or force:
+            return nullcontext(())
+        return self._refs.sources(self.store, wanted, files)
 
     def snapshot(self) -> Snapshot:
         """The last complete generation; the same object until a newer one is there."""
@@ -215,6 +305,94 @@ class Engine:
             explain=explain,
         )
         return hits, ([] if hits else suggest.suggest(corpus, query, chosen))
+
+    def question(
+        self, query: str, filters: Filters | None = None, *, weights: Mapping[str, float] | None = None
+    ) -> answering.Question:
+        """A question that packs can be made of."""
+        return answering.Question(
+            self.corpus(),
+            query,
+            filters or Filters(),
+            ref=self.ref,
+            profile=self.profile,
+            model_id=self.model_id,
+            weights=weights,
+        )
+
+    def pack(
+        self,
+        query: str,
+        *,
+        budget_tokens: int = 4000,
+        max_chars: int = 0,
+        tokenizer: str = tokenizers.DEFAULT_BUDGET,
+        format: str = "context",
+        mode: str = "full",
+        section_caps: Mapping[str, int] | None = None,
+        max_candidates: int = 200,
+        filters: Filters | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> Pack:
+        """The sectioned pack that answers a question; in that format it stays within the budget."""
+        render = plugins.load("renderer", format).render
+        gauge = budget.Gauge(render, tokenizers.get(tokenizer), max_tokens=budget_tokens, max_chars=max_chars)
+        chosen = sections.PackMode(mode)
+        caps = sections.caps_of(chosen, section_caps or {})
+        question = self.question(query, filters, weights=weights)
+        return question.sectioned(gauge, mode=chosen, caps=caps, max_candidates=max_candidates)
+
+    def review(
+        self,
+        change: str = "",
+        *,
+        query: str = "",
+        render: Callable[[Pack], str],
+        tokenizer: str = tokenizers.DEFAULT_BUDGET,
+        budget_tokens: int = 4000,
+        max_chars: int = 0,
+        filters: Filters | None = None,
+    ) -> Pack:
+        """The pack for reviewing a change: `A..B`, `A...B`, `A` (up to the work tree), `--staged`, or nothing
+        for what differs from HEAD."""
+        found = changes.read_changes(self.root, change, self.options.walk)
+        gauge = budget.Gauge(render, tokenizers.get(tokenizer), max_tokens=budget_tokens, max_chars=max_chars)
+        with self._side(found.new) as new:
+            review = reviewing.Review(
+                found, new.corpus(), self._reader_at(found.old), filters or Filters(), query
+            )
+            title = query or _CHANGE_TITLES.get(change, change)
+            return review.pack(gauge, title, new.model_id, new.profile)
+
+    @contextmanager
+    def _side(self, ref: str) -> Iterator[Engine]:
+        """The engine of one side of a change."""
+        if ref == self.ref:
+            yield self
+            return
+        with self.staged() if ref == blob_trees.STAGED else self.at(ref) as other:
+            yield other
+
+    def _reader_at(self, commit: str) -> Callable[[str], Source | Skipped]:
+        """Reads files of a commit, without an index of it, and none that an index of it would leave out."""
+        if not commit:
+            return lambda path: Skipped(path, SkipReason.UNREADABLE, "there is no commit yet")
+        tree = blob_trees.GitTree(self.root, commit, self.options.walk)
+        reader = source_reader.SourceReader(tree, self.options.walk)
+        left_out: dict[str, Skipped] = {}
+        walked: set[str] = set()
+
+        def read(path: str) -> Source | Skipped:
+            if not walked and not left_out:
+                walk = tree.entries()
+                walked.update(entry.path for entry in walk.files)
+                left_out.update((item.path, item) for item in walk.skipped)
+            if path not in walked:  # a sensitive file, above all: what was secret stays so when it is deleted
+                return left_out.get(path, Skipped(path, SkipReason.HIDDEN, "ignored"))
+            ((_, source),) = reader([FileEntry(path, 0, 0)])
+            return source
+
+        return read
 
     @property
     def profile(self) -> str:
@@ -318,7 +496,7 @@ class Engine:
 
     def state(self) -> IndexState:
         """How the index stands to the tree."""
-        project = decode_watermark(encode_watermark(watermark.compute(self.root, self.options.walk)))
+        project = decode_watermark(encode_watermark(self._watermark()))
         assert project is not None
         if not self.store.exists():
             return IndexState.missing(project)
@@ -328,6 +506,11 @@ class Engine:
                 return IndexState(project, kept, True, snapshot.generation, compare(project, kept))
         except (IndexCorrupt, IndexIncompatible):
             return IndexState.corrupt(project)
+
+    def _watermark(self, walk: Walk | None = None) -> watermark.Watermark:
+        if self._tree.content_id:
+            return watermark.of_content(self._tree.head(), self._tree.content_id)
+        return watermark.compute(self.root, self.options.walk, walk)
 
     def close(self) -> None:
         """Release the index."""
@@ -364,6 +547,11 @@ class Engine:
             ignore = folder / ".gitignore"
             if ours and not ignore.exists():
                 ignore.write_text("*\n", encoding="utf-8")
+
+
+def _lacks_objects(walk: Walk) -> bool:
+    """Whether something of a ref is not in this clone. It may be later, so such an index is never final."""
+    return any(item.reason is SkipReason.UNREADABLE for item in walk.skipped)
 
 
 def is_document(record: FileRecord) -> bool:

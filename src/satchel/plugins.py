@@ -19,6 +19,7 @@ _DOORS = {
     "chunker": ("satchel.chunking", "CHUNKER"),
     "command": ("satchel.commands", "COMMAND"),
     "language": ("satchel.languages", "LANGUAGE"),
+    "renderer": ("satchel.rendering.packs", "RENDERER"),
     "signal": ("satchel.retrieval.signals", "SIGNAL"),
     "store": ("satchel.storage", "STORE"),
     "tokenizer": ("satchel.tokenizers", "TOKENIZER"),

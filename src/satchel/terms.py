@@ -122,26 +122,36 @@ def _split(token: str) -> tuple[str, ...]:
     return tuple(result)
 
 
+def terms_of_token(token: bytes) -> tuple[str, ...]:
+    """The terms of one of the `encoded_tokens`."""
+    text = token.decode("utf-8", "surrogatepass")
+    if token.isascii():
+        return _split(text)
+    return tuple(chain.from_iterable(map(_split, _TOKEN.findall(text))))  # “quotes” are no part of a word
+
+
 class _Memo(dict[bytes, tuple[str, ...]]):
     """Token → terms. Almost all tokens of a text were seen before, so this is where the time is saved."""
 
     def __missing__(self, token: bytes) -> tuple[str, ...]:
         if len(self) >= _MEMO_LIMIT:
             self.clear()
-        text = token.decode("utf-8", "surrogatepass")
-        parts = (text,) if token.isascii() else _TOKEN.findall(text)  # “quotes” are no part of a word
-        result = self[token] = tuple(chain.from_iterable(map(_split, parts)))
+        result = self[token] = terms_of_token(token)
         return result
 
 
 _memo = _Memo()
 
 
+def encoded_tokens(text: str) -> list[bytes]:
+    """The parts of a text between ASCII characters that are no letter, digit or `_`, as UTF-8."""
+    # bytes, because translate and split on them cost a third of a regular expression over text
+    return text.encode("utf-8", "surrogatepass").translate(_SEPARATED).split()
+
+
 def terms(text: str) -> Iterator[str]:
     """The terms of a text, in order, repetitions included."""
-    # bytes, because translate and split on them cost a third of a regular expression over text
-    tokens_found = text.encode("utf-8", "surrogatepass").translate(_SEPARATED).split()
-    return chain.from_iterable(map(_memo.__getitem__, tokens_found))
+    return chain.from_iterable(map(_memo.__getitem__, encoded_tokens(text)))
 
 
 def tokens(text: str) -> list[str]:

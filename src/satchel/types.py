@@ -42,6 +42,21 @@ class Label(StrEnum):
     LINKS_TO = "links_to"
 
 
+class Strategy(StrEnum):
+    """How far related items are followed: not at all, one hop, two."""
+
+    DIRECT = "direct"
+    EXTENDED = "extended"
+    DEEP = "deep"
+
+
+class RelatedMode(StrEnum):
+    """Which related items go first: whatever belongs, or what has words of the question."""
+
+    EXPLORE = "explore"
+    FOCUS = "focus"
+
+
 class SkipReason(StrEnum):
     """Why a file that the walk met is not in the index."""
 
@@ -196,3 +211,30 @@ class ResolvedReference(NamedTuple):
     target_name: str
     confidence: float
     in_test: bool = False
+
+
+class Passage(NamedTuple):
+    """Lines of a file that may enter a pack: a definition with its comments, small neighbours together, or
+    a window of a definition too long to be shown whole. All that a packer weighs is here."""
+
+    path: str
+    start_line: int
+    end_line: int
+    rank: int  # of its file, from 0
+    certainty: float  # of its file: 1 for the best, towards 0 the further behind
+    score: float  # of its file, as it was ranked
+    fit: float  # how well it fits the question; the best passages have about 1
+    size: int  # characters
+    chunk_id: str
+    kind: ChunkKind
+    name: str
+    language: str
+    tags: tuple[str, ...]
+    head: tuple[int, int]  # the lines of the signature that names what this is
+    names: tuple[tuple[int, ChunkKind, str], ...]  # what starts on which line, if it has a name
+    whole: bool  # not a part of something longer
+    defines: bool  # holds a definition
+    named: bool  # the question names what it defines, outright
+    asked: bool  # words of the question are in the name, or nothing in the file fits better
+    only_imports: bool
+    reasons: tuple[str, ...]  # the signals that speak for it, strongest first

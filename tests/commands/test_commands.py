@@ -16,12 +16,16 @@ from satchel import plugins
 from satchel.commands.command import Command
 from satchel.serving.contracts import schemas
 
+ADD_MONEY = '{"items": [{"file": "src/money.py", "start_line": 1, "end_line": 1, "content": "RATE = 2\\n"}]}'
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "build": (),
+    "build_context_pack": ("basket",),
+    "context_pack": ("basket",),
     "eval": (str(Path(__file__).parent.parent / "evaluation" / "shop.jsonl"),),
     "get": ("README.md:1:3",),
     "index": (),
     "map": (),
+    "pack": ("basket", "--format", "context"),
     "prompt": (),
     "refs": ("Basket",),
     "search": ("basket",),
@@ -30,6 +34,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "symbols": ("Basket",),
     "sync": (),
     "validate": (),
+    "verify": ("--text", ADD_MONEY),
 }
 
 

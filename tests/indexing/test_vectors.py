@@ -11,7 +11,8 @@ from satchel.chunking import parse_source
 from satchel.embedding.pooling import LENGTH
 from satchel.embedding.table import WordVectors, load
 from satchel.ids import hash_bytes
-from satchel.indexing.analyse import AnalysedFile, TermCollector, analyse_source, with_vectors
+from satchel.indexing.analyse import AnalysedFile, analyse_source, with_vectors
+from satchel.indexing.term_collector import TermCollector
 from satchel.languages import detect
 from satchel.types import Source
 

@@ -57,10 +57,51 @@ def test_lines_that_do_not_exist_are_unknown_with_the_line_count(shop: Engine, s
     assert found.fate is Fate.UNKNOWN and "11 lines" in found.detail
 
 
-def test_lines_of_a_blank_file_can_be_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", ["blank.py:1:2", "blank.py"])
+def test_a_blank_file_is_said_to_be_blank(tmp_path: Path, asked: str) -> None:
     engine = memory_engine(make_tree(tmp_path, {"blank.py": "\n\n\n"}))
-    found = look(engine, "blank.py:1:2")
-    assert found.fate in (Fate.CURRENT, Fate.UNKNOWN)
+    found = look(engine, asked)
+    assert (found.fate, found.detail) == (Fate.UNKNOWN, "blank.py is blank")
+
+
+@pytest.mark.parametrize(
+    "asked", ["src/money.py:4-5", "src/money.py#L4-L5", "src\\money.py:4:5", "./src/money.py:4:5"]
+)
+def test_lines_are_found_however_they_are_written(shop: Engine, asked: str) -> None:
+    found = look(shop, asked)
+    assert found.chunk is not None and found.holder is not None
+    assert shop.text_of(found.chunk).startswith("def add_money") and found.holder.title_path == ("add_money",)
+
+
+def test_a_line_alone_is_found(shop: Engine) -> None:
+    found = look(shop, "src/money.py:1")
+    assert found.chunk is not None and shop.text_of(found.chunk) == "RATE = 2\n"
+
+
+@pytest.mark.parametrize("asked", ["docs/guide.md", "docs/guide", "docs\\guide.md"])
+def test_a_path_alone_is_the_whole_file(shop: Engine, asked: str) -> None:
+    found = look(shop, asked)
+    assert found.chunk is not None and found.holder is None and found.chunk.kind == "file"
+    assert shop.text_of(found.chunk) == SHOP["docs/guide.md"]
+
+
+def test_a_file_that_is_one_chunk_is_that_chunk(shop: Engine) -> None:
+    assert look(shop, "config.toml").chunk == shop.snapshot().chunks("config.toml")[0]
+
+
+def test_a_long_file_is_not_given_whole_but_its_lines_are(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, {"long.txt": "word\n" * 2001}))
+    found = look(engine, "long.txt")
+    assert found.fate is Fate.TOO_LONG and "2001 lines" in found.detail and "long.txt:1:2000" in found.detail
+    assert look(engine, "long.txt:1:2000").fate is Fate.CURRENT
+
+
+def test_a_file_whose_name_looks_like_lines_is_found_unless_the_lines_exist(tmp_path: Path) -> None:
+    engine = memory_engine(
+        make_tree(tmp_path, {"a.txt": "one\ntwo\n", "a.txt:1:2": "odd\n", "bb:7": "odd\n"})
+    )
+    paths = [getattr(look(engine, asked).chunk, "path", "") for asked in ("a.txt:1:2", "bb:7", "a.txt:1:2:1")]
+    assert paths == ["a.txt", "bb:7", "a.txt:1:2"]
 
 
 def test_an_edited_chunk_has_changed_and_its_new_id_is_given(shop: Engine) -> None:
@@ -80,6 +121,31 @@ def test_a_chunk_of_a_renamed_file_has_moved(shop: Engine) -> None:
     found = look(shop, canonical(old))
     assert found.fate is Fate.MOVED and found.chunk is not None
     assert (found.chunk.path, found.chunk.title_path) == ("src/trolley.py", old.title_path)
+
+
+def test_lines_of_a_renamed_file_have_moved(shop: Engine) -> None:
+    (shop.root / "src/basket.py").rename(shop.root / "src/trolley.py")
+    shop.refresh()
+    found = look(shop, "src/basket.py:9-10")
+    assert found.fate is Fate.MOVED and found.detail == "src/basket.py is now src/trolley.py"
+    assert found.chunk is not None and shop.text_of(found.chunk).startswith("    def add_item")
+
+
+def test_of_several_copies_of_a_renamed_file_the_first_path_is_given(shop: Engine) -> None:
+    old = canonical(chunk(shop, "src/basket.py", "Basket"))
+    copies = {f"src/{name}.py": SHOP["src/basket.py"] for name in ("trolley", "alpha", "cart")}
+    make_tree(shop.root, copies)
+    (shop.root / "src/basket.py").unlink()
+    shop.refresh()
+    found = [look(shop, asked).chunk for asked in (old, "src/basket.py:9")]
+    assert [item.path for item in found if item] == ["src/alpha.py"] * 2
+
+
+def test_lines_of_a_file_that_was_renamed_and_edited_are_unknown(shop: Engine) -> None:
+    (shop.root / "src/basket.py").unlink()
+    make_tree(shop.root, {"src/trolley.py": "class Trolley:\n    pass\n"})
+    shop.refresh()
+    assert look(shop, "src/basket.py:9-10").fate is Fate.UNKNOWN
 
 
 def test_a_chunk_of_a_deleted_file_is_gone(shop: Engine) -> None:
@@ -155,6 +221,44 @@ def test_an_id_never_reads_outside_the_root(shop: Engine, path: str) -> None:
 def test_a_file_on_disk_that_is_not_indexed_can_not_be_asked_for(shop: Engine) -> None:
     make_tree(shop.root, {".env": "TOKEN=1\n", "late.md": "# Late\n"})
     assert look(shop, ".env:1:1").fate is look(shop, "late.md:1:1").fate is Fate.UNKNOWN
+
+
+def test_a_file_that_was_left_out_is_said_to_be(shop: Engine) -> None:
+    make_tree(shop.root, {".env": "TOKEN=1\n"})
+    shop.refresh()
+    assert look(shop, ".env:1:1").detail == ".env was left out of the index: sensitive"
+
+
+def test_a_folder_is_said_to_be_one(shop: Engine) -> None:
+    detail = look(shop, "src").detail
+    assert detail == "src is a folder of 3 files: src/basket.py, src/money.py, src/till.go"
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("src/baskets.py:1:2", "src/basket.py, tests/test_basket.py"),
+        ("lib/money.py", "src/money.py"),
+        ("src/Money.py#L1", "src/money.py"),
+        ("docs/giude.md:1:1", "docs/guide.md"),
+    ],
+)
+def test_near_names_are_given_for_a_path_that_is_not_known(shop: Engine, asked: str, near: str) -> None:
+    assert look(shop, asked).detail.endswith(f"not in the index; near it are {near}")
+
+
+def test_no_name_is_given_for_a_path_that_is_like_no_other(shop: Engine) -> None:
+    assert look(shop, "qqq/zzz.xyz:1:1").detail == "qqq/zzz.xyz is not in the index"
+
+
+def test_the_path_most_like_the_asked_one_comes_first(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, {"a/money.py": "x = 1\n", "src/v1/money.py": "x = 2\n"}))
+    assert look(engine, "src/v2/money.py:1").detail.endswith("near it are src/v1/money.py, a/money.py")
+
+
+def test_at_most_three_near_names_are_given(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, {f"{n}/setup.py": f"x = {n}\n" for n in range(9)}))
+    assert look(engine, "setup.py:1").detail.count("/setup.py") == 3
 
 
 def test_files_whose_names_hold_colons_can_be_asked_for(tmp_path: Path) -> None:

@@ -47,10 +47,15 @@ CHANGES: dict[str, Change] = {
 }
 
 
+def settle_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footprint, "_RACY_NS", 10_000_000)
+    monkeypatch.setattr(footprint, "_FINE_RACY_NS", 10_000_000)
+
+
 @pytest.fixture
 def project(write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that rested for longer than a tick, which here is enough for it to count as settled."""
-    monkeypatch.setattr(footprint, "_RACY_NS", 0)
+    settle_early(monkeypatch)
     root = write(FILES)
     time.sleep(_TICK_SECONDS)
     return root
@@ -134,6 +139,25 @@ def test_what_changed_just_before_the_walk_is_not_remembered(
     assert not memory.exists()
 
 
+def test_a_tenth_of_a_second_settles_what_has_a_fine_time_and_two_seconds_the_rest() -> None:
+    coarse_ns, fine_ns = 1_700_000_000_000_000_000, 1_700_000_000_000_000_001
+    assert footprint._is_settled(fine_ns, fine_ns + 100_000_001)
+    assert not footprint._is_settled(fine_ns, fine_ns + 99_000_000)
+    assert not footprint._is_settled(coarse_ns, coarse_ns + 1_999_000_000)
+    assert footprint._is_settled(coarse_ns, coarse_ns + 2_000_000_001)
+
+
+@pytest.mark.parametrize("ahead_ns", [-5_000_000_000, 5_000_000_000])
+def test_a_file_system_by_another_clock_is_not_trusted(
+    project: Path, memory: Path, monkeypatch: pytest.MonkeyPatch, ahead_ns: int
+) -> None:
+    tree = WorkTree(project)
+    walk = tree.entries()
+    monkeypatch.setattr(footprint.time, "time_ns", lambda now=time.time_ns: now() + ahead_ns)
+    tree.remember(memory, "k", walk)
+    assert not memory.exists()
+
+
 def test_what_changed_during_the_walk_is_not_remembered(project: Path, memory: Path) -> None:
     tree = WorkTree(project)
     walk = tree.entries()
@@ -197,7 +221,7 @@ def test_a_root_whose_name_is_not_text_is_remembered(project: Path, memory: Path
 
 
 def test_an_empty_folder_stands(tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footprint, "_RACY_NS", 0)
+    settle_early(monkeypatch)
     (tmp_path / "void").mkdir()
     time.sleep(_TICK_SECONDS)
     assert remembered(tmp_path / "void", memory).stands(memory, "k")

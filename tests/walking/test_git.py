@@ -10,8 +10,9 @@ import pytest
 
 from satchel.errors import RefNotFound
 from satchel.walking import git, watermark
+from satchel.walking.blob_trees import GitTree
 from satchel.walking.git_command import GitProblem, GitUnusable, environment, run_git
-from satchel.walking.walker import GitTree, WorkTree
+from satchel.walking.walker import WorkTree
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]

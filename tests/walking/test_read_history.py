@@ -12,9 +12,10 @@ import pytest
 from satchel.settings import WalkOptions
 from satchel.storage import records
 from satchel.walking import git, git_command, history
+from satchel.walking.blob_trees import GitTree
 from satchel.walking.history import read_history
 from satchel.walking.picked import PickedTree
-from satchel.walking.walker import GitTree, WorkTree
+from satchel.walking.walker import WorkTree
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]

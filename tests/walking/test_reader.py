@@ -54,6 +54,11 @@ def test_legacy_encodings_are_guessed() -> None:
     assert isinstance(source, Source) and "Grüße" in source.text
 
 
+def test_a_single_accent_is_read_as_the_commonest_encoding() -> None:
+    source = read("# written by André\n".encode("cp1252"))
+    assert isinstance(source, Source) and "André" in source.text and source.encoding == "cp1252"
+
+
 @given(st.one_of(st.binary(), st.binary().map(lambda tail: b"caf\xe9 " + tail), st.text().map(str.encode)))
 def test_whatever_is_read_can_be_written_back(data: bytes) -> None:
     source = read(data)

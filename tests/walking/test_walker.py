@@ -12,7 +12,9 @@ import pytest
 from satchel.errors import FileNotFound, PathNotAllowed, ProjectNotFound
 from satchel.settings import WalkOptions
 from satchel.types import Walk
-from satchel.walking.walker import GitTree, WorkTree
+from satchel.walking import git
+from satchel.walking.blob_trees import GitTree
+from satchel.walking.walker import WorkTree
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]
@@ -133,12 +135,15 @@ def test_what_is_left_out_can_be_asked_for_but_never_what_is_sensitive(rich: Pat
     } & set(found)
 
 
-def test_an_entry_has_the_size_and_time_on_disk_and_no_time_in_a_commit(write: Write, commit: Commit) -> None:
+def test_an_entry_has_the_size_and_time_on_disk_and_a_stamp_of_its_blob_in_a_commit(
+    write: Write, commit: Commit
+) -> None:
     root = write({"a.py": "abc"})
     commit(root)
     (entry,) = WorkTree(root).entries().files
     assert (entry.size, entry.mtime_ns) == (3, (root / "a.py").stat().st_mtime_ns)
-    assert GitTree(root, "HEAD").entries().files[0].mtime_ns == 0
+    (blob,) = git.list_tree(root, "HEAD").blobs
+    assert GitTree(root, "HEAD").entries().files == [("a.py", 3, int(blob.sha[:15], 16))]
 
 
 def test_a_tracked_file_that_was_deleted_is_absent(write: Write, commit: Commit) -> None:

@@ -26,14 +26,16 @@ class Flag(msgspec.Struct, frozen=True):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A verb. `fresh` commands bring the index up to date before they run; a command whose
-    response says `ok = False` ran, but what it checked does not hold."""
+    """A verb. `fresh` commands bring the index up to date before they run; the JSON of a `counted` one is
+    what its budget counts, and is given as it was counted. A command whose response says `ok = False` ran,
+    but what it checked does not hold."""
 
     name: str
     request: type[msgspec.Struct]
     response: type[msgspec.Struct]
     run: Callable[[Engine, Any], Any]
     fresh: bool = True
+    counted: bool = False
 
     @property
     def help(self) -> str:

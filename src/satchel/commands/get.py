@@ -1,7 +1,10 @@
-"""`get`: chunks by id."""
+"""`get`: chunks and lines by id, with what stands around them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -10,8 +13,13 @@ from msgspec import Meta
 from satchel import ids, tokenizers
 from satchel.commands.command import Command, Positional
 from satchel.errors import InvalidBudget, InvalidRequest
-from satchel.packing.fetch import Mode, StopReason, fit, show
-from satchel.retrieval.lookup import Found
+from satchel.packing import widening
+from satchel.packing.fetch import Mode, StopReason, fit, headroom, least_budget, show
+from satchel.packing.widening import Definitions, Span
+from satchel.retrieval.lookup import WHOLE_FILE_LINES, Found, Lookup
+from satchel.storage.open_files import OpenFile, OpenFiles
+from satchel.storage.protocol import LAST_LINE
+from satchel.types import ChunkKind
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -22,18 +30,24 @@ MAX_IDS = 200
 class GetRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ids: Annotated[
         tuple[str, ...],
-        Meta(description="doc:digest, chunk_digest or path:start:end; several, also joined by commas"),
+        Meta(description="doc:digest, chunk_digest, path:start:end or a path; also joined by commas"),
         Positional(),
     ] = ()
     mode: Annotated[Mode, Meta(description="whole text, first lines, or signatures and headings")] = Mode.RAW
+    around: Annotated[int, Meta(description="with up to this many chunks of the file before and after")] = 0
+    enclosing: Annotated[bool, Meta(description="the whole definition or section that holds the lines")] = (
+        False
+    )
     budget: Annotated[int | None, Meta(description="tokens at most, over all chunks together")] = None
     max_chunks: Annotated[int, Meta(description="chunks at most")] = MAX_IDS
     tokenizer: Annotated[str, Meta(description="how tokens are counted")] = tokenizers.DEFAULT
 
 
 class GotChunk(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A chunk. `content_hash` is the sha256 of lines `start_line` to `end_line`, `text` what the mode
-    shows of them; `fate` says how the asked id relates to it."""
+    """Lines of a file. `content_hash` is the sha256 of lines `start_line` to `end_line`, `text` what the
+    mode shows of them; `fate` says how the asked id relates to it. `id` names just these lines, `chunk_id`
+    the chunk that was asked for, or the lines if they are of several; `symbol` is the definition that
+    encloses them, if that was asked for; `also_asked` are further ids that the same lines answer."""
 
     asked: str
     id: str
@@ -49,6 +63,8 @@ class GotChunk(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str
     redactions: int = 0
     detail: str = ""
+    symbol: str = ""
+    also_asked: tuple[str, ...] = ()
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -59,7 +75,10 @@ class Missing(msgspec.Struct, frozen=True):
     detail: str
 
 
-class GetResponse(msgspec.Struct, frozen=True):
+class GetResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`min_tokens` is there when nothing fits the budget: the least one with which something would;
+    `headroom_tokens` are those of the budget that are left free because the tokenizer estimates."""
+
     mode: str
     tokenizer: str
     used_tokens: int
@@ -67,72 +86,133 @@ class GetResponse(msgspec.Struct, frozen=True):
     chunks: list[GotChunk]
     left_out: list[str]
     missing: list[Missing]
+    min_tokens: int = 0
+    headroom_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One piece of the answer, and the ids that it answers."""
+
+    file: OpenFile
+    span: Span
+    answers: tuple[Found, ...]
 
 
 def run(engine: Engine, request: GetRequest) -> GetResponse:
     """Fetch chunks by id: the exact lines, with their hashes.
 
-    Takes ids from `search` (`docs/setup:15d1b6fd7c`), their long spelling (`chunk_15d1b6fd7cffd258`)
-    and locators (`src/app.py:10:24`). An id that has gone stale is answered with what became of it.
+    Takes ids from `search` (`docs/setup:15d1b6fd7c`), their long spelling (`chunk_15d1b6fd7cffd258`),
+    lines (`src/app.py:10:24`, `src/app.py:10-24`, `src/app.py#L10-L24`) and whole files (`src/app.py`).
+    An id that has gone stale is answered with what became of it.
     """
-    asked = _asked(request)
-    found = engine.find(asked)
-    current = [item for item in found if item.chunk is not None]
-    chunks = [_got(engine, item, request.mode) for item in current]
-    count = tokenizers.get(request.tokenizer).count
-    shown = fit([chunk.text for chunk in chunks], count, request.budget, request.max_chunks)
-    kept = {position for position, _ in shown.texts}
+    _check(request)
+    tokenizer = tokenizers.get(request.tokenizer)
+    files = OpenFiles(engine.snapshot())
+    found = _find(Lookup(files, WHOLE_FILE_LINES if request.mode is Mode.RAW else LAST_LINE), request)
+    entries = _entries(files, found, request)
+    texts = [show(entry.file, entry.span, request.mode) for entry in entries]
+    free = headroom(request.budget, tokenizer.headroom)
+    budget = None if request.budget is None else request.budget - free
+    shown = fit(texts, tokenizer.count, budget, request.max_chunks)
+    kept = set(shown.places)
     return GetResponse(
         mode=request.mode.value,
         tokenizer=request.tokenizer,
         used_tokens=shown.used,
         stop_reason=shown.stop_reason,
-        chunks=[chunk for position, chunk in enumerate(chunks) if position in kept],
-        left_out=[chunk.id for position, chunk in enumerate(chunks) if position not in kept],
+        chunks=[_got(entries[place], texts[place]) for place in shown.places],
+        left_out=[_id(entry) for place, entry in enumerate(entries) if place not in kept],
         missing=[Missing(item.asked, item.fate.value, item.detail) for item in found if item.chunk is None],
+        min_tokens=least_budget(shown.least, tokenizer.headroom),
+        headroom_tokens=free,
     )
 
 
-def _asked(request: GetRequest) -> list[str]:
-    asked = [part for item in request.ids for part in item.split(",") if part.strip()]
-    if not asked:
-        raise InvalidRequest("no id was given", hint="take ids from `satchel search`")
-    if len(asked) > MAX_IDS:
-        raise InvalidRequest(
-            f"{len(asked)} ids were given, the limit is {MAX_IDS}", hint="ask in several calls"
-        )
+def _check(request: GetRequest) -> None:
     if request.budget is not None and request.budget < 1:
         raise InvalidBudget(
             f"the budget is {request.budget}, it must be at least 1", details={"min_tokens": 1}
         )
-    if request.max_chunks < 1:
-        raise InvalidRequest(f"max_chunks is {request.max_chunks}, it must be at least 1")
-    return asked
+    for name, least in (("max_chunks", 1), ("around", 0)):
+        if getattr(request, name) < least:
+            raise InvalidRequest(f"{name} is {getattr(request, name)}, it must be at least {least}")
 
 
-def _got(engine: Engine, item: Found, mode: Mode) -> GotChunk:
+def _find(lookup: Lookup, request: GetRequest) -> list[Found]:
+    asked = list(islice((part for item in request.ids for part in lookup.split(item)), MAX_IDS + 1))
+    if not asked:
+        raise InvalidRequest("no id was given", hint="take ids from `satchel search`")
+    if len(asked) > MAX_IDS:
+        raise InvalidRequest(
+            f"more than {MAX_IDS} ids were given, {MAX_IDS} is the limit", hint="ask in several calls"
+        )
+    return [lookup.find(item) for item in asked]
+
+
+def _entries(files: OpenFiles, found: list[Found], request: GetRequest) -> list[_Entry]:
+    """What answers the ids; widened lines that overlap are one entry."""
+    definitions = cache(widening.definitions)
+    entries = []
+    for item in found:
+        if item.chunk is not None and (file := files.get(item.chunk.path)) is not None:
+            entries.append(_Entry(file, _widened(file, item, definitions, request), (item,)))
+    if not request.around and not request.enclosing:
+        return entries
+    groups = widening.overlapping([entry.span for entry in entries])
+    return [_merged([entries[place] for place in group]) for group in groups]
+
+
+def _widened(file: OpenFile, item: Found, definitions: Definitions, request: GetRequest) -> Span:
     chunk = item.chunk
     assert chunk is not None
-    snapshot = engine.snapshot()
-    record = snapshot.file(chunk.path)
-    assert record is not None
-    text = engine.text_of(chunk)
+    span = Span(chunk.path, chunk.start_line, chunk.end_line)
+    if request.enclosing:
+        span = widening.enclosing(file, definitions(file), span)
+    elif request.mode is Mode.SKELETON and chunk is item.holder:
+        span = widening.whole_type(file, definitions, span, chunk)
+    return widening.around(file, span, request.around)
+
+
+def _merged(entries: list[_Entry]) -> _Entry:
+    """One entry for lines that overlap; it is the definition that is all of them, if one is."""
+    spans = [entry.span for entry in entries]
+    first, last = min(span.first for span in spans), max(span.last for span in spans)
+    whole = [span for span in spans if (span.first, span.last) == (first, last)]
+    span = whole[0] if whole else spans[0]._replace(first=first, last=last, symbol=None)
+    return _Entry(entries[0].file, span, tuple(item for entry in entries for item in entry.answers))
+
+
+def _got(entry: _Entry, text: str) -> GotChunk:
+    asked, *others = entry.answers
+    file, span, chunk = entry.file, entry.span, asked.chunk
+    assert chunk is not None
+    symbol = span.symbol
+    separator = " > " if chunk.kind is ChunkKind.SECTION else "."
     return GotChunk(
-        asked=item.asked,
-        id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest),
-        chunk_id=ids.long_id(chunk.digest),
-        path=chunk.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
-        kind=chunk.kind.value,
-        name=".".join(chunk.title_path),
-        fate=item.fate.value,
-        content_hash=ids.hash_text(text),
-        file_hash=record.file_hash,
-        text=show(chunk, text, snapshot.symbols(chunk.path), mode),
-        redactions=sum(chunk.start_line <= line <= chunk.end_line for line in record.redactions),
-        detail=item.detail,
+        asked=asked.asked,
+        id=_id(entry),
+        chunk_id=ids.long_id(asked.holder.digest) if asked.holder else span.locator,
+        path=file.path,
+        start_line=span.first,
+        end_line=span.last,
+        kind=(symbol or chunk).kind.value,
+        name=symbol.qualified_name if symbol else separator.join(chunk.title_path),
+        fate=asked.fate.value,
+        content_hash=ids.hash_text(file.text(span.first, span.last)),
+        file_hash=file.record.file_hash,
+        text=text,
+        redactions=sum(span.first <= line <= span.last for line in file.record.redactions),
+        detail="; ".join(dict.fromkeys(item.detail for item in entry.answers if item.detail)),
+        symbol=symbol.qualified_name if symbol else "",
+        also_asked=tuple(item.asked for item in others),
     )
+
+
+def _id(entry: _Entry) -> str:
+    """The chunk's id if the lines are just a chunk, else where they are."""
+    chunk = entry.file.chunk_at(entry.span.first, entry.span.last)
+    return ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if chunk else entry.span.locator
 
 
 COMMAND = Command("get", GetRequest, GetResponse, run)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -10,6 +12,9 @@ from msgspec import Meta
 from satchel.commands.command import Flag
 from satchel.retrieval.filters import Filters
 from satchel.storage.records import SymbolRecord
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
 
 Paths = tuple[str, ...]
 
@@ -35,6 +40,25 @@ class FilterFields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def filters(self) -> Filters:
         """As retrieval takes them."""
         return Filters(**{name: getattr(self, name) for name in Filters.__struct_fields__})
+
+
+@contextmanager
+def at_ref(engine: Engine, ref: str) -> Iterator[Engine]:
+    """The engine that answers: this one, or that of a commit for as long as it is needed."""
+    if not ref:
+        yield engine
+        return
+    with engine.at(ref) as other:
+        yield other
+
+
+def trace_of(engine: Engine) -> dict[str, Any]:
+    """What was done to have a fresh index: numbers of files by what became of them."""
+    report = engine.last_refresh
+    if report is None:
+        return {"ref": engine.ref, "refreshed": False, "parsed": 0}
+    counts = {name: getattr(report, name) for name in ("parsed", "moved", "touched", "dropped", "kept")}
+    return {"ref": engine.ref, "refreshed": True, **counts}
 
 
 class SymbolItem(msgspec.Struct, frozen=True):

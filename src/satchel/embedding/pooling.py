@@ -41,10 +41,10 @@ def pool(
 
     Entries with row -1 count for nothing; a unit with no other entries has the zero vector.
     """
-    known = rows != UNKNOWN_ROW
-    exact_rows = np.where(known, rows, 0)
-    exact_weights = np.where(known, weights, 0)
-    bounds = [0, *accumulate(sizes.tolist())]
+    counting = (rows != UNKNOWN_ROW) & (weights > 0)  # half of the entries: the rest is not worth fetching
+    exact_rows, exact_weights = rows[counting], weights[counting]
+    before = np.concatenate(([0], np.cumsum(counting)))
+    bounds = before[[0, *accumulate(sizes.tolist())]].tolist()
     result = np.empty((len(sizes), words.dimensions), np.int8)
     for first in range(0, len(sizes), _UNITS_AT_ONCE):
         part = bounds[first : first + _UNITS_AT_ONCE + 1]

@@ -12,15 +12,14 @@ from typing import NamedTuple
 from satchel.errors import RefNotFound, Unsupported
 from satchel.evaluation import commits
 from satchel.evaluation.cases import Case, Gold, LeftOut, LeftOutReason
-from satchel.evaluation.commits import Change, Commit, Span
+from satchel.evaluation.commits import Commit
 from satchel.lines import split_lines
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord
-from satchel.types import Walk
-from satchel.walking import git
-from satchel.walking.git_command import GitProblem, GitUnusable, run_git
+from satchel.walking import git, git_diff
+from satchel.walking.git_command import GitProblem, GitUnusable
+from satchel.walking.git_diff import Change, Hunk, clipped, counts_as_we_do
 from satchel.walking.path_kind import path_tags
-from satchel.walking.walker import GitTree
 
 ID_DIGITS = 12  # of a commit: enough to be its name in the largest public repositories
 MOST_FILES = 8  # a commit that changes more is a sweep; its message names no place
@@ -28,7 +27,6 @@ _HOPELESS = 4 * MOST_FILES  # so many changed files that the index is not asked 
 _LEAST_WORDS = 3  # "fix", "wip", "more tests" ask nothing
 _LOOKED_AT = 20  # commits per wanted question before giving up
 _MOST_CHARS = 10_000  # longer messages are release notes
-_STAMP_DIGITS = 15  # 60 bits of a blob's id: as a time in nanoseconds it lies in the past
 
 _TRAILER = re.compile(
     r"(?:[A-Z][a-z]+(?:-[A-Za-z]+)+|Cc|Link|Fixes|Closes|Refs?|Bug|Issue|git-svn-id) ?:.*"
@@ -53,18 +51,6 @@ class Candidate(NamedTuple):
     @property
     def parent(self) -> str:
         return self.commit.parents[0]
-
-
-class PastTree(GitTree):
-    """The files of a commit, each stamped with its blob: an equal stamp is an equal file, so that going
-    from one commit to the next reads only what differs between them."""
-
-    def entries(self) -> Walk:
-        walk = super().entries()
-        files = [
-            entry._replace(mtime_ns=int(self._shas[entry.path][:_STAMP_DIGITS], 16)) for entry in walk.files
-        ]
-        return walk._replace(files=files)
 
 
 class History:
@@ -102,11 +88,12 @@ class History:
             return LeftOutReason.NOTHING_INDEXED
         if len(kept) > MOST_FILES:
             return LeftOutReason.TOO_MANY_FILES
-        lines = commits.changed_lines(self.root, candidate.commit)
+        sides = git_diff.commits(candidate.parent, candidate.commit.id)
+        lines = {(block.old_blob, block.new_blob): block.hunks for block in git_diff.blocks(self.root, sides)}
         gold: list[Gold] = []
         for change, record in kept:
-            spans = lines.get((change.old_blob, change.new_blob), [])
-            gold += gold_of(record, snapshot.text(record.path), spans)
+            hunks = lines.get((change.old_blob, change.new_blob), [])
+            gold += gold_of(record, snapshot.text(record.path), hunks)
         records = [record for _, record in kept]
         return Case(
             candidate.commit.id[:ID_DIGITS],
@@ -120,8 +107,8 @@ class History:
 
     def shortage(self) -> str:
         """Why there are fewer questions than were asked for."""
-        if _is_shallow(self.root):
-            return "this clone is shallow: git fetch --unshallow brings the rest of the history"
+        if git.is_shallow(self.root):
+            return git.UNSHALLOW
         if self.seen >= self.limit:
             return f"{self.seen} commits were looked at, older ones were not"
         return "the history has no more usable commits"
@@ -133,7 +120,7 @@ class History:
         if len(_WORD.findall(question)) < _LEAST_WORDS:
             return LeftOutReason.FEW_WORDS
         try:
-            found = commits.changes(self.root, commit)
+            found = git_diff.changes(self.root, git_diff.commits(commit.parents[0], commit.id))
         except GitUnusable as problem:
             if problem.problem is not GitProblem.FAILED:
                 raise
@@ -153,13 +140,12 @@ def question_of(message: str) -> str:
     return _NUMBER.sub("", "\n".join(kept)).strip()[:_MOST_CHARS]
 
 
-def gold_of(record: FileRecord, text: str, spans: Sequence[Span]) -> list[Gold]:
+def gold_of(record: FileRecord, text: str, hunks: Sequence[Hunk]) -> list[Gold]:
     """The changed lines of a file, or the file where git's lines are not ours."""
-    lines = split_lines(text)
-    ends = text.count("\n") + (not text.endswith("\n"))
-    if not spans or not lines or ends != len(lines) or record.encoding.startswith("utf-16"):
+    count = len(split_lines(text))
+    if not hunks or not count or not counts_as_we_do(text, record.encoding):
         return [Gold(record.path)]
-    return [Gold(record.path, max(1, first), min(max(1, last), len(lines))) for first, last in spans]
+    return [Gold(record.path, *clipped(hunk.old_span, count)) for hunk in hunks]
 
 
 def _check_repository(root: Path) -> None:
@@ -176,10 +162,6 @@ def _check_repository(root: Path) -> None:
         raise RefNotFound(
             "this repository has no commit yet", hint="commit something, or give a dataset file"
         ) from problem
-
-
-def _is_shallow(root: Path) -> bool:
-    return run_git(root, ["rev-parse", "--is-shallow-repository"]).strip() == b"true"
 
 
 def _is_housekeeping(path: str) -> bool:

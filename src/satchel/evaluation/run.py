@@ -16,11 +16,12 @@ from satchel.engine import Engine
 from satchel.errors import IndexBusy, InvalidQuery, InvalidRequest
 from satchel.evaluation import metrics
 from satchel.evaluation.cases import Case, LeftOut, LeftOutReason
-from satchel.evaluation.history import ID_DIGITS, Candidate, History, PastTree
+from satchel.evaluation.history import ID_DIGITS, Candidate, History
 from satchel.evaluation.metrics import CountTokens, Result
 from satchel.evaluation.placement import Place, is_here, is_indexed, places
 from satchel.retrieval.filters import Filters
 from satchel.storage.sqlite import SqliteStore
+from satchel.walking.blob_trees import GitTree
 from satchel.walking.git import resolve_ref
 from satchel.walking.walker import in_repository
 
@@ -108,7 +109,7 @@ def with_profile(engine: Engine, profile: str) -> Engine:
 def _ask_past(
     run: Run, engine: Engine, store: SqliteStore, history: History, candidate: Candidate, count: CountTokens
 ) -> None:
-    tree = PastTree(engine.root, candidate.parent, engine.options.walk)
+    tree = GitTree(engine.root, candidate.parent, engine.options.walk)
     past = Engine(engine.root, store, engine.options, tree)
     past.progress = engine.progress if not store.exists() else None  # only the first takes long
     with past:

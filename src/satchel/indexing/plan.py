@@ -15,8 +15,10 @@ from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord, SkippedRecord
 from satchel.types import FileEntry, Walk
 
-INDEX_VERSION = 5  # counts up whenever the same files would give other rows
+INDEX_VERSION = 6  # counts up whenever the same files would give other rows
 HISTORY_HEAD = "history_head"  # the key under which an index keeps the commit that its history ends with
+CONTENT = "content"  # of a tree that never changes: which one the index is true to
+NOTES = "notes"  # and what the walk had to say
 
 
 class Plan(Struct, frozen=True):
@@ -89,6 +91,14 @@ class Refresh(Struct, frozen=True):
 def signature(options: object, model_id: str = LEXICAL) -> str:
     """What an index depends on beside the files; another signature means a new index."""
     return f"{INDEX_VERSION}.{terms.VERSION} {model_id} {options}"
+
+
+def notes_of_content(snapshot: Snapshot, wanted: dict[str, str]) -> tuple[str, ...] | None:
+    """The notes of the walk if the index has these values, and so is true to a tree that never changes."""
+    stored = snapshot.meta()
+    if any(stored.get(key) != value for key, value in wanted.items()):
+        return None
+    return tuple(filter(None, stored.get(NOTES, "").split("\n")))
 
 
 def unchanged(snapshot: Snapshot, walk: Walk, wanted: dict[str, str]) -> Refresh | None:

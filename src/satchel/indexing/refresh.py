@@ -7,20 +7,21 @@ visible at once, as the next generation.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from itertools import pairwise
 
 from msgspec.structs import replace
 
-from satchel.indexing.analyse import AnalysedFile, Stages, TermCollector, analyse_source, with_vectors
+from satchel.indexing.analyse import AnalysedFile, Stages, analyse_source, with_vectors
 from satchel.indexing.plan import HISTORY_HEAD, Plan, Refresh, plan_all, plan_paths, unchanged
 from satchel.indexing.segment_builder import SegmentBuilder, TermBatch
+from satchel.indexing.term_collector import TermCollector
 from satchel.indexing.workers import analyse_all
 from satchel.storage import postings
-from satchel.storage.protocol import Store, Writer
+from satchel.storage.protocol import Snapshot, Store, Writer
 from satchel.storage.records import RetiredChunk, SkippedRecord
-from satchel.types import FileEntry, Skipped, Walk
+from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
 
 _SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
 _MANY_SEGMENTS = 10  # of one size; above this they are merged
@@ -28,6 +29,7 @@ _SEGMENT_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make on
 _RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
 
 Progress = Callable[[int, int], None]
+Hashes = Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, str]]]
 
 
 def refresh(
@@ -41,10 +43,13 @@ def refresh(
     force: bool = False,
     progress: Progress | None = None,
     history: Callable[[], bytes] | None = None,
+    hashes: Hashes | None = None,
+    others: Sequence[Snapshot] = (),
 ) -> Refresh:
     """Refresh an index. `walk` is of the whole tree, or of `paths` alone; `meta` is kept with the
     index and holds its signature; `progress` hears (files done, files to do); `history` gives the packed
-    past of the head in `meta` and is asked only when the index has the past of another."""
+    past of the head in `meta` and is asked only when the index has the past of another; `hashes` gives the
+    hashes of files as they are; `others` are indexes of the same signature, whose content is known too."""
     if paths is None and not force and store.exists():
         with closing(store.snapshot()) as snapshot:
             nothing_to_do = unchanged(snapshot, walk, meta)
@@ -52,6 +57,7 @@ def refresh(
             return nothing_to_do
     with store.write() as writer:
         run = _Run(writer, stages, workers, progress)
+        run.hashes, run.others = hashes, others
         known = writer.snapshot.meta().get(HISTORY_HEAD, "")
         report = run.run(walk, meta, paths, force)
         if history is not None and (report.rebuilt or known != meta.get(HISTORY_HEAD, "")):
@@ -68,7 +74,9 @@ class _Run:
         self.workers = workers
         self.progress = progress or (lambda done, total: None)
         self.builder = SegmentBuilder()
-        self.first = False  # nothing is indexed yet: nothing to reuse, nothing to retire
+        self.hashes: Hashes | None = None
+        self.others: Sequence[Snapshot] = ()
+        self.first = False  # nothing is indexed yet: nothing to keep, nothing to retire
         self.skipped: list[SkippedRecord] = []
         self.parsed = self.moved = self.touched = 0
         self.now_ns = time.time_ns()
@@ -82,7 +90,8 @@ class _Run:
         plan = plan_all(snapshot, walk) if paths is None else plan_paths(snapshot, walk, paths)
         self.skipped = list(plan.skipped)
         self.first = not snapshot.segment_sizes()
-        to_parse = list(plan.changed) if self.first else self.reuse(plan.changed)
+        changed = plan.changed if self.first else self.touch(plan.changed)
+        to_parse = list(changed) if self.first and not self.others else self.reuse(changed)
         self.parse(to_parse)
         self.flush()
         dropped = [*plan.dropped, *self.now_skipped(plan)]
@@ -101,6 +110,24 @@ class _Run:
             rebuilt=rebuilt,
         )
 
+    def touch(self, changed: Sequence[FileEntry]) -> Sequence[FileEntry]:
+        """Settle the files that have another time and the same bytes; the rest is still to be read."""
+        if self.hashes is None:
+            return changed
+        snapshot = self.writer.snapshot
+        records = {entry.path: snapshot.file(entry.path) for entry in changed}
+        alike = {
+            entry: record.file_hash
+            for entry in changed
+            if (record := records[entry.path]) is not None and record.size == entry.size
+        }
+        equal = {entry for entry, found in self.hashes(list(alike)) if found == alike[entry]}
+        for entry in changed:
+            if entry in equal:
+                self.writer.touch_file(entry.path, entry.mtime_ns, self.settled(entry.mtime_ns))
+        self.touched += len(equal)
+        return [entry for entry in changed if entry not in equal]
+
     def reuse(self, changed: Sequence[FileEntry]) -> list[FileEntry]:
         """Settle the changed files whose content is already known; the rest is to be parsed."""
         rest = []
@@ -115,14 +142,22 @@ class _Run:
             if known is not None and known.file_hash == source.file_hash:
                 self.writer.touch_file(entry.path, entry.mtime_ns, self.settled(entry.mtime_ns))
                 self.touched += 1
-            elif (twin := snapshot.file_with_content(source.file_hash, source.language)) is not None:
-                moved.append(analyse_source(source, entry.mtime_ns, snapshot.parsed(twin.path), collector))
+            elif (parsed := self.parsed_before(source)) is not None:
+                moved.append(analyse_source(source, entry.mtime_ns, parsed, collector))
             else:
                 rest.append(entry)
         self.moved += len(moved)
         batch = collector.batch()
         self.put(with_vectors(moved, batch, self.stages.words()), batch)
         return rest
+
+    def parsed_before(self, source: Source) -> Parsed | None:
+        """What parsing gave for the same content, under whatever path and in whatever index."""
+        for snapshot in (self.writer.snapshot, *self.others):
+            twin = snapshot.file_with_content(source.file_hash, source.language)
+            if twin is not None:
+                return snapshot.parsed(twin.path)
+        return None
 
     def parse(self, entries: Sequence[FileEntry]) -> None:
         done = 0

@@ -16,6 +16,10 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from satchel.storage.postings import Counts, Numbers
 
 
+_UNIT_BITS = 24  # a segment is written long before it holds so many units …
+_COUNT_BITS = 16  # … and so many terms that they leave no room for these
+
+
 @dataclass(frozen=True, slots=True)
 class TermBatch:
     """The terms of some files, as a worker hands them over: `sizes` counts the terms of each unit."""
@@ -86,10 +90,17 @@ class SegmentBuilder:
         rank = np.empty(len(names), np.int32)
         rank[np.fromiter(map(self._vocabulary.__getitem__, names), np.int32)] = np.arange(len(names))
         terms = rank[np.concatenate(self._terms)]
-        order = np.argsort(terms, kind="stable")
-        offsets = np.concatenate(self._offsets)[order].astype("<u4").tobytes()
-        packed = np.concatenate(self._packed)[order].astype("<u2").tobytes()
         ends = np.cumsum(np.bincount(terms, minlength=len(names))).tolist()
+        # sorting whole postings takes a third of sorting their places and then fetching each
+        keys = terms.astype(np.uint64) << np.uint64(_UNIT_BITS)
+        del terms
+        keys |= np.concatenate(self._offsets)
+        keys <<= np.uint64(_COUNT_BITS)
+        keys |= np.concatenate(self._packed)
+        keys.sort()
+        packed = keys.astype("<u2").tobytes()
+        keys >>= np.uint64(_COUNT_BITS)
+        offsets = (keys & np.uint64((1 << _UNIT_BITS) - 1)).astype("<u4").tobytes()
         start = 0
         for name, end in zip(names, ends, strict=True):
             yield name, offsets[4 * start : 4 * end] + packed[2 * start : 2 * end]

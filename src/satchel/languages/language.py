@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from satchel.types import ChunkKind
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(msgspec.Struct, frozen=True):
     """A language: how its files are recognised, and how its syntax tree is read.
 
     `query` is a tree-sitter query. Its captures:

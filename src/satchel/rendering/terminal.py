@@ -13,6 +13,8 @@ from satchel.rendering.visible import one_line, visible
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
     from satchel.commands.build import BuildResponse
+    from satchel.commands.build_context_pack import BuildContextPackResponse
+    from satchel.commands.context_pack import ContextPackResponse
     from satchel.commands.eval import EvalResponse
     from satchel.commands.get import GetResponse
     from satchel.commands.index import IndexResponse
@@ -25,6 +27,7 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.symbols import SymbolsResponse
     from satchel.commands.sync import SyncResponse
     from satchel.commands.validate import ValidateResponse
+    from satchel.commands.verify import VerifyItem, VerifyResponse
     from satchel.packing.validation import Problem
     from satchel.rendering import eval_table
 else:
@@ -60,12 +63,44 @@ def _get(response: GetResponse, style: Style) -> str:
     for chunk in response.chunks:
         where = style.path(f"{one_line(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
         note = f"  {chunk.fate}: {one_line(chunk.detail)}" if chunk.detail else ""
-        rows.append(f"{where}  {style.dim(one_line(chunk.id))}{note}")
+        named = f"  {style.name(one_line(chunk.symbol))}" if chunk.symbol else ""
+        rows.append(f"{where}  {style.dim(one_line(chunk.id))}{named}{note}")
+        if chunk.also_asked:
+            rows.append(style.dim(f"  also answers {one_line(', '.join(chunk.also_asked))}"))
         rows.append(visible(chunk.text).rstrip("\n"))
         rows.append("")
     rows += [f"{one_line(item.asked)}: {item.fate}, {one_line(item.detail)}" for item in response.missing]
-    rows += [f"{one_line(chunk_id)}: left out, the budget is used up" for chunk_id in response.left_out]
+    why = "these are chunks enough" if response.stop_reason == "max_chunks" else "the budget is used up"
+    rows += [f"{one_line(chunk_id)}: left out, {why}" for chunk_id in response.left_out]
+    if response.min_tokens:
+        rows.append(f"Nothing fits: --budget {response.min_tokens} is the least that shows something.")
     return "\n".join(rows).rstrip("\n") + "\n"
+
+
+def _context_pack(response: ContextPackResponse, style: Style) -> str:
+    rows = []
+    for item in response.items:
+        what = f"{item.role} {item.type} {item.symbol}".rstrip()
+        rows += _piece(item.file, item.start_line, item.end_line, what, item.content, style)
+    dropped = f"{len(response.items)} items, {response.budget.dropped_items} left out"
+    return "\n".join([*rows, dropped, *map(one_line, response.meta.hints)]) + "\n"
+
+
+def _build_context_pack(response: BuildContextPackResponse, style: Style) -> str:
+    rows = []
+    for name in response.sections.__struct_fields__:
+        for item in getattr(response.sections, name):
+            what = f"{name} {item.kind} {item.symbol}".rstrip()
+            rows += _piece(item.path, item.line_start, item.line_end, what, item.content, style)
+    counts = response.metadata
+    dropped = f"{counts.selected} pieces of {counts.candidates}, {response.token_budget_used} tokens"
+    return "\n".join([*rows, dropped, *map(one_line, response.missing_context_hints)]) + "\n"
+
+
+def _piece(path: str, first: int, last: int, what: str, content: str, style: Style) -> list[str]:
+    where = style.path(f"{one_line(path)}:{first}-{last}")
+    lines = [f"  {style.dim('│')} {line}" for line in visible(content).rstrip("\n").split("\n")]
+    return [f"{where}  {style.dim(one_line(what))}", *lines, ""]
 
 
 def _index(response: IndexResponse, style: Style) -> str:
@@ -161,8 +196,29 @@ def _eval(response: EvalResponse, style: Style) -> str:
     return eval_table.render_eval(response, style)
 
 
+def _verify(response: VerifyResponse, style: Style) -> str:
+    if response.refreshed:  # there is no file: the new pack is the answer
+        return response.refreshed
+    true = response.counts["true"]
+    verdict = "all true" if response.ok else f"{len(response.items) - true} not true"
+    rows = [f"{len(response.items)} citations ({response.format}): {verdict}"]
+    rows += [_verified(item, style) for item in response.items]
+    if response.written:
+        rows.append(f"{style.path(one_line(response.written))} written")
+    return "\n".join([*rows, *(f"  left out: {one_line(reason)}" for reason in response.left_out)]) + "\n"
+
+
+def _verified(item: VerifyItem, style: Style) -> str:
+    where = f"{one_line(item.path)}:{item.start_line}-{item.end_line}"
+    if item.state == "true":
+        return style.dim(f"  true     {where}")
+    return f"  {style.error(f'{item.state.value:<7}')}  {style.path(where)}  {one_line(item.detail)}"
+
+
 FORMS: dict[str, Callable[[Any, Style], str]] = {
+    "BuildContextPackResponse": _build_context_pack,
     "BuildResponse": _build,
+    "ContextPackResponse": _context_pack,
     "EvalResponse": _eval,
     "GetResponse": _get,
     "IndexResponse": _index,
@@ -175,5 +231,6 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "SymbolsResponse": _symbols,
     "SyncResponse": _validate,
     "ValidateResponse": _validate,
+    "VerifyResponse": _verify,
 }
 """By the name of the response, which is all that is needed of the commands that did not run."""

@@ -6,18 +6,20 @@ Units are addressed by *place*: their position in all segments laid end to end.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from satchel.lines import split_lines
 from satchel.retrieval.changes import Changes
+from satchel.retrieval.names import last_name
 from satchel.storage import postings
 from satchel.storage.history import arrange, unpack_history
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import Commit, Outline, Segment
+from satchel.types import Reference
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -25,6 +27,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     Places = NDArray[np.int64]
 
 
+Kept = TypeVar("Kept")
 _FILES_AT_HAND = 200  # about 5 MB
 
 
@@ -87,6 +90,9 @@ class Corpus:
         self._known: dict[int, Known] = {}
         self.defining: dict[str, list[int]] = defaultdict(list)  # name -> the known files that define it
         self._lines: dict[str, list[str]] = {}
+        self._definitions: dict[str, list[tuple[int, int]]] = {}
+        self._references: dict[str, tuple[Reference, ...]] = {}
+        self._uses: dict[str, list[tuple[str, int]]] = {}
         self._tagged: dict[str, Places] = {}
         self._history: Changes | None = None
 
@@ -135,12 +141,35 @@ class Corpus:
         return [self._known[at] for at in positions]
 
     def lines(self, path: str) -> list[str]:
-        """The lines of a file; those of a few files are kept at hand."""
-        found = self._lines.get(path)
+        """The lines of a file."""
+        return self._at_hand(self._lines, path, lambda: split_lines(self.snapshot.text(path)))
+
+    def definitions(self, path: str) -> list[tuple[int, int]]:
+        """The first and last line of each definition of a file, in order."""
+        return self._at_hand(
+            self._definitions,
+            path,
+            lambda: sorted((item.start_line, item.end_line) for item in self.snapshot.symbols(path)),
+        )
+
+    def references(self, path: str) -> tuple[Reference, ...]:
+        """What a file refers to."""
+        return self._at_hand(self._references, path, lambda: self.snapshot.references(path))
+
+    def uses(self, path: str) -> list[tuple[str, int]]:
+        """The names that a file refers to, each with its line."""
+        return self._at_hand(
+            self._uses, path, lambda: [(last_name(use.name), use.line) for use in self.references(path)]
+        )
+
+    @staticmethod
+    def _at_hand(kept: dict[str, Kept], path: str, read: Callable[[], Kept]) -> Kept:
+        """What was read of a few files is kept, each questioned again and again."""
+        found = kept.get(path)
         if found is None:
-            if len(self._lines) >= _FILES_AT_HAND:
-                self._lines.clear()
-            found = self._lines[path] = split_lines(self.snapshot.text(path))
+            if len(kept) >= _FILES_AT_HAND:
+                kept.clear()
+            found = kept[path] = read()
         return found
 
     def tagged(self, worth: Mapping[str, float]) -> NDArray[np.float64]:

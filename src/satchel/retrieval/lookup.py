@@ -1,22 +1,35 @@
-"""An id → the chunk it names, or what became of it.
+"""An id or a locator → the chunk or lines it names, or what became of them.
 
-Three spellings are taken: `doc:0123456789`, `chunk_0123456789abcdef` and the locator `path:12:40`.
+Ids are `doc:0123456789` and `chunk_0123456789abcdef`; `retrieval.locators` says how lines may be written.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 from satchel import ids
-from satchel.lines import split_lines
+from satchel.retrieval.locators import (
+    CANONICAL,
+    LONG,
+    WHOLE,
+    Lines,
+    plain_path,
+    readings,
+    spellings,
+    split_joined,
+)
+from satchel.retrieval.near_paths import NearPaths
+from satchel.storage.open_files import OpenFile, OpenFiles
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import ChunkRecord, RetiredChunk
+from satchel.types import ChunkKind
 
-_LOCATOR = re.compile(r"(.+):(\d{1,9}):(\d{1,9})", re.DOTALL)
-_CANONICAL = re.compile(r"(.+):([0-9a-f]{10})", re.DOTALL)
-_LONG = re.compile(r"chunk_([0-9a-f]{16})")
+WHOLE_FILE_LINES = 2000  # a longer file is more than a reader wants at once, about 20,000 tokens
+_NAMED_PATHS = 3
+_NO_ID = "not an id: use doc:digest, chunk_digest, path:start:end or a path"
 
 
 class Fate(StrEnum):
@@ -26,101 +39,204 @@ class Fate(StrEnum):
     CHANGED = "changed"  # the same place holds other text, under a new id
     MOVED = "moved"  # the file was renamed
     GONE = "gone"
+    TOO_LONG = "too_long"  # a path alone, of a file that is not given whole
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The answer to one asked id: `chunk` is what it names or has become."""
+    """The answer to one asked id: `chunk` is what it names or has become, `holder` the one chunk of the
+    index that has these lines (None if they are of several)."""
 
     asked: str
     fate: Fate
     chunk: ChunkRecord | None = None
     detail: str = ""
+    holder: ChunkRecord | None = None
 
 
 def find(snapshot: Snapshot, asked: str) -> Found:
-    """Look an id up. An id that has gone stale is answered with what became of it."""
-    asked = asked.strip()
-    if match := _LONG.fullmatch(asked):
-        current = snapshot.chunks_by_digest(match.group(1))
-        return (
-            Found(asked, Fate.CURRENT, current[0]) if current else _stale(snapshot, asked, match.group(1), "")
+    """Look one id up. An id that has gone stale is answered with what became of it."""
+    return Lookup(OpenFiles(snapshot)).find(asked)
+
+
+class Lookup:
+    """Looks up the ids of one request; what the index says of a file is read once for all of them."""
+
+    def __init__(self, files: OpenFiles, longest_file: int = WHOLE_FILE_LINES) -> None:
+        self.files = files
+        self.longest_file = longest_file
+
+    def split(self, joined: str) -> Iterator[str]:
+        """The ids in a text that joins them by commas."""
+        return split_joined(joined, self._knows) if "," in joined else iter([joined] * bool(joined.strip()))
+
+    def find(self, asked: str) -> Found:
+        """What an id names, or what became of it."""
+        asked = asked.strip()
+        if match := LONG.fullmatch(asked):
+            current = self.files.snapshot.chunks_by_digest(match[1])
+            return _found(asked, current[0]) if current else self._stale(asked, match[1], ())
+        canonical = CANONICAL.fullmatch(asked)
+        if canonical:
+            paths = _paths(canonical[1])
+            for file in filter(None, map(self.files.get, paths)):
+                for chunk in file.chunks:
+                    if chunk.digest.startswith(canonical[2]):
+                        return _found(asked, chunk)
+        if known := self._first_known(asked):
+            return self._by_lines(asked, *known)
+        return self._stale(asked, canonical[2], paths) if canonical else self._by_unknown_path(asked)
+
+    def _knows(self, text: str) -> bool:
+        """Whether a text names a file of the index, in any form."""
+        canonical = CANONICAL.fullmatch(text)
+        named = canonical is not None and any(map(self.files.get, _paths(canonical[1])))
+        return named or self._first_known(text) is not None
+
+    def _first_known(self, asked: str) -> tuple[OpenFile, Lines] | None:
+        for lines in readings(asked):
+            for path in spellings(lines.path):
+                if (file := self.files.get(path)) is not None:
+                    return file, lines
+        return None
+
+    def _by_lines(self, asked: str, file: OpenFile, lines: Lines) -> Found:
+        """Any span of whole lines inside an indexed file can be cited."""
+        path, count = file.path, file.record.line_count
+        if not file.record.chunk_count:
+            return Found(asked, Fate.UNKNOWN, detail=f"{path} is blank")
+        if lines.first == WHOLE:
+            if count > self.longest_file:
+                return Found(asked, Fate.TOO_LONG, detail=_too_long(path, count, self.longest_file))
+            return self._span(asked, file, 1, count)
+        if not 1 <= lines.first <= lines.last <= count:
+            detail = f"{path} has {count} lines, asked were {lines.first} to {lines.last}"
+            return Found(asked, Fate.UNKNOWN, detail=detail)
+        return self._span(asked, file, lines.first, lines.last)
+
+    def _span(self, asked: str, file: OpenFile, first: int, last: int) -> Found:
+        if (exact := file.chunk_at(first, last)) is not None:
+            return _found(asked, exact)
+        touched = [item for item in file.chunks if item.start_line <= last and first <= item.end_line]
+        holder = touched[0] if len(touched) == 1 else None
+        title_path = holder.title_path if holder else ()
+        seed = (*title_path, f"{first}-{last}")
+        span = ChunkRecord(
+            kind=holder.kind if holder else _kind_of_several(file, touched),
+            title_path=title_path,
+            level=holder.level if holder else 0,
+            start_line=first,
+            end_line=last,
+            body_offset=0,
+            digest=ids.chunk_digest(ids.doc_of(file.path), seed, file.text(first, last))[: ids.LONG_DIGEST],
+            path=file.path,
         )
-    if match := _LOCATOR.fullmatch(asked):
-        return _by_lines(snapshot, asked, match.group(1), int(match.group(2)), int(match.group(3)))
-    if match := _CANONICAL.fullmatch(asked):
-        path = ids.path_of(match.group(1))
-        for chunk in snapshot.chunks(path):
-            if chunk.digest.startswith(match.group(2)):
-                return Found(asked, Fate.CURRENT, chunk)
-        return _stale(snapshot, asked, match.group(2), path)
-    return Found(asked, Fate.UNKNOWN, detail="not an id: use doc:digest, chunk_digest or path:start:end")
+        return Found(asked, Fate.CURRENT, span, holder=holder)
+
+    def _by_unknown_path(self, asked: str) -> Found:
+        """A path that the index does not hold: renamed, left out, a folder, or written wrong."""
+        read = list(readings(asked))
+        lines = next((item for item in read if item.first != WHOLE), read[0])
+        path = plain_path(lines.path)
+        if (renamed := self._renamed(path)) is not None:
+            found = self._by_lines(asked, renamed, lines)
+            detail = f"{path} is now {renamed.path}"
+            return replace(found, fate=Fate.MOVED, detail=detail) if found.chunk is not None else found
+        return Found(asked, Fate.UNKNOWN, detail=self._why_unknown(path, lines))
+
+    def _why_unknown(self, path: str, lines: Lines) -> str:
+        if (reason := self._skipped.get(path)) is not None:
+            return f"{path} was left out of the index: {reason}"
+        folder = path.rstrip("/") + "/"
+        if inside := [name for name in self._paths if name.startswith(folder)]:
+            return f"{path} is a folder of {len(inside)} files: {', '.join(inside[:_NAMED_PATHS])}"
+        near = self._names.near(path, _NAMED_PATHS)
+        if not near and lines.first == WHOLE and not set("/.\\").intersection(path):
+            return _NO_ID
+        return f"{path} is not in the index" + (f"; near it are {', '.join(near)}" if near else "")
+
+    def _renamed(self, path: str) -> OpenFile | None:
+        """The file that holds today what an ended file of that path last held."""
+        hashes = self._ended.get(path, ())
+        paths = sorted(self._by_content[file_hash] for file_hash in hashes if file_hash in self._by_content)
+        return self.files.get(paths[0]) if paths else None
+
+    def _stale(self, asked: str, digest: str, paths: tuple[str, ...]) -> Found:
+        for old in self.files.snapshot.retired(digest):
+            if not paths or old.path in paths:
+                return self._became(asked, old)
+        for file in filter(None, map(self.files.get, paths)):
+            detail = f"{file.path} is indexed with {len(file.chunks)} chunks, none has this id"
+            return Found(asked, Fate.UNKNOWN, detail=detail)
+        return Found(asked, Fate.UNKNOWN, detail="no chunk of this index has or had this id")
+
+    def _became(self, asked: str, old: RetiredChunk) -> Found:
+        if (same := self._same_title(old.path, old)) is not None:
+            detail = f"the text under {_title(old)} in {old.path} has changed"
+            return _found(asked, same, Fate.CHANGED, detail)
+        path = self._by_content.get(old.file_hash, "")
+        if (moved := self._same_title(path, old)) is not None:
+            return _found(asked, moved, Fate.MOVED, f"{old.path} is now {path}")
+        if self.files.get(old.path) is None:
+            return Found(asked, Fate.GONE, detail=f"{old.path} is no longer in the index")
+        return Found(asked, Fate.GONE, detail=f"{old.path} no longer has {_title(old)}")
+
+    def _same_title(self, path: str, old: RetiredChunk) -> ChunkRecord | None:
+        file = self.files.get(path)
+        wanted = ids.normalize_title_path(old.title_path)
+        for chunk in file.chunks if file is not None else ():
+            if ids.normalize_title_path(chunk.title_path) == wanted:
+                return chunk
+        return None
+
+    @cached_property
+    def _paths(self) -> list[str]:
+        return [record.path for record in self.files.snapshot.files()]
+
+    @cached_property
+    def _names(self) -> NearPaths:
+        return NearPaths(self._paths)
+
+    @cached_property
+    def _by_content(self) -> dict[str, str]:
+        """The hash of a file → the first path that has it."""
+        return {record.file_hash: record.path for record in reversed(self.files.snapshot.files())}
+
+    @cached_property
+    def _skipped(self) -> dict[str, str]:
+        return {item.skipped.path: item.skipped.reason.value for item in self.files.snapshot.skipped()}
+
+    @cached_property
+    def _ended(self) -> dict[str, set[str]]:
+        """A path that had chunks once → the hashes of the files that it was."""
+        ended: dict[str, set[str]] = {}
+        for old in self.files.snapshot.retired(""):
+            ended.setdefault(old.path, set()).add(old.file_hash)
+        return ended
 
 
-def _by_lines(snapshot: Snapshot, asked: str, path: str, start: int, end: int) -> Found:
-    """Any span of whole lines inside an indexed file can be cited."""
-    record = snapshot.file(path)
-    if record is None:
-        return Found(asked, Fate.UNKNOWN, detail=f"{path} is not in the index")
-    if not record.chunk_count:
-        return Found(asked, Fate.UNKNOWN, detail=f"{path} is blank")
-    if not 1 <= start <= end <= record.line_count:
-        detail = f"{path} has {record.line_count} lines, asked were {start} to {end}"
-        return Found(asked, Fate.UNKNOWN, detail=detail)
-    chunks = snapshot.chunks(path)
-    inside = [chunk for chunk in chunks if chunk.start_line <= start and end <= chunk.end_line]
-    exact = [chunk for chunk in inside if (chunk.start_line, chunk.end_line) == (start, end)]
-    if exact:
-        return Found(asked, Fate.CURRENT, exact[0])
-    holder = inside[0] if inside else None
-    lines = split_lines(snapshot.text(path))
-    text = "".join(lines[start - 1 : end])
-    title_path = holder.title_path if holder else ()
-    digest = ids.chunk_digest(ids.doc_of(path), (*title_path, f"{start}-{end}"), text)
-    span = ChunkRecord(
-        kind=holder.kind if holder else chunks[0].kind,
-        title_path=title_path,
-        level=holder.level if holder else 0,
-        start_line=start,
-        end_line=end,
-        body_offset=0,
-        digest=digest[: ids.LONG_DIGEST],
-        path=path,
+def _found(asked: str, chunk: ChunkRecord, fate: Fate = Fate.CURRENT, detail: str = "") -> Found:
+    return Found(asked, fate, chunk, detail, holder=chunk)
+
+
+def _paths(doc: str) -> tuple[str, ...]:
+    """The paths that the document part of an id may stand for."""
+    return tuple(dict.fromkeys(ids.path_of(written) for written in (doc, doc.replace("\\", "/"))))
+
+
+def _kind_of_several(file: OpenFile, touched: list[ChunkRecord]) -> ChunkKind:
+    kinds = {chunk.kind for chunk in touched}
+    if len(touched) == len(file.chunks):
+        return ChunkKind.FILE
+    return kinds.pop() if len(kinds) == 1 else ChunkKind.TEXT
+
+
+def _too_long(path: str, count: int, limit: int) -> str:
+    return (
+        f"{path} has {count} lines, a whole file is given up to {limit}:"
+        f" ask for lines ({path}:1:{limit}) or for the mode skeleton"
     )
-    return Found(asked, Fate.CURRENT, span)
-
-
-def _stale(snapshot: Snapshot, asked: str, digest: str, path: str) -> Found:
-    for old in snapshot.retired(digest):
-        if not path or old.path == path:
-            return _became(snapshot, asked, old)
-    if path and snapshot.file(path) is not None:
-        count = len(snapshot.chunks(path))
-        return Found(asked, Fate.UNKNOWN, detail=f"{path} is indexed with {count} chunks, none has this id")
-    return Found(asked, Fate.UNKNOWN, detail="no chunk of this index has or had this id")
-
-
-def _became(snapshot: Snapshot, asked: str, old: RetiredChunk) -> Found:
-    if (same := _same_title(snapshot, old.path, old)) is not None:
-        return Found(asked, Fate.CHANGED, same, f"the text under {_title(old)} in {old.path} has changed")
-    for record in snapshot.files():
-        if (
-            record.file_hash == old.file_hash
-            and (moved := _same_title(snapshot, record.path, old)) is not None
-        ):
-            return Found(asked, Fate.MOVED, moved, f"{old.path} is now {record.path}")
-    if snapshot.file(old.path) is None:
-        return Found(asked, Fate.GONE, detail=f"{old.path} is no longer in the index")
-    return Found(asked, Fate.GONE, detail=f"{old.path} no longer has {_title(old)}")
-
-
-def _same_title(snapshot: Snapshot, path: str, old: RetiredChunk) -> ChunkRecord | None:
-    wanted = ids.normalize_title_path(old.title_path)
-    for chunk in snapshot.chunks(path):
-        if ids.normalize_title_path(chunk.title_path) == wanted:
-            return chunk
-    return None
 
 
 def _title(old: RetiredChunk) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from satchel import languages
 from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.names import last_name
 from satchel.storage.records import FileRecord, SymbolRecord
 from satchel.terms import compound
 from satchel.types import ChunkKind, Label, Reference, ResolvedReference
@@ -20,30 +21,6 @@ _SAME_PACKAGE = 0.7  # the folder is imported, and may hand the name on
 _METHOD_BY_BARE_NAME = 0.9  # an imported name is rather a function than a method
 _LEAST = 0.1
 _NOT_CODE = frozenset({ChunkKind.SECTION, ChunkKind.CONFIG, ChunkKind.TEXT})
-_LAST_NAME = re.compile(r"[\w$]+(?=\W*$)")
-
-
-def last_name(written: str) -> str:
-    """The name that a written reference ends in: `django.db.models` → `models`, `./router.js` → `router`."""
-    for suffix in (
-        ".js",
-        ".ts",
-        ".tsx",
-        ".jsx",
-        ".mjs",
-        ".h",
-        ".hpp",
-        ".rb",
-        ".php",
-        ".lua",
-        ".zig",
-        ".proto",
-    ):
-        if written.endswith(suffix):
-            written = written.removesuffix(suffix)
-            break
-    match = _LAST_NAME.search(written)
-    return match.group() if match else written
 
 
 def find_references(corpus: Corpus, name: str, labels: Iterable[Label] = ()) -> list[ResolvedReference]:
@@ -82,7 +59,7 @@ def find_file_references(corpus: Corpus, path: str, labels: Iterable[Label] = ()
             points = (
                 _links_to(use.name, record.path, path)
                 if use.label is Label.LINKS_TO
-                else (use.label is Label.IMPORTS and record.path != path and _imports_file(use.name, path))
+                else (use.label is Label.IMPORTS and record.path != path and imports_file(use.name, path))
             )
             if points and (not wanted or use.label in wanted):
                 found.append(
@@ -141,14 +118,14 @@ def _resolve(
 def _confidence(path: str, item: SymbolRecord, definitions: list[SymbolRecord], imports: list[str]) -> float:
     if item.path == path:
         return _SAME_FILE
-    if any(_imports_file(written, item.path) for written in imports):
+    if any(imports_file(written, item.path) for written in imports):
         return _IMPORTED
     if any(_imports_folder(written, item.path) for written in imports):
         return _SAME_PACKAGE * (_METHOD_BY_BARE_NAME if item.symbol.kind is ChunkKind.METHOD else 1.0)
     return _ONLY_ONE if len(definitions) == 1 else max(_LEAST, round(0.5 / len(definitions), 2))
 
 
-def _imports_file(written: str, path: str) -> bool:
+def imports_file(written: str, path: str) -> bool:
     """Whether an import, as written, can mean a file: their last parts agree."""
     stem = path.rpartition(".")[0] or path
     parts = [part for part in stem.split("/") if part]

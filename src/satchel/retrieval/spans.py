@@ -5,11 +5,12 @@ Of a long chunk, the part that fits the question best is shown; whole lines alwa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from satchel.retrieval.parts import best_part, fitting, rarity_of
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
 from satchel.retrieval.views import View
@@ -47,15 +48,7 @@ class Spans:
         self.whole_chunks = whole_chunks
         evidence = context.evidence
         self.scores = np.round(evidence.by_unit(unit_worth(context), View.BLEND), 6)
-        weights = zip(
-            evidence.views.terms,
-            evidence.postings.unit_rarity,
-            evidence.views.weights[View.BLEND],
-            strict=True,
-        )
-        self.rarity: Mapping[str, float] = {
-            term: rarity * weight for term, rarity, weight in weights if weight
-        }
+        self.rarity = rarity_of(evidence)
 
     def of_file(self, at: int) -> Iterator[Span]:
         """The chunks of one candidate worth showing, best first. Only what is asked for is read."""
@@ -106,33 +99,14 @@ class Spans:
                 return
 
     def _fitting(self, first: int, last: int, lines: Sequence[str]) -> int:
-        """The last line that can be shown when all is shown from the first on."""
-        if self.whole_chunks:
-            return last
-        size = 0
-        for number in range(first, last + 1):
-            size += len(lines[number - 1])
-            if size > _SHOWN_CHARS and number > first:
-                return number - 1
-        return last
+        return last if self.whole_chunks else fitting(first, last, lines, _SHOWN_CHARS)
 
     def _part(self, chunk: ChunkRecord, first: int, last: int, lines: Sequence[str]) -> tuple[int, int]:
         """The chunk, or of a long one the lines within `first` and `last` that hold most of the question."""
         whole = chunk.start_line, chunk.end_line
         if self.whole_chunks or self._fitting(*whole, lines) == chunk.end_line:
             return whole
-        held = {
-            number: self.rarity.keys() & set(terms(lines[number - 1])) for number in range(first, last + 1)
-        }
-        best, most = first, -1.0
-        for start in (number for number in held if held[number]):
-            inside = set().union(
-                *(held[number] for number in range(start, self._fitting(start, last, lines) + 1))
-            )
-            worth = round(sum(self.rarity[term] for term in sorted(inside)), 6)
-            if worth > most:
-                best, most = start, worth
-        return best, self._fitting(best, last, lines)
+        return best_part(self.rarity, first, last, lines, _SHOWN_CHARS)
 
     def _between(self, path: str, first: int, last: int) -> list[ChunkRecord]:
         chunks = self.context.corpus.snapshot.chunks(path, first, last)

@@ -24,11 +24,12 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
     try:
         named = bool(given) and not given[0].startswith("-")  # then only that command's file is loaded
         parser = _parser(description, epilog, given[:1] if named else plugins.names("command"))
-        response = _answer(parser.parse_args(given or ["--help"]))
+        options = parser.parse_args(given or ["--help"])
+        response = _answer(options)
     except SatchelError as error:
         _print_error(error, as_json=as_json)
         return EXIT_CODES[error.code]
-    _print_answer(response, as_json=as_json)
+    _print_answer(response, as_json=as_json, counted=plugins.load("command", options.command).counted)
     return EXIT_OK if getattr(response, "ok", True) else EXIT_DOES_NOT_HOLD
 
 
@@ -86,8 +87,12 @@ def _add_fields(parser: argparse.ArgumentParser, command: Command) -> None:
         flags = [f"--{field.name.replace('_', '-')}"]
         flags += [note.name for note in notes if isinstance(note, Flag) and note.name not in flags]
         settings: dict[str, Any] = {"help": description}
-        if kind is bool:
+        if kind is bool and field.default is False:
             settings["action"] = "store_true"
+        elif bool in (kind, *get_args(kind)):
+            settings.update(action=argparse.BooleanOptionalAction, default=None)
+        elif getattr(kind, "__origin__", None) is dict:
+            settings.update(type=_pairs, default=None, metavar="NAME=N,…")
         elif _is_tuple(kind):
             settings.update(action="append", default=None, metavar=field.name[:-1].upper())
         else:
@@ -100,6 +105,12 @@ def _add_fields(parser: argparse.ArgumentParser, command: Command) -> None:
                 continue
             settings.update(action="extend", nargs="+", default=None, dest=f"{field.name}_flag")
         parser.add_argument(*flags, **settings)
+
+
+def _pairs(text: str) -> dict[str, int]:
+    """`definitions=4,tests=0`."""
+    named = [part.partition("=") for part in text.split(",") if part.strip()]
+    return {name.strip(): int(number) for name, _, number in named}
 
 
 def _is_tuple(kind: Any) -> bool:
@@ -122,7 +133,7 @@ def _answer(options: argparse.Namespace) -> Any:
 
         engine.progress = ProgressBar("asking" if command.name == "eval" else "indexing")
     with engine:
-        if command.fresh and not options.no_refresh:
+        if command.fresh and not options.no_refresh and not getattr(request, "ref", ""):
             _refresh(engine)
         try:
             response = command.run(engine, request)
@@ -153,6 +164,8 @@ def _request(command: Command, options: argparse.Namespace) -> Any:
             value = [*(value or ()), *extra]
         if value is not None:
             values[field.name] = _readable(value)
+    if options.json and "format" in command.request.__struct_fields__:
+        values.setdefault("format", "json")
     try:
         return msgspec.convert(values, command.request)
     except msgspec.ValidationError as error:
@@ -168,14 +181,35 @@ def _readable(value: Any) -> Any:
     return value
 
 
-def _print_answer(response: Any, *, as_json: bool) -> None:
+def _print_answer(response: Any, *, as_json: bool, counted: bool) -> None:
+    document = getattr(response, "document", None)
+    if document is not None and (not as_json or response.format in ("json", "sections")):
+        _print_document(response)
+        return
     if as_json:
-        _write(msgspec.json.format(msgspec.json.encode(response), indent=2).decode() + "\n")
+        data = msgspec.json.encode(response)
+        _write(data.decode() if counted else msgspec.json.format(data, indent=2).decode() + "\n")
         return
     from satchel.rendering.style import Style
     from satchel.rendering.terminal import render
 
     _write(render(response, Style(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ)))
+
+
+def _print_document(response: Any) -> None:
+    """An answer that is a finished text is printed as it is: it was counted to the last character."""
+    if response.trace:
+        told = ", ".join(f"{name} {value}" for name, value in response.trace.items())
+        print(f"trace: {told}", file=sys.stderr)
+    text = response.document
+    if response.format == "terminal":
+        from satchel.rendering.packs.terminal import paint
+        from satchel.rendering.style import Style
+
+        text = paint(text, Style(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+    _write(text)
+    if sys.stdout.isatty() and not text.endswith("\n"):
+        _write("\n")
 
 
 def _print_error(error: SatchelError, *, as_json: bool) -> None:

@@ -63,6 +63,11 @@ class MemorySnapshot:
         self._tables = tables
 
     @property
+    def tables(self) -> _Tables:
+        """For another store to start from."""
+        return self._tables
+
+    @property
     def generation(self) -> int:
         return self._tables.generation
 
@@ -276,6 +281,7 @@ class MemoryStore:
     location = ":memory:"
 
     def __init__(self) -> None:
+        self.seed: MemorySnapshot | None = None  # what a first generation starts from
         self._tables: _Tables | None = None
         self._lock = threading.Lock()
 
@@ -290,7 +296,8 @@ class MemoryStore:
     @contextmanager
     def write(self) -> Iterator[MemoryWriter]:
         with self._lock:
-            tables = self._tables.copy() if self._tables else _Tables()
+            start = self._tables or (self.seed.tables if self.seed is not None else _Tables())
+            tables = start.copy()
             yield MemoryWriter(tables)
             tables.generation += 1
             self._tables = tables

@@ -30,14 +30,18 @@ from satchel.storage.sqlite_writer import SqliteWriter
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
 _LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
 _LOG_BYTES = 4 * 1024 * 1024  # a longer write-ahead log is moved into the database
-_CACHE_KIB = 65_536  # page cache of the writer
+_CACHE_KIB = 16_384  # page cache of the writer: it mostly appends, and a larger one saves no time
 
 
 class SqliteStore:
     """The store behind `_ctx/context.db`."""
 
-    def __init__(self, path: Path, *, lock_wait_seconds: float = _LOCK_WAIT_SECONDS) -> None:
+    def __init__(
+        self, path: Path, *, lock: Path | None = None, lock_wait_seconds: float = _LOCK_WAIT_SECONDS
+    ) -> None:
         self.path = path
+        self.lock_path = lock or path.with_suffix(".lock")  # stays: removing it would split those who wait
+        self.seed: SqliteSnapshot | None = None  # what a first generation starts from
         self._lock_wait_seconds = lock_wait_seconds
         self._later: list[tuple[str, str]] = []  # indexes of a first build, made when all rows are there
 
@@ -68,10 +72,10 @@ class SqliteStore:
     @contextmanager
     def write(self) -> Iterator[SqliteWriter]:
         """One transaction. A first index appears by a rename, so nobody ever sees half of it."""
-        with self._locked():
+        with self.locked():
             target = self.path if self.exists() else self.path.with_name(self.path.name + ".new")
             if target != self.path:
-                _remove(target)
+                remove_database(target)
                 for suffix in ("-wal", "-shm"):  # of a database that is gone; they would be replayed
                     _remove(self.path.with_name(self.path.name + suffix))
             try:
@@ -93,11 +97,11 @@ class SqliteStore:
             finally:
                 connection.close()
                 if target != self.path:
-                    _remove(target)
+                    remove_database(target)
 
     def set_aside(self) -> str:
         """Move a file that cannot be used out of the way; nothing is deleted."""
-        with self._locked():
+        with self.locked():
             number = 1
             while (aside := self.path.with_name(f"{self.path.name}.unusable-{number}")).exists():
                 number += 1
@@ -110,12 +114,13 @@ class SqliteStore:
         """Connections belong to snapshots and writers; the store itself holds none."""
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
+        """Held by whoever writes, moves or removes the file."""
         import filelock  # only writers pay for it
 
         self._refuse_links()
         make_folder(self.path.parent)
-        lock = filelock.FileLock(str(self.path.with_suffix(".lock")), timeout=self._lock_wait_seconds)
+        lock = filelock.FileLock(str(self.lock_path), timeout=self._lock_wait_seconds)
         try:
             lock.acquire()
         except filelock.Timeout:
@@ -132,28 +137,32 @@ class SqliteStore:
 
     def _refuse_links(self) -> None:
         """A repository may come with links of our names: they are not followed out of it."""
-        for path in (self.path, self.path.with_suffix(".lock")):
+        for path in (self.path, self.lock_path):
             if path.is_symlink():
                 raise PathNotAllowed(f"{path.name!r} is a link", hint="remove it, or use --index-dir DIR")
 
     def _open_read_only(self) -> sqlite3.Connection:
-        address = _address(self.path)
+        uri = f"file:{address(self.path)}"
         try:
-            connection = _connect(f"file:{address}?mode=ro")
+            connection = connect(f"{uri}?mode=ro")
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             return connection
         except sqlite3.OperationalError:
             if os.access(self.path.parent, os.W_OK):
                 raise
-            return _connect(f"file:{address}?immutable=1")  # a read-only disk: nobody can be writing
+            return connect(f"{uri}?immutable=1")  # a read-only disk: nobody can be writing
 
     def _open_writable(self, target: Path, *, first: bool) -> sqlite3.Connection:
-        connection = _connect(f"file:{_address(target)}?mode=rwc")
+        connection = connect(f"file:{address(target)}?mode=rwc")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         if first:
             connection.execute("PRAGMA journal_mode = OFF")
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            if self.seed is not None:
+                self.seed.copy_to(connection)
+                connection.execute("PRAGMA journal_mode = OFF")  # the copy came with its own
+                connection.execute("DELETE FROM meta WHERE key = 'identity'")  # it will differ from its seed
         else:
             self._check_version(connection)
             connection.execute("PRAGMA journal_mode = WAL")
@@ -163,7 +172,9 @@ class SqliteStore:
             for statement in MIGRATIONS[version]:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {version + 1}")
-        if first:  # sorting an index once is quicker than keeping it sorted while everything is written
+        if (
+            first and self.seed is None
+        ):  # sorting an index once is quicker than keeping it sorted while everything is written
             self._later = connection.execute(
                 "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
             ).fetchall()
@@ -210,11 +221,12 @@ def _unusable_folder(folder: Path, error: OSError) -> ConfigError:
     )
 
 
-def _connect(uri: str) -> sqlite3.Connection:
+def connect(uri: str) -> sqlite3.Connection:
+    """A connection that begins and ends its transactions only when told to."""
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
 
 
-def _address(path: Path) -> str:
+def address(path: Path) -> str:
     """A path inside a `file:` address: what would end it or start an option is escaped."""
     escaped = path.absolute().as_posix()
     for character in "%?#":
@@ -224,6 +236,12 @@ def _address(path: Path) -> str:
 
 def _user_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def remove_database(path: Path) -> None:
+    """A database file and what SQLite keeps beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        _remove(path.with_name(path.name + suffix))
 
 
 def _remove(path: Path) -> None:

@@ -66,6 +66,10 @@ class SqliteSnapshot:
     def close(self) -> None:
         self._connection.close()
 
+    def copy_to(self, target: sqlite3.Connection) -> None:
+        """Write this generation, page by page, into an empty database."""
+        self._connection.backup(target)
+
     def meta(self) -> dict[str, str]:
         return dict(self._meta)
 

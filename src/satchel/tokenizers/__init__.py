@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+
 from satchel import plugins
 from satchel.tokenizers.tokenizer import Tokenizer
 
-DEFAULT = "chars4"
+huggingface = plugins.late("satchel.tokenizers.huggingface")
+
+DEFAULT = "chars4"  # the three-layer pack's schema fixes this estimate
+DEFAULT_BUDGET = "o200k"  # what a pack's budget is counted in: exact, and near what other models count
 
 
 def get(name: str = DEFAULT) -> Tokenizer:
-    """The tokenizer of that name."""
-    tokenizer: Tokenizer = plugins.load("tokenizer", name)
+    """The tokenizer of that name, or the one in the `tokenizer.json` at that path."""
+    is_path = name.endswith(".json") or os.sep in name or "/" in name
+    tokenizer: Tokenizer = huggingface.open_file(name) if is_path else plugins.load("tokenizer", name)
     return tokenizer

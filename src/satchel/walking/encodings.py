@@ -6,6 +6,9 @@ import codecs
 
 _BINARY_WINDOW = 8 * 1024  # git's own window is 8,000 bytes
 _GUESS_WINDOW = 64 * 1024  # more does not change the guess, only the time
+_LEAST_TO_GUESS = 4  # bytes beyond ASCII; fewer tell nothing, and the detector takes 38 MB
+_COMMONEST = "cp1252"  # what few such bytes most often are: a name with an accent, a quotation mark
+_ASCII = bytes(range(0x80))
 _ROUND_TRIP = "latin-1"  # every byte is a character: it cannot fail
 
 
@@ -37,9 +40,11 @@ def _decoded(data: bytes, encoding: str) -> str | None:
 
 
 def _guessed(data: bytes) -> str:
+    telling = b"\n".join(line for line in data[:_GUESS_WINDOW].split(b"\n") if not line.isascii())
+    if len(telling.translate(None, _ASCII)) < _LEAST_TO_GUESS:
+        return _COMMONEST
     import chardet  # only the few files that are not UTF-8 pay for it
 
-    telling = b"\n".join(line for line in data[:_GUESS_WINDOW].split(b"\n") if not line.isascii())
     found = chardet.detect(telling)["encoding"]
     try:
         return codecs.lookup(found).name if found else _ROUND_TRIP

@@ -4,13 +4,14 @@ A folder whose change time is the same holds the same names, and an ignore file 
 file of the same size and modification time counts as unchanged, here as everywhere. So one `lstat`
 each tells that a walk would find nothing new, in a third of the time of the walk. Not every file system
 keeps the change time of folders (some that stand for a remote store do not): it is trusted only where
-writing the footprint itself was seen to change it.
+writing the footprint itself was seen to change it, by the clock that this machine goes by.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import time
 from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -24,6 +25,8 @@ from satchel.walking.paths import open_inside, os_path
 
 _CHANGE_TIMES = os.name != "nt"  # Windows gives the time of creation under that name
 _RACY_NS = 2_000_000_000  # what changed this close to its listing may change again in the same tick
+_FINE_RACY_NS = 100_000_000  # the same for a stamp that shows a fine clock, whose ticks take 16 ms at most
+_COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of this
 _SIGNED = (1 << 63) - 1  # file numbers take 64 bits, what is kept of them one less
 
 
@@ -42,8 +45,7 @@ def take(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: i
     since then or just before, could not be read, or is on another file system than the root."""
     if not _CHANGE_TIMES or any(item.reason is SkipReason.UNREADABLE for item in walk.skipped):
         return None
-    settled_ns = walked_ns - _RACY_NS
-    if any(entry.mtime_ns >= settled_ns for entry in walk.files):
+    if not all(_is_settled(entry.mtime_ns, walked_ns) for entry in walk.files):
         return None
     place_paths = [path.encode("utf-8", "surrogateescape") for path in places]
     too_large = [item.path for item in walk.skipped if item.reason is SkipReason.TOO_LARGE]
@@ -51,8 +53,8 @@ def take(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: i
     for entry in walk.files:
         file_stamps.extend((entry.mtime_ns, entry.size))
     try:
-        place_stamps = _stamps_of_places(root, place_paths, settled_ns)
-        file_stamps.extend(_stamps_of_large(root, too_large, settled_ns))
+        place_stamps = _stamps_of_places(root, place_paths, walked_ns)
+        file_stamps.extend(_stamps_of_large(root, too_large, walked_ns))
     except (OSError, _ProvesNothing):
         return None
     files = "".join(f"{path}\0" for path in (*(entry.path for entry in walk.files), *too_large))
@@ -69,25 +71,30 @@ class _ProvesNothing(Exception):
     """Something changed so late that it may change again unseen, or is not where the root is."""
 
 
-def _stamps_of_places(root: Path, places: Sequence[bytes], settled_ns: int) -> array[int]:
+def _is_settled(stamp_ns: int, walked_ns: int) -> bool:
+    """Whether a change after the walk began would have given another stamp."""
+    return stamp_ns < walked_ns - (_FINE_RACY_NS if stamp_ns % _COARSE_NS else _RACY_NS)
+
+
+def _stamps_of_places(root: Path, places: Sequence[bytes], walked_ns: int) -> array[int]:
     base = os_path(root, "") + b"/"
     device = os.stat(base).st_dev
     stamps = array("q")
     for place in places:
         status = os.lstat(base + place)
         elsewhere = stat.S_ISDIR(status.st_mode) and status.st_dev != device
-        if status.st_ctime_ns >= settled_ns or elsewhere:
+        if elsewhere or not _is_settled(status.st_ctime_ns, walked_ns):
             raise _ProvesNothing
         stamps.extend((status.st_ctime_ns, status.st_ino & _SIGNED))
     return stamps
 
 
-def _stamps_of_large(root: Path, paths: Sequence[str], settled_ns: int) -> array[int]:
+def _stamps_of_large(root: Path, paths: Sequence[str], walked_ns: int) -> array[int]:
     """Of files over the cap: the walk reports their size, and nothing else of them."""
     stamps = array("q")
     for path in paths:
         status = os.lstat(os_path(root, path))
-        if status.st_mtime_ns >= settled_ns:
+        if not _is_settled(status.st_mtime_ns, walked_ns):
             raise _ProvesNothing
         stamps.extend((status.st_mtime_ns, status.st_size))
     return stamps
@@ -123,10 +130,13 @@ def keep(file: Path, footprint: Footprint, root: Path) -> None:
         before = os.stat(file.parent)
         if before.st_dev != os.stat(root).st_dev:
             return  # nothing is known of the file system of the root
+        started_ns = time.time_ns()
         try:
             with open(new, "xb") as stream:  # never through a link that lies there
                 stream.write(msgspec.msgpack.encode(footprint))
-            if os.stat(file.parent).st_ctime_ns != before.st_ctime_ns:
+            changed_ns = os.stat(file.parent).st_ctime_ns
+            just_now = not _is_settled(changed_ns, started_ns) and changed_ns <= time.time_ns()
+            if just_now and changed_ns != before.st_ctime_ns:
                 os.replace(new, file)
         finally:
             new.unlink(missing_ok=True)

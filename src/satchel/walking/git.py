@@ -4,6 +4,7 @@ which may be a subfolder of the repository."""
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,12 @@ from satchel.errors import RefNotFound
 from satchel.walking.git_command import GitProblem, GitUnusable, command, environment, run_git
 
 STREAM_TIMEOUT_SECONDS = 600  # reading every blob of a large repository takes seconds
+_STAMP_DIGITS = 15  # 60 bits of a blob's id: as a time in nanoseconds it lies in the past
+_IN_NO_REF = re.compile("[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")  # nor in any argument of a program
+_SYMLINK, _SUBMODULE = "120000", "160000"
+_OURS = 2  # the stage of an unmerged file that the user's own side is kept under
+UNSHALLOW = "this clone is shallow: git fetch --unshallow brings the rest of the history"
+_OTHER_REFS = "git log --oneline --all lists what can be asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +41,20 @@ class Blob:
     sha: str
     size: int
 
+    @property
+    def stamp(self) -> int:
+        """What stands where a file on disk has its time: an equal stamp is an equal file."""
+        return int(self.sha[:_STAMP_DIGITS], 16)
+
 
 @dataclass(frozen=True, slots=True)
 class TreeListing:
-    """What a commit holds below the root; submodules are no part of it."""
+    """What a commit, or git's index, holds below the root; submodules are no part of it. Of an `unmerged`
+    file the blob is our side of the merge, where there is one."""
 
     blobs: list[Blob]
     symlinks: list[str]
+    unmerged: tuple[str, ...] = ()
 
 
 def prefix_of(root: Path) -> str:
@@ -81,39 +95,99 @@ def list_work_tree(root: Path, only: Sequence[str] = (), place: Place | None = N
 
 def resolve_ref(root: Path, ref: str) -> str:
     """The commit id that a ref names."""
-    if not ref or ref.startswith("-") or any(character < " " for character in ref):
-        raise RefNotFound(f"{ref!r} is no git ref", details={"ref": ref})
+    if not ref or ref.startswith("-") or _IN_NO_REF.search(ref):
+        raise RefNotFound(f"{ref!r} is no git ref", hint=_OTHER_REFS, details={"ref": ref})
     try:
         return _text(run_git(root, ["rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"])).strip()
     except GitUnusable as problem:
         reason = "" if problem.problem is GitProblem.FAILED else f": {problem.message}"
         raise RefNotFound(
             f"the ref {ref!r} cannot be read{reason}",
-            hint=problem.hint or "git log --oneline --all lists what can be asked for",
+            hint=problem.hint or (UNSHALLOW if is_shallow(root) else _OTHER_REFS),
             details={"ref": ref, **problem.details},
         ) from problem
+
+
+def is_shallow(root: Path) -> bool:
+    """Whether the history ends before its beginning."""
+    try:
+        return run_git(root, ["rev-parse", "--is-shallow-repository"]).strip() == b"true"
+    except GitUnusable:
+        return False
 
 
 def list_tree(root: Path, commit: str) -> TreeListing:
     """The files of a commit below the root, sorted as git sorts them."""
     prefix = _text(run_git(root, ["rev-parse", "--show-prefix"])).removesuffix("\n")
     tree = f"{commit}:{prefix}" if prefix else commit
+    partial = _is_partial(root)
     try:
-        listed = run_git(root, ["ls-tree", "-r", "-z", "-l", "--full-tree", tree])
+        # in a partial clone `-l` would try to fetch what is missing, and fail when it may not
+        listed = run_git(root, ["ls-tree", "-r", "-z", *([] if partial else ["-l"]), "--full-tree", tree])
+        missing = missing_objects(root, [commit]) if partial else frozenset()
     except GitUnusable as problem:
         raise RefNotFound(
             f"{prefix or 'the tree'!r} cannot be read at {commit}", details=problem.details
         ) from problem
-    blobs: list[Blob] = []
-    symlinks: list[str] = []
+    rows = [record.partition("\t") for record in _paths(listed)]
+    entries = [(*head.split(), path) for head, _, path in rows]
+    symlinks = [entry[-1] for entry in entries if entry[0] == _SYMLINK]
+    files = [entry for entry in entries if entry[1] == "blob" and entry[0] != _SYMLINK]
+    if partial:
+        sizes = _sizes(root, [entry[2] for entry in files], missing)
+        return TreeListing([Blob(entry[-1], entry[2], sizes[entry[2]]) for entry in files], symlinks)
+    known = [Blob(path, sha, int(size) if size.isdigit() else -1) for _, _, sha, size, path in files]
+    return TreeListing(known, symlinks)
+
+
+def list_index(root: Path) -> TreeListing:
+    """The files that a commit of now would hold below the root: what `git add` was told."""
+    listed = run_git(root, ["ls-files", "--stage", "-z"])
+    chosen: dict[str, tuple[str, str]] = {}
+    unmerged: dict[str, None] = {}
     for record in _paths(listed):
         head, _, path = record.partition("\t")
-        mode, kind, sha, size = head.split()
-        if mode == "120000":
-            symlinks.append(path)
-        elif kind == "blob":
-            blobs.append(Blob(path, sha, int(size) if size.isdigit() else -1))
-    return TreeListing(blobs, symlinks)
+        mode, sha, stage = head.split()
+        if stage != "0":
+            unmerged[path] = None
+        if path not in chosen or int(stage) == _OURS:  # stages ascend: the base is met first
+            chosen[path] = (mode, sha)
+    files = {path: sha for path, (mode, sha) in chosen.items() if mode not in (_SYMLINK, _SUBMODULE)}
+    missing = missing_objects(root, ["--indexed-objects"])
+    sizes = _sizes(root, list(files.values()), missing)
+    symlinks = [path for path, (mode, _) in chosen.items() if mode == _SYMLINK]
+    return TreeListing(
+        [Blob(path, sha, sizes[sha]) for path, sha in files.items()], symlinks, tuple(unmerged)
+    )
+
+
+def missing_objects(root: Path, start: Sequence[str]) -> frozenset[str]:
+    """The objects below commits, trees or `--indexed-objects` that a remote promised and this clone lacks."""
+    return _missing(root, ["--no-walk", *filter(None, start)]) if _is_partial(root) else frozenset()
+
+
+def _is_partial(root: Path) -> bool:
+    """Whether objects may be missing that a remote promised; asking for one makes git try to fetch it."""
+    keys = run_git(root, ["config", "--list", "--name-only", "-z"]).decode("utf-8", "replace").split("\0")
+    return any(key == "extensions.partialclone" or key.endswith(".promisor") for key in keys)
+
+
+def _missing(root: Path, start: Sequence[str]) -> frozenset[str]:
+    """The objects below `start` that are not in this clone, found out without asking for them."""
+    listed = run_git(root, ["rev-list", "--objects", "--missing=print", "--no-object-names", *start])
+    return frozenset(line[1:] for line in _text(listed).split("\n") if line.startswith("?"))
+
+
+def _sizes(root: Path, shas: Sequence[str], missing: frozenset[str]) -> dict[str, int]:
+    """The size of each blob, -1 for one that is not in this clone."""
+    sizes = dict.fromkeys(shas, -1)
+    asked = "".join(f"{sha}\n" for sha in sizes if sha not in missing).encode()
+    said = run_git(root, ["cat-file", "--batch-check", "--buffer"], given=asked)
+    for line in _text(said).split("\n")[:-1]:
+        sha, kind, *size = line.split()
+        if kind == "blob":
+            sizes[sha] = int(size[0])
+    return sizes
 
 
 def read_blobs(root: Path, shas: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:

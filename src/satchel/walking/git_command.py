@@ -106,15 +106,21 @@ def environment(outer: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def run_git(
-    root: Path, args: Sequence[str], *, config: Sequence[str] = (), timeout: float = TIMEOUT_SECONDS
+    root: Path,
+    args: Sequence[str],
+    *,
+    config: Sequence[str] = (),
+    given: bytes = b"",
+    timeout: float = TIMEOUT_SECONDS,
 ) -> bytes:
-    """What git prints for `args` in the root; GitUnusable with the reason if it fails."""
+    """What git prints for `args` in the root when it is `given` that to read; GitUnusable with the reason
+    if it fails."""
     try:
         done = subprocess.run(
             command(args, config),
             cwd=root,
             env=environment(),
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             timeout=timeout,
             check=False,

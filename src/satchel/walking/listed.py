@@ -18,6 +18,8 @@ from satchel.walking.selection import Selection
 if TYPE_CHECKING:
     from satchel.walking.git import TreeListing
 
+NOT_IN_CLONE = "the object is not in this clone"
+
 
 class _Folders:
     """Decides on each folder once, top down."""
@@ -66,7 +68,7 @@ def select_listed(root: Path, paths: Iterable[str], ignores: Ignores, selection:
 
 
 def select_blobs(listing: TreeListing, ignores: Ignores, selection: Selection) -> None:
-    """Offers the files of a commit."""
+    """Offers the files of a commit, or of git's index."""
     folders = _Folders(ignores, selection.enters)
 
     def offered(path: str) -> bool:
@@ -82,9 +84,9 @@ def select_blobs(listing: TreeListing, ignores: Ignores, selection: Selection) -
         if not offered(blob.path):
             continue
         if blob.size < 0:
-            selection.skip(blob.path, SkipReason.UNREADABLE, "the object is not in this clone")
+            selection.skip(blob.path, SkipReason.UNREADABLE, NOT_IN_CLONE)
         else:
-            selection.take(blob.path, blob.size, 0)
+            selection.take(blob.path, blob.size, blob.stamp)
 
 
 def _is_real_folder(full: bytes) -> bool:

@@ -9,11 +9,14 @@ from satchel.settings import WalkOptions
 from satchel.storage.records import Commit
 from satchel.types import Skipped, Walk
 from satchel.walking.paths import check_relative
-from satchel.walking.walker import WorkTree
+from satchel.walking.walker import WORK_TREE, WorkTree
 
 
 class PickedTree:
     """Only what was picked belongs; the usual rules still say what is left out of that."""
+
+    ref = WORK_TREE
+    content_id = ""
 
     def __init__(self, base: Path, options: WalkOptions) -> None:
         self.base = base

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from satchel.ids import hash_bytes
 from satchel.languages import detect
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Skipped, Source
@@ -34,3 +35,10 @@ class SourceReader:
             if isinstance(source, Source):
                 source = source._replace(tags=path_tags(path, source.language))
             yield entry, source
+
+    def hashes(self, entries: Sequence[FileEntry]) -> Iterator[tuple[FileEntry, str]]:
+        """The hash of each file's bytes, empty where they cannot be read. It tells whether a file is the one
+        that is known, at a tenth of what making a source of it takes."""
+        data_of = self.tree.read_many([entry.path for entry in entries])
+        for entry, (_, data) in zip(entries, data_of, strict=True):
+            yield entry, "" if isinstance(data, Skipped) else hash_bytes(data)

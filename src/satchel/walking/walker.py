@@ -1,4 +1,7 @@
-"""Which files does a segment have, and what are their bytes? From a work tree or from a git ref."""
+"""Which files does a segment have, and what are their bytes? What a tree is, and the one on disk.
+
+`blob_trees` has the others: a commit, and what is staged for the next one.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from satchel.errors import FileNotFound, ProjectNotFound, SatchelError
+from satchel.errors import ProjectNotFound, SatchelError
 from satchel.plugins import late
 from satchel.settings import WalkOptions
 from satchel.types import Skipped, SkipReason, Walk
@@ -29,8 +32,19 @@ else:  # a folder without git never needs the first three, one that has not chan
     )
 
 
+WORK_TREE = "worktree"  # the ref of what is read from disk
+
+
 class Tree(Protocol):
     """The files of one segment."""
+
+    @property
+    def ref(self) -> str:
+        """Where citations say that the files are: a commit, or a word for what is none."""
+
+    @property
+    def content_id(self) -> str:
+        """A name that no other content has, for a tree that never changes; empty for one that may."""
 
     def entries(self) -> Walk:
         """Every file that belongs, and every one left out."""
@@ -60,6 +74,9 @@ class Tree(Protocol):
 class WorkTree:
     """The files on disk. In a git work tree git answers for `.gitignore`; else the files are read here."""
 
+    ref = WORK_TREE
+    content_id = ""
+
     def __init__(self, root: Path, options: WalkOptions | None = None) -> None:
         if not root.is_dir():
             raise ProjectNotFound(f"{str(root)!r} is not a folder", details={"root": str(root)})
@@ -77,7 +94,7 @@ class WorkTree:
         def load(folder: str, name: str) -> bytes | None:
             return self._load(folder, name) if name in names.get(folder, (name,)) else None
 
-        own = _own_rules(load, self.options)
+        own = own_rules(load, self.options)
         notes: tuple[str, ...] = ()
         paths: list[str] | None = None
         repository = in_repository(self.root)
@@ -93,9 +110,9 @@ class WorkTree:
             theirs = ignore.IgnoreRules(ignore.GIT_NAMES, load, self._excluded())
             plain.walk_plain(self.root, [theirs, *own], chosen, names)
         else:
-            listed.select_listed(self.root, paths, _any_of(own), chosen)
+            listed.select_listed(self.root, paths, any_of(own), chosen)
         self._places = None if repository else _places(names)
-        return _walk(chosen, notes)
+        return sorted_walk(chosen, notes)
 
     def stands(self, file: Path, key: str) -> bool:
         if in_repository(self.root):  # git knows of more than files: its index, its configuration
@@ -126,7 +143,7 @@ class WorkTree:
     def look(self, paths: Sequence[str]) -> Walk:
         wanted = sorted({check_relative(path) for path in paths} - {""})
         chosen = selection.Selection(self.options)
-        rules = _own_rules(self._load, self.options)
+        rules = own_rules(self._load, self.options)
         notes: tuple[str, ...] = ()
         found = wanted
         try:
@@ -136,8 +153,8 @@ class WorkTree:
             notes = (f"{problem.message}; the files were looked at without git",)
         if found is wanted:
             rules = [ignore.IgnoreRules(ignore.GIT_NAMES, self._load, self._excluded()), *rules]
-        listed.select_listed(self.root, found, _any_of(rules), chosen)
-        return _walk(chosen, notes)
+        listed.select_listed(self.root, found, any_of(rules), chosen)
+        return sorted_walk(chosen, notes)
 
     def _excluded(self) -> list[str]:
         return ignore.ignore_lines(self._load(".git/info", "exclude"))
@@ -162,71 +179,7 @@ class WorkTree:
             return None
 
 
-class GitTree:
-    """The files of a commit. The ref is resolved once: a branch that moves on does not change the tree."""
-
-    def __init__(self, root: Path, ref: str, options: WalkOptions | None = None) -> None:
-        if not root.is_dir():
-            raise ProjectNotFound(f"{str(root)!r} is not a folder", details={"root": str(root)})
-        self.root = root
-        self.options = options or WalkOptions()
-        self.commit = git.resolve_ref(root, ref)
-        self._listing: git.TreeListing | None = None
-        self._shas: dict[str, str] = {}
-
-    def entries(self) -> Walk:
-        listing = self._listed()
-        chosen = selection.Selection(self.options)
-        listed.select_blobs(listing, _any_of(_own_rules(self._loader(), self.options)), chosen)
-        return _walk(chosen, ())
-
-    def look(self, paths: Sequence[str]) -> Walk:
-        asked = set(paths)
-        walk = self.entries()
-        skipped = [item for item in walk.skipped if item.path in asked]
-        return Walk([item for item in walk.files if item.path in asked], skipped, walk.notes)
-
-    def read(self, path: str) -> bytes:
-        ((_, data),) = self.read_many([path])
-        if isinstance(data, Skipped):
-            raise FileNotFound(f"{path!r}: {data.detail}", details={"path": path, "commit": self.commit})
-        return data
-
-    def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
-        self._listed()
-        asked = [(path, self._shas.get(check_relative(path))) for path in paths]
-        blobs = git.read_blobs(self.root, [sha for _, sha in asked if sha])
-        for path, sha in asked:
-            data = next(blobs)[1] if sha else None
-            missing = "the object is not in this clone" if sha else "not in this commit"
-            yield path, Skipped(path, SkipReason.UNREADABLE, missing) if data is None else data
-
-    def stands(self, file: Path, key: str) -> bool:
-        return False  # listing a commit costs little, and nobody asks twice
-
-    def remember(self, file: Path, key: str, walk: Walk) -> None:
-        """Nothing is kept."""
-
-    def head(self) -> str:
-        return self.commit
-
-    def history(self, head: str) -> list[Commit]:
-        return history.read_history(self.root, head)
-
-    def _listed(self) -> git.TreeListing:
-        if self._listing is None:
-            self._listing = git.list_tree(self.root, self.commit)
-            self._shas = {blob.path: blob.sha for blob in self._listing.blobs if blob.size >= 0}
-        return self._listing
-
-    def _loader(self) -> Load:
-        """Ignore files as they were at that commit, read in one go."""
-        wanted = [path for path in self._shas if path.rpartition("/")[2] in ignore.OWN_NAMES]
-        found = {path: data for path, data in self.read_many(wanted) if isinstance(data, bytes)}
-        return lambda folder, name: found.get(f"{folder}/{name}" if folder else name)
-
-
-def _own_rules(load: Load, options: WalkOptions) -> list[IgnoreRules]:
+def own_rules(load: Load, options: WalkOptions) -> list[IgnoreRules]:
     """`.ignore` and `.satchelignore`; what the caller adds cannot be taken in again by a file."""
     rules = [ignore.IgnoreRules(ignore.OWN_NAMES, load)]
     if options.extra_ignores:
@@ -234,7 +187,8 @@ def _own_rules(load: Load, options: WalkOptions) -> list[IgnoreRules]:
     return rules
 
 
-def _any_of(rules: Sequence[IgnoreRules]) -> Ignores:
+def any_of(rules: Sequence[IgnoreRules]) -> Ignores:
+    """What any of the rules leaves out."""
     return lambda folder, entry: any(rule.ignores(folder, entry) for rule in rules)
 
 
@@ -254,6 +208,7 @@ def _places(names: dict[str, set[str]]) -> list[str]:
     return [*names, *rules]
 
 
-def _walk(chosen: Selection, notes: tuple[str, ...]) -> Walk:
+def sorted_walk(chosen: Selection, notes: tuple[str, ...]) -> Walk:
+    """What was chosen, as a walk gives it."""
     chosen.files.sort(key=attrgetter("path"))
     return Walk(chosen.files, chosen.sorted_skips(), notes)

@@ -64,12 +64,18 @@ def compute(root: Path, options: WalkOptions | None = None, walk: Walk | None = 
     )
 
 
+def of_content(head: str, content_id: str) -> Watermark:
+    """The watermark of files that never change: a commit, or what is staged."""
+    return Watermark(
+        WatermarkKind.GIT, git_head=head or None, git_dirty=False, dirty_hash=hash_bytes(content_id.encode())
+    )
+
+
 def _from_git(root: Path) -> Watermark:
     prefix = prefix_of(root)
     if prefix:
         list_work_tree(root)  # refuses a folder that its repository ignores: git would never see it change
-    filters_off = _filters_off(root)
-    status = run_git(root, [*_STATUS, "--", "."], config=filters_off)
+    status = run_git(root, [*_STATUS, "--", "."], config=filters_off(root))
     dirty = [record for record in status.split(b"\0") if record and not _is_own(record[3:])]
     seen = b"\0".join(part for record in dirty for part in (record, _stamp(root, prefix, record[3:])))
     return Watermark(
@@ -77,8 +83,8 @@ def _from_git(root: Path) -> Watermark:
     )
 
 
-def _filters_off(root: Path) -> list[str]:
-    """`git status` may compare contents and would then run the clean filters of the configuration."""
+def filters_off(root: Path) -> list[str]:
+    """Who compares contents on disk with git's would run the clean filters of the configuration."""
     listed = run_git(root, ["config", "--list", "--name-only", "-z"])
     names = {
         _driver(key) for key in listed.decode("utf-8", "replace").split("\0") if key.startswith("filter.")

@@ -1,0 +1,307 @@
+"""One question → one pack: the straight line over retrieval and packing.
+
+question → candidates → ranked files → passages → sections → selection → items → guidance. What is counted is
+the text that the caller receives, last of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from satchel import ids, languages
+from satchel.packing import guidance
+from satchel.packing.assemble import Assembly, Filled, Plan
+from satchel.packing.budget import Gauge
+from satchel.packing.pack import Counts, Item, Pack, Role, Section, Trust
+from satchel.packing.preferences import Preferences
+from satchel.packing.sections import PackMode
+from satchel.retrieval import candidates, question, ranker
+from satchel.retrieval.anchors import find_anchors, is_all
+from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.filters import Filters
+from satchel.retrieval.intent import Signal
+from satchel.retrieval.parts import best_part, rarity_of
+from satchel.retrieval.passages import by_chunk, passages
+from satchel.retrieval.related import Related, related
+from satchel.retrieval.search import check, look_closely
+from satchel.retrieval.suggest import suggest
+from satchel.retrieval.unexplained import unexplained
+from satchel.settings import QUALITY
+from satchel.storage.records import FileRecord
+from satchel.tokenizers.tokenizer import characters_of
+from satchel.types import Label, Passage, RelatedMode, Strategy, Suggestion
+
+FILES = 30  # that pieces are taken from
+_ALL = 1_000_000  # pieces: which are of a kind is known only when they are cut
+_LEAST_MAPPED, _CHARS_PER_MAPPED = 10, 1_600  # files that are at least named: some, and more in a larger pack
+_CHARS_PER_MAPPED_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
+_CHARS_PER_TOKEN = 4
+_MOST_QUERIES = 3  # that are proposed
+_CLEAR = 0.7  # how sure it must be what a question asks for before that decides
+_OTHER_KIND = 0.6  # what a document is worth where code is preferred, and the other way round
+_MOST_IMPORTS = 8  # lines that an item carries
+
+
+HOPS = {Strategy.DIRECT: 0, Strategy.EXTENDED: 1, Strategy.DEEP: 2}
+
+
+class CorpusReading:
+    """Where the text of items comes from: the index."""
+
+    def __init__(self, corpus: Corpus, rarity: Mapping[str, float] | None = None) -> None:
+        self.corpus = corpus
+        self.rarity = rarity or {}
+
+    def lines(self, path: str) -> Sequence[str]:
+        return self.corpus.lines(path)
+
+    def record(self, path: str) -> FileRecord:
+        return self.corpus.files[self.corpus.position_of[path]]
+
+    def part(self, passage: Passage, chars: int) -> tuple[int, int]:
+        """The lines of a passage that hold most of the question."""
+        lines = self.corpus.lines(passage.path)
+        return best_part(self.rarity, passage.start_line, passage.end_line, lines, chars)
+
+    def imports(self, path: str, content: str) -> tuple[str, ...]:
+        """The import lines of the file that bring in a name which the content uses."""
+        lines = self.corpus.lines(path)
+        found: dict[str, None] = {}
+        for use in self.corpus.references(path):
+            if use.label is Label.IMPORTS and use.line <= len(lines):
+                written = lines[use.line - 1].strip()
+                if written not in content and any(name in content for name in _imported(use.name)):
+                    found[written] = None
+        return tuple(found)[:_MOST_IMPORTS]
+
+
+def _imported(written: str) -> list[str]:
+    """The names that an import may bring in: its last parts."""
+    parts = [part for part in written.replace("::", ".").replace("/", ".").split(".") if part.isidentifier()]
+    return parts[-1:]
+
+
+class Question:
+    """A question of one generation of an index, and the packs that answer it."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        query: str,
+        filters: Filters,
+        *,
+        ref: str,
+        profile: str = QUALITY,
+        model_id: str = "",
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
+        check(query, 1)
+        query = characters_of(query)  # no JSON holds a lone surrogate
+        self.corpus = corpus
+        self.query = query
+        self.filters = filters
+        self.ref = ref
+        self.profile = profile
+        self.model_id = model_id
+        self.weights = ranker.weights(profile) if weights is None else weights
+        count = len(corpus.files) if filters.chunk_type else candidates.CANDIDATES
+        self.context = look_closely(corpus, query, filters, count, profile)
+        self.asked = self.context.question if self.context else question.read(query)
+        self.anchors = find_anchors(corpus, self.asked)
+        rarity = rarity_of(self.context.evidence) if self.context else {}
+        self.reading = CorpusReading(corpus, rarity)
+
+    def sectioned(
+        self, gauge: Gauge, *, mode: PackMode, caps: Mapping[Section, int], max_candidates: int
+    ) -> Pack:
+        """The pack of `build_context_pack`: six sections, each piece in one of them."""
+        found = [] if self.is_elsewhere else self.passages(max_candidates)
+        room = gauge.room()
+        chars = min(filter(None, (room.tokens * _CHARS_PER_TOKEN, room.chars)), default=0)
+        is_report = self.context is not None and not self.context.views.all_title
+        per_file = _CHARS_PER_MAPPED_REPORT if is_report else _CHARS_PER_MAPPED
+        plan = Plan(caps, map_files=min(FILES, _LEAST_MAPPED + chars // per_file))
+        assembly = Assembly(self._frame(gauge, mode.value), gauge, self.reading, plan)
+        return self._guided(assembly, assembly.fill(found, lambda: self._about(found)))
+
+    def flat(self, gauge: Gauge, wanted: Preferences) -> Pack:
+        """The pack of `context_pack`: primary pieces by rank, then what belongs to them."""
+        found: list[Passage] = []
+        if not (wanted.anchors and self.is_elsewhere):
+            found = self._leaning(self.passages(candidates.CANDIDATES), wanted)
+        by_name = is_all(self.asked)
+        if by_name:
+            found = self._of_kind(self._by_chunk(found))
+        caps = dict.fromkeys(Section, len(found) + 1)
+        plan = Plan(caps, limit=wanted.limit, with_imports=True, flat=True, apart=by_name)
+        assembly = Assembly(self._frame(gauge, ""), gauge, self.reading, plan)
+        filled = assembly.fill(found, lambda: self._about(found))
+        return self._guided(assembly, assembly.add(filled, self._related(filled.pack, wanted)))
+
+    def passages(self, count: int) -> list[Passage]:
+        """The pieces that may answer."""
+        if self.context is None:
+            return []
+        scores = ranker.score(ranker.signals(self.context), self.weights, self.context.count)
+        kind = self.filters.chunk_type
+        if not kind:
+            return passages(self.context, scores, files=FILES, count=count)
+        everything = passages(self.context, scores, files=self.context.count, count=_ALL)
+        found = self._of_kind(self._by_chunk(everything))
+        best = sorted(found, key=lambda one: -one.certainty * one.fit)[:count]
+        return [passage for passage in found if passage in best]
+
+    def _by_chunk(self, found: Sequence[Passage]) -> list[Passage]:
+        return [one for passage in found for one in by_chunk(self.corpus, passage, self.asked.symbol)]
+
+    def _of_kind(self, found: list[Passage]) -> list[Passage]:
+        kind = self.filters.chunk_type
+        return [passage for passage in found if not kind or passage.kind == kind]
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the question is nothing but the name of something that this repository does not have."""
+        return (
+            bool(self.anchors)
+            and not any(item.hits or item.akin for item in self.anchors)
+            and is_all(self.asked)
+        )
+
+    def _frame(self, gauge: Gauge, mode: str) -> Pack:
+        return Pack(
+            query=self.query,
+            ref=self.ref,
+            mode=mode,
+            model_id=self.model_id,
+            profile=self.profile,
+            items=(),
+            budget=gauge.budget(),
+            counts=Counts(),
+            trust=self._trust(),
+        )
+
+    def _trust(self) -> Trust:
+        first = next((item for item in self.anchors if not item.hits), None) or next(iter(self.anchors), None)
+        return Trust(
+            retrieval_mode="hybrid" if self.profile == QUALITY else "lexical",
+            fallback_used=False,
+            anchor_detected=first is not None,
+            anchor_hits=sum(item.hits for item in self.anchors),
+            anchor_not_found=first is not None and not first.hits,
+            anchor_kind=first.kind.value if first else "",
+            anchor_primary=first.text if first else "",
+        )
+
+    def _leaning(self, found: Sequence[Passage], wanted: Preferences) -> list[Passage]:
+        """Documents or code first, as a bounded boost."""
+        intents = self.context.intents if self.context else {}
+        prefer_code = wanted.prefer_code
+        if prefer_code is None and intents.get(Signal.DOCUMENTS, 0.0) >= _CLEAR:
+            prefer_code = False
+        if (
+            prefer_code is None
+            and max(intents.get(Signal.IDENTIFIER, 0.0), intents.get(Signal.PATH, 0.0)) >= _CLEAR
+        ):
+            prefer_code = True
+        leaning = []
+        for passage in found:
+            prose = languages.get(passage.language).prose
+            if prose and not wanted.include_docs:
+                continue
+            aside = prefer_code is not None and prose == prefer_code
+            leaning.append(passage._replace(certainty=passage.certainty * _OTHER_KIND) if aside else passage)
+        return leaning
+
+    def _related(self, pack: Pack, wanted: Preferences) -> list[Item]:
+        """What belongs to the items of a pack."""
+        if not HOPS[wanted.strategy] or not wanted.max_related_per_primary or self.context is None:
+            return []
+        mode = wanted.related_mode
+        if mode is None:
+            strong = max(self.context.intents[Signal.IDENTIFIER], self.context.intents[Signal.PATH])
+            mode = RelatedMode.FOCUS if strong >= _CLEAR else RelatedMode.EXPLORE
+        found = related(
+            self.corpus,
+            [(item.path, item.start_line, item.end_line) for item in pack.items],
+            set(self.context.views.terms),
+            hops=HOPS[wanted.strategy],
+            mode=mode,
+            per_primary=wanted.max_related_per_primary,
+        )
+        items = [self._related_item(pack, item) for item in found]
+        kind = self.filters.chunk_type
+        allowed = [
+            item
+            for item in items
+            if self.filters.accepts_file(self.reading.record(item.path)) and (not kind or item.kind == kind)
+        ]
+        return [item for item in allowed if wanted.include_docs or not languages.get(item.language).prose]
+
+    def _related_item(self, pack: Pack, found: Related) -> Item:
+        chunk = found.chunk
+        record = self.reading.record(chunk.path)
+        content = "".join(self.corpus.lines(chunk.path)[chunk.start_line - 1 : chunk.end_line])
+        return Item(
+            path=chunk.path,
+            start_line=chunk.start_line,
+            end_line=chunk.end_line,
+            content=content,
+            content_hash=ids.hash_text(content),
+            file_hash=record.file_hash,
+            ref=self.ref,
+            chunk_id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest),
+            kind=chunk.kind.value,
+            symbol=".".join(chunk.title_path),
+            section=Section.TESTS if "test" in record.tags else Section.KEY_USAGES,
+            score=round(min(1.0, found.worth) * pack.items[found.primary].score / 2, 4),
+            role=Role.RELATED,
+            language=record.language,
+            reasons=tuple(label.value for label in found.labels),
+            imports=self.reading.imports(chunk.path, content),
+            relationship=tuple(label.value for label in found.labels),
+            distance=found.distance,
+            redactions=sum(chunk.start_line <= line <= chunk.end_line for line in record.redactions),
+        )
+
+    def _guided(self, assembly: Assembly, filled: Filled) -> Pack:
+        """The pack with as much guidance as fits, sealed."""
+        gauge, pack = assembly.gauge, filled.pack
+        hints = (*self._missing(), *guidance.hints(pack, filled.left_out))
+        queries = self._next(pack)
+        left = gauge.left(gauge.size(pack))
+        for count in range(max(len(hints), len(queries)), 0, -1):
+            wanted = {"hints": hints[:count], "next_queries": queries[:count]}
+            if left.holds(assembly.cost(msgspec.structs.replace(assembly.frame, **wanted))):
+                fuller = msgspec.structs.replace(pack, **wanted)
+                if gauge.fits(gauge.size(fuller)):
+                    return assembly.seal(fuller)
+        return assembly.seal(pack)
+
+    def _next(self, pack: Pack) -> tuple[Suggestion, ...]:
+        """Searches that this index answers."""
+        if not pack.counts.candidates:
+            proposed = (*self._instead(), *suggest(self.corpus, self.query, self.filters))
+            return tuple({item.query: item for item in reversed(proposed)}.values())[::-1]
+        return self._about(pack.items)[:_MOST_QUERIES]
+
+    def _about(self, pieces: Sequence[Item] | Sequence[Passage]) -> tuple[Suggestion, ...]:
+        """Names that some pieces use, and where they are defined."""
+        spans = [(piece.path, piece.start_line, piece.end_line) for piece in pieces]
+        return tuple(
+            Suggestion(item.name, f"used here {item.uses} times, defined at {item.path}:{item.line}")
+            for item in unexplained(self.corpus, spans)
+            if item.name != self.query
+        )
+
+    def _missing(self) -> list[str]:
+        return [
+            f"{item.text!r} is not in this repository"
+            + (f"; nearest: {', '.join(item.nearest)}" if item.nearest else "")
+            for item in self.anchors
+            if not item.hits
+        ]
+
+    def _instead(self) -> list[Suggestion]:
+        return [Suggestion(near, f"nearest to {item.text}") for item in self.anchors for near in item.nearest]

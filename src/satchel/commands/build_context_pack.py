@@ -1,0 +1,217 @@
+"""`build_context_pack`: one question in, six sections of cited pieces out, inside a token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from satchel import tokenizers
+from satchel.commands.command import Command, Positional
+from satchel.commands.shared import FilterFields, at_ref, trace_of
+from satchel.errors import InvalidBudget, InvalidRequest
+from satchel.packing.budget import Gauge
+from satchel.packing.pack import Item, Pack, Section
+from satchel.packing.sections import PackMode, caps_of
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+
+DEFAULT_TOKENS = 4_000
+MOST_CANDIDATES = 1_000
+
+
+class BuildContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Annotated[
+        str, Meta(description="a question, an identifier, a path or an error text"), Positional()
+    ]
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag")] = ""
+    budget_tokens: Annotated[int, Meta(description="tokens the whole answer may take (1 to 200000)")] = (
+        DEFAULT_TOKENS
+    )
+    max_chars: Annotated[int, Meta(description="characters it may take as well; 0: no such limit")] = 0
+    max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = 72
+    mode: Annotated[PackMode, Meta(description="full, or edit_minimal: little beside definitions")] = (
+        PackMode.FULL
+    )
+    section_caps: Annotated[
+        dict[str, int], Meta(description="pieces a section may have before others, as definitions=4,tests=0")
+    ] = msgspec.field(default_factory=dict)
+    tokenizer: Annotated[str, Meta(description="how tokens are counted")] = tokenizers.DEFAULT_BUDGET
+    trace: Annotated[bool, Meta(description="say what was done to answer")] = False
+
+
+class Snippet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Lines `line_start` to `line_end`, verbatim; `content_hash` is their sha256, `file_hash` the file's."""
+
+    snippet_id: str
+    ref: str
+    path: str
+    line_start: int
+    line_end: int
+    content_hash: str
+    file_hash: str
+    selection_reason: tuple[str, ...]
+    content: str
+    kind: str = ""
+    symbol: str = ""
+    score: float = 0.0
+    redactions: int = 0
+
+
+class Sections(msgspec.Struct, frozen=True, kw_only=True):
+    definitions: list[Snippet]
+    key_usages: list[Snippet]
+    dependencies: list[Snippet]
+    tests: list[Snippet]
+    config: list[Snippet]
+    docs: list[Snippet]
+
+
+class SectionCoverage(msgspec.Struct, frozen=True):
+    """How many pieces of a section are in the pack, and how many were left out."""
+
+    selected: int
+    dropped: int
+
+
+class NextQuery(msgspec.Struct, frozen=True):
+    """A search that this index answers and the pack does not."""
+
+    query: str
+    reason: str
+
+
+class PackMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`selected + duplicates + the sum of dropped = candidates`."""
+
+    candidates: int
+    selected: int
+    duplicates: int
+    dropped: dict[str, int]
+    tokenizer: str
+    model_id: str
+    profile: str
+    anchor_not_found: bool = False
+    headroom_tokens: int = 0
+    max_chars: int = 0
+    used_chars: int = 0
+    trace: dict[str, Any] | None = None
+
+
+class BuildContextPackResponse(msgspec.Struct, frozen=True, kw_only=True):
+    query: str
+    ref: str
+    mode: str
+    budget_tokens: int
+    token_budget_used: int
+    sections: Sections
+    coverage_summary: dict[str, SectionCoverage]
+    suggested_next_queries: list[NextQuery]
+    missing_context_hints: tuple[str, ...]
+    metadata: PackMetadata
+
+
+def run(engine: Engine, request: BuildContextPackRequest) -> BuildContextPackResponse:
+    """Gather what is needed to understand or change something: definitions, usages, dependencies, tests,
+    configuration and documents, each piece cited and hashed, inside a token budget.
+
+    The budget counts the whole answer. What did not fit is counted, and what to ask next is said.
+    """
+    with at_ref(engine, request.ref) as chosen:
+        trace = trace_of(chosen) if request.trace else None
+        pack = sectioned(chosen, request, lambda pack: encode(response_of(pack, trace)))
+        return response_of(pack, trace)
+
+
+def sectioned(engine: Engine, request: BuildContextPackRequest, render: Callable[[Pack], str]) -> Pack:
+    """The pack of a request, in the format that it will be read in."""
+    check(request.budget_tokens, request.max_chars)
+    if not 1 <= request.max_candidates <= MOST_CANDIDATES:
+        raise InvalidRequest(
+            f"max_candidates is {request.max_candidates}, it must be from 1 to {MOST_CANDIDATES}"
+        )
+    caps = caps_of(request.mode, request.section_caps)
+    gauge = Gauge(
+        render,
+        tokenizers.get(request.tokenizer),
+        max_tokens=request.budget_tokens,
+        max_chars=request.max_chars,
+    )
+    question = engine.question(request.query, request.filters())
+    return question.sectioned(gauge, mode=request.mode, caps=caps, max_candidates=request.max_candidates)
+
+
+def check(budget_tokens: int, max_chars: int) -> None:
+    """There must be a limit, and no negative one."""
+    if budget_tokens < 0 or max_chars < 0 or not (budget_tokens or max_chars):
+        raise InvalidBudget(
+            f"the budget is {budget_tokens} tokens and {max_chars} characters; one must be at least 1",
+            hint="give --budget-tokens, --max-chars or both",
+            details={"min_tokens": 1, "min_chars": 1},
+        )
+
+
+def response_of(pack: Pack, trace: dict[str, Any] | None = None) -> BuildContextPackResponse:
+    """A pack in the shape of this command."""
+    counts, budget = pack.counts, pack.budget
+    return BuildContextPackResponse(
+        query=pack.query,
+        ref=pack.ref,
+        mode=pack.mode,
+        budget_tokens=budget.max_tokens,
+        token_budget_used=budget.used_tokens,
+        sections=Sections(
+            **{name.value: [_snippet(item) for item in pack.of_section(name)] for name in Section}
+        ),
+        coverage_summary={
+            name.value: SectionCoverage(
+                len(pack.of_section(name)), counts.dropped_by_section.get(name.value, 0)
+            )
+            for name in Section
+        },
+        suggested_next_queries=[NextQuery(item.query, item.reason) for item in pack.next_queries],
+        missing_context_hints=pack.hints,
+        metadata=PackMetadata(
+            candidates=counts.candidates,
+            selected=counts.selected,
+            duplicates=counts.duplicates,
+            dropped=counts.dropped,
+            tokenizer=budget.tokenizer,
+            model_id=pack.model_id,
+            profile=pack.profile,
+            anchor_not_found=bool(pack.trust and pack.trust.anchor_not_found),
+            headroom_tokens=budget.headroom_tokens,
+            max_chars=budget.max_chars,
+            used_chars=budget.used_chars,
+            trace=trace,
+        ),
+    )
+
+
+def encode(response: msgspec.Struct) -> str:
+    """The answer as it is counted: compact JSON, nothing escaped that need not be."""
+    return msgspec.json.encode(response).decode()
+
+
+def _snippet(item: Item) -> Snippet:
+    return Snippet(
+        snippet_id=item.chunk_id,
+        ref=item.ref,
+        path=item.path,
+        line_start=item.start_line,
+        line_end=item.end_line,
+        content_hash=item.content_hash,
+        file_hash=item.file_hash,
+        selection_reason=item.reasons,
+        content=item.content,
+        kind=item.kind,
+        symbol=item.symbol,
+        score=item.score,
+        redactions=item.redactions,
+    )
+
+
+COMMAND = Command("build_context_pack", BuildContextPackRequest, BuildContextPackResponse, run, counted=True)

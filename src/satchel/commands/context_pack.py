@@ -1,0 +1,214 @@
+"""`context_pack`: one question in, flat cited items out, inside a budget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from satchel import tokenizers
+from satchel.commands import build_context_pack
+from satchel.commands.command import Command, Positional
+from satchel.commands.index_state import IndexStateItem, index_state
+from satchel.commands.shared import FilterFields, at_ref, trace_of
+from satchel.errors import InvalidRequest
+from satchel.packing.budget import Gauge
+from satchel.packing.pack import Item, Pack, Trust
+from satchel.packing.preferences import Preferences
+from satchel.types import RelatedMode, Strategy
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+
+VERSION = 1
+MOST_ITEMS = 100
+DEFAULT_CHARS = 20_000
+_STATE_SHARE = 8  # the state of a fresh index takes at most one part in so many of the budget
+_CHARS_PER_TOKEN = 4
+
+
+class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Annotated[
+        str, Meta(description="a question, an identifier, a path or an error text"), Positional()
+    ]
+    limit: Annotated[int, Meta(description="primary items at most (1 to 100)")] = 10
+    max_chars: Annotated[int, Meta(description="characters the whole answer may take")] = DEFAULT_CHARS
+    budget_tokens: Annotated[int, Meta(description="tokens it may take as well; 0: no such limit")] = 0
+    tokenizer: Annotated[str, Meta(description="how tokens are counted")] = tokenizers.DEFAULT_BUDGET
+    prefer_code: Annotated[
+        bool | None, Meta(description="code before documents, or the other way round (default: by question)")
+    ] = None
+    include_docs: Annotated[bool, Meta(description="take documents in")] = True
+    related_mode: Annotated[
+        RelatedMode | None,
+        Meta(description="explore: all that belongs; focus: what has words of the question"),
+    ] = None
+    strategy: Annotated[Strategy, Meta(description="related items: direct none, extended 1 hop, deep 2")] = (
+        Strategy.EXTENDED
+    )
+    max_related_per_primary: Annotated[int, Meta(description="related items for each primary one")] = 3
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag")] = ""
+    trace: Annotated[bool, Meta(description="say what was done to answer")] = False
+
+
+class ContextItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Verbatim lines. Related items say how they belong to a primary one, and how far away they are."""
+
+    id: str
+    role: str
+    file: str
+    start_line: int
+    end_line: int
+    symbol: str = ""
+    type: str = ""
+    score: float
+    imports: tuple[str, ...]
+    content: str
+    chunk_id: str
+    content_hash: str
+    relationship: tuple[str, ...] = ()
+    distance: int = 0
+    ref: str = ""  # if it is another than that of the pack
+
+
+class ContextBudget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`used_chars` is the length of the whole answer as compact JSON."""
+
+    max_chars: int
+    used_chars: int
+    truncated: bool
+    dropped_items: int
+    max_tokens: int = 0
+    used_tokens: int = 0
+    headroom_tokens: int = 0
+    tokenizer: str = ""
+
+
+class ContextMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    index_state: IndexStateItem | None
+    ref: str = ""
+    trust: Trust | None = None
+    hints: tuple[str, ...] = ()
+    next_queries: tuple[str, ...] = ()
+    trace: dict[str, Any] | None = None
+
+
+class ContextPackResponse(msgspec.Struct, frozen=True, kw_only=True):
+    version: int
+    query: str
+    model_id: str
+    profile: str
+    items: list[ContextItem]
+    budget: ContextBudget
+    meta: ContextMeta
+
+
+def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
+    """Answer a question with the most relevant pieces of code and documents, each cited, inside a budget.
+
+    Primary items answer the question; related ones are what they call, extend or contain, who calls them and
+    what tests them. What is named in the question but not in the repository is said. The budget counts the
+    whole answer.
+    """
+    _check(request)
+    with at_ref(engine, request.ref) as chosen:
+        state = _state(chosen, request.max_chars or request.budget_tokens * _CHARS_PER_TOKEN)
+        trace = trace_of(chosen) if request.trace else None
+        gauge = Gauge(
+            lambda pack: encode(response_of(pack, state, trace)),
+            tokenizers.get(request.tokenizer),
+            max_tokens=request.budget_tokens,
+            max_chars=request.max_chars,
+        )
+        pack = chosen.question(request.query, request.filters()).flat(
+            gauge,
+            Preferences(
+                prefer_code=request.prefer_code,
+                include_docs=request.include_docs,
+                related_mode=request.related_mode,
+                strategy=request.strategy,
+                limit=request.limit,
+                max_related_per_primary=request.max_related_per_primary,
+            ),
+        )
+        return response_of(pack, state, trace)
+
+
+def _state(engine: Engine, room: int) -> IndexStateItem | None:
+    """The state of the index without its generation: how often it was refreshed must not change what fits. In
+    a small answer only a stale one is said."""
+    state = index_state(engine)
+    state = msgspec.structs.replace(state, index=msgspec.structs.replace(state.index, generation=0))
+    return state if state.stale or len(encode(state)) * _STATE_SHARE <= room else None
+
+
+def _check(request: ContextPackRequest) -> None:
+    build_context_pack.check(request.budget_tokens, request.max_chars)
+    if not 1 <= request.limit <= MOST_ITEMS:
+        raise InvalidRequest(f"limit is {request.limit}, it must be from 1 to {MOST_ITEMS}")
+    if request.max_related_per_primary not in range(MOST_ITEMS + 1):
+        raise InvalidRequest(
+            f"max_related_per_primary is {request.max_related_per_primary}, it must be from 0 to {MOST_ITEMS}"
+        )
+
+
+def response_of(
+    pack: Pack, state: IndexStateItem | None = None, trace: dict[str, Any] | None = None
+) -> ContextPackResponse:
+    """A pack in the shape of this command. Where there is no room for a state, trust is said if it is low."""
+    budget = pack.budget
+    doubted = pack.trust is not None and pack.trust.anchor_not_found
+    return ContextPackResponse(
+        version=VERSION,
+        query=pack.query,
+        model_id=pack.model_id,
+        profile=pack.profile,
+        items=[_item(item, pack.ref) for item in pack.items],
+        budget=ContextBudget(
+            max_chars=budget.max_chars,
+            used_chars=budget.used_chars,
+            truncated=bool(pack.counts.dropped.get("budget")),
+            dropped_items=pack.counts.all_dropped,
+            max_tokens=budget.max_tokens,
+            used_tokens=budget.used_tokens if budget.max_tokens else 0,
+            headroom_tokens=budget.headroom_tokens,
+            tokenizer=budget.tokenizer if budget.max_tokens else "",
+        ),
+        meta=ContextMeta(
+            index_state=state,
+            ref=pack.ref,
+            trust=pack.trust if state or doubted else None,
+            hints=pack.hints,
+            next_queries=tuple(item.query for item in pack.next_queries),
+            trace=trace,
+        ),
+    )
+
+
+def encode(response: msgspec.Struct) -> str:
+    """The answer as it is counted: compact JSON, nothing escaped that need not be."""
+    return msgspec.json.encode(response).decode()
+
+
+def _item(item: Item, pack_ref: str) -> ContextItem:
+    return ContextItem(
+        id=item.locator,
+        role=item.role.value,
+        file=item.path,
+        start_line=item.start_line,
+        end_line=item.end_line,
+        symbol=item.symbol,
+        type=item.kind,
+        score=item.score,
+        imports=item.imports,
+        content=item.content,
+        chunk_id=item.chunk_id,
+        content_hash=item.content_hash,
+        relationship=item.relationship,
+        distance=item.distance,
+        ref=item.ref if item.ref != pack_ref else "",
+    )
+
+
+COMMAND = Command("context_pack", ContextPackRequest, ContextPackResponse, run, counted=True)

@@ -1,0 +1,189 @@
+"""`pack`: a context pack in any format, of the work tree, of a commit, or of a change."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from satchel import plugins, tokenizers
+from satchel.commands import build_context_pack, context_pack
+from satchel.commands.build_context_pack import DEFAULT_TOKENS, BuildContextPackRequest
+from satchel.commands.command import Command, Positional
+from satchel.commands.shared import FilterFields, at_ref, trace_of
+from satchel.errors import InvalidQuery, InvalidRequest
+from satchel.packing.pack import Pack
+from satchel.packing.sections import PackMode
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+
+TERMINAL, CONTEXT, FLAT = "terminal", "context", "json"
+
+
+class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Annotated[
+        str, Meta(description="a question, an identifier, a path or an error text"), Positional()
+    ] = ""
+    budget_tokens: Annotated[
+        int | None, Meta(description=f"tokens the whole pack may take (default {DEFAULT_TOKENS})")
+    ] = None
+    max_chars: Annotated[int | None, Meta(description="characters it may take, instead or as well")] = None
+    tokenizer: Annotated[
+        str, Meta(description="o200k, cl100k, claude, chars4 or the path of a tokenizer.json")
+    ] = tokenizers.DEFAULT_BUDGET
+    format: Annotated[
+        str,
+        Meta(description="terminal, context (for agents; default in a pipe), markdown, xml, json, sections"),
+    ] = ""
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag")] = ""
+    diff: Annotated[
+        str, Meta(description="pack a change for review: A..B, A...B, or A up to the work tree")
+    ] = ""
+    staged: Annotated[bool, Meta(description="pack what is staged, for review")] = False
+    changed: Annotated[bool, Meta(description="pack what differs from HEAD, for review")] = False
+    mode: Annotated[PackMode, Meta(description="full, or edit_minimal: little beside definitions")] = (
+        PackMode.FULL
+    )
+    section_caps: Annotated[
+        dict[str, int], Meta(description="pieces a section may have before others, as definitions=4,tests=0")
+    ] = msgspec.field(default_factory=dict)
+    max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = 72
+    trace: Annotated[bool, Meta(description="say what was done to answer")] = False
+
+
+class PackResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`document` is the whole pack in its format; it is what the budget counts."""
+
+    format: str
+    document: str
+    used_tokens: int
+    used_chars: int
+    tokenizer: str
+    items: int
+    trace: dict[str, Any] | None = None
+
+
+def run(engine: Engine, request: PackRequest) -> PackResponse:
+    """Pack what answers a question: cited pieces by section, inside a hard budget, in the format you need.
+
+    The whole pack is counted, exactly, by the tokenizer you name. --ref asks an older commit without a
+    checkout. --diff A..B, --staged and --changed pack a change for review: the changed lines, what they
+    touch, who calls it and what tests it. `satchel verify` checks a pack later, in any format.
+    """
+    name = request.format or (TERMINAL if sys.stdout.isatty() else CONTEXT)
+    renderer = plugins.load("renderer", name)
+    wanted = _limits(request)
+    change = _change(request)
+    if name == FLAT and change is None:
+        return _flat(engine, wanted)
+    with at_ref(engine, request.ref) as chosen:
+        if change is None:
+            if not request.query:
+                raise InvalidQuery("there is no question", hint='satchel pack "where are sessions stored"')
+            pack = build_context_pack.sectioned(chosen, _as_sectioned(wanted), renderer.render)
+        else:
+            pack = chosen.review(
+                change,
+                query=request.query,
+                render=renderer.render,
+                tokenizer=wanted.tokenizer,
+                budget_tokens=wanted.budget_tokens or 0,
+                max_chars=wanted.max_chars or 0,
+                filters=request.filters(),
+            )
+        trace = trace_of(chosen) if request.trace else None
+    return _response(name, renderer.render(pack), pack, trace)
+
+
+def _limits(request: PackRequest) -> PackRequest:
+    """The request with its budget resolved: tokens unless only characters were given."""
+    chars, tokens = request.max_chars, request.budget_tokens
+    if tokens is None and chars is None:
+        tokens = DEFAULT_TOKENS
+    for value in (tokens, chars):
+        if value is not None:
+            build_context_pack.check(value, 0)  # a limit that is given is at least 1
+    return msgspec.structs.replace(request, budget_tokens=tokens or 0, max_chars=chars or 0)
+
+
+def _change(request: PackRequest) -> str | None:
+    """The change that is to be reviewed, as git names it; None when a question is asked."""
+    named = [bool(request.diff), request.staged, request.changed]
+    if sum(named) > 1 or (any(named) and request.ref):
+        raise InvalidRequest(
+            "--diff, --staged, --changed and --ref exclude each other", hint="give one of them"
+        )
+    if request.staged:
+        return "--staged"
+    return request.diff if request.diff else ("" if request.changed else None)
+
+
+def _flat(engine: Engine, request: PackRequest) -> PackResponse:
+    """Context Pack v1, which counts characters unless only tokens were given."""
+    _check_flat(request)
+    flat = context_pack.ContextPackRequest(
+        **_filters(request),
+        query=request.query,
+        max_chars=request.max_chars or 0,
+        budget_tokens=request.budget_tokens or 0,
+        tokenizer=request.tokenizer,
+        ref=request.ref,
+        trace=request.trace,
+    )
+    answer = context_pack.run(engine, flat)
+    return PackResponse(
+        format=FLAT,
+        document=context_pack.encode(answer),
+        used_tokens=answer.budget.used_tokens,
+        used_chars=answer.budget.used_chars,
+        tokenizer=request.tokenizer,
+        items=len(answer.items),
+        trace=answer.meta.trace,
+    )
+
+
+def _check_flat(request: PackRequest) -> None:
+    """What has no meaning in a flat pack is not passed over in silence."""
+    defaults = {field.name: field.default for field in msgspec.structs.fields(PackRequest)}
+    given = [name for name in ("mode", "max_candidates") if getattr(request, name) != defaults[name]]
+    given += ["section_caps"] if request.section_caps else []
+    if given:
+        raise InvalidRequest(
+            f"the format {FLAT} has no sections, so {', '.join(given)} cannot be used with it",
+            hint="use --format sections, or leave it out",
+        )
+
+
+def _as_sectioned(request: PackRequest) -> BuildContextPackRequest:
+    return BuildContextPackRequest(
+        **_filters(request),
+        query=request.query,
+        budget_tokens=request.budget_tokens or 0,
+        max_chars=request.max_chars or 0,
+        max_candidates=request.max_candidates,
+        mode=request.mode,
+        section_caps=request.section_caps,
+        tokenizer=request.tokenizer,
+    )
+
+
+def _filters(request: PackRequest) -> dict[str, Any]:
+    return {name: getattr(request, name) for name in FilterFields.__struct_fields__}
+
+
+def _response(name: str, document: str, pack: Pack, trace: dict[str, Any] | None) -> PackResponse:
+    return PackResponse(
+        format=name,
+        document=document,
+        used_tokens=pack.budget.used_tokens,
+        used_chars=pack.budget.used_chars,
+        tokenizer=pack.budget.tokenizer,
+        items=len(pack.items),
+        trace=trace,
+    )
+
+
+COMMAND = Command("pack", PackRequest, PackResponse, run)

@@ -1,0 +1,176 @@
+"""`verify`: are the citations of a pack still true?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from satchel import plugins, tokenizers
+from satchel.commands.cited_trees import CitedTrees
+from satchel.commands.command import Command, Positional
+from satchel.errors import InvalidRequest
+from satchel.packing import pack_file
+from satchel.packing.citation import CitedPack, one_line_each
+from satchel.packing.json_refreshing import refresh_json, refresh_layers
+from satchel.packing.pack import WORK_TREE, Pack
+from satchel.packing.read_back import JsonPack, read_json
+from satchel.packing.refreshing import Refreshed, refresh_text
+from satchel.packing.verification import State, Verdict, verify
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+
+STANDARD_INPUT = "-"
+
+
+class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pack: Annotated[str, Meta(description="the pack: a file, or - for standard input"), Positional()] = ""
+    ref: Annotated[str, Meta(description="check against this commit, branch or tag, or worktree")] = ""
+    refresh: Annotated[bool, Meta(description="write the pack as it is now")] = False
+    output: Annotated[str, Meta(description="with --refresh: write here, not over the pack")] = ""
+    tokenizer: Annotated[str, Meta(description="with --refresh: count its tokens by this one")] = ""
+    text: Annotated[str, Meta(description="the pack itself, instead of a file")] = ""
+
+
+class VerifyItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A citation and what became of it. `new_…` tell where its text, or what has its name, is now."""
+
+    path: str
+    start_line: int
+    end_line: int
+    state: State
+    detail: str = ""
+    ref: str = ""  # if it is not the work tree
+    new_path: str = ""
+    new_start_line: int = 0
+    new_end_line: int = 0
+
+
+class VerifyResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`left_out` is what the refreshed pack no longer holds; `refreshed` is that pack, if there is no file to
+    write it to."""
+
+    ok: bool
+    format: str
+    query: str
+    counts: dict[str, int]
+    items: list[VerifyItem]
+    written: str = ""
+    left_out: list[str] = msgspec.field(default_factory=list)
+    refreshed: str = ""
+
+
+class _Read(NamedTuple):
+    """A pack, and its format's ways."""
+
+    text: str
+    cited: CitedPack
+    json: JsonPack | None = None
+    show: Callable[[str], str] = one_line_each
+    render: Callable[[Pack], str] | None = None
+
+
+def run(engine: Engine, request: VerifyRequest) -> VerifyResponse:
+    """Check every citation of a pack against the files of now, or against a commit.
+
+    Takes a pack in any format. Each citation is true, moved (found again, with its new lines), changed or
+    gone; exits with 1 when not all are true. --refresh writes the corrected pack.
+    """
+    pack = _read(_text(request))
+    target = request.output or ("" if request.pack == STANDARD_INPUT else request.pack)
+    with ExitStack() as opened:
+        own = [Path(name) for name in (request.pack, request.output) if name]
+        trees = CitedTrees(engine, pack.show, request.ref, opened, own)
+        if request.ref:
+            pack = _at(pack, trees.label)
+        verdicts = verify(pack.cited.citations, trees.of)
+        new = _refreshed(pack, verdicts, trees, request.tokenizer) if request.refresh else None
+    ok = all(verdict.state is State.TRUE for verdict in verdicts)
+    as_it_was = ok and not request.output and not request.ref
+    if new is not None and target and not as_it_was:
+        pack_file.replace_file(Path(target), new.text)
+    return VerifyResponse(
+        ok=ok,
+        format=pack.cited.format,
+        query=pack.cited.query,
+        counts={state.value: sum(verdict.state is state for verdict in verdicts) for state in State},
+        items=[_item(verdict) for verdict in verdicts],
+        written=target if new is not None and not as_it_was else "",
+        left_out=new.left_out if new is not None else [],
+        refreshed=new.text if new is not None and not target else "",
+    )
+
+
+def _text(request: VerifyRequest) -> str:
+    if bool(request.pack) == bool(request.text):
+        raise InvalidRequest("a pack is a file or a text, one of them", hint="satchel verify FILE")
+    if request.output and not request.refresh:
+        raise InvalidRequest("--output is where --refresh writes to", hint="add --refresh")
+    if request.text:
+        return request.text
+    if request.pack == STANDARD_INPUT:
+        return pack_file.read_stream(sys.stdin.buffer)
+    return pack_file.read_file(Path(request.pack))
+
+
+def _read(text: str) -> _Read:
+    json_pack = read_json(text)
+    if json_pack is not None:
+        return _Read(text, json_pack.cited, json_pack)
+    for name in plugins.names("renderer"):
+        renderer = plugins.load("renderer", name)
+        cited: CitedPack | None = renderer.read(text)
+        if cited is not None:
+            return _Read(text, cited, None, renderer.show, renderer.render)
+    raise InvalidRequest(
+        "this is a pack in no known format, or its head was cut off",
+        hint=f"formats: {', '.join(plugins.names('renderer'))}, and the file that `satchel build` writes",
+    )
+
+
+def _at(pack: _Read, ref: str) -> _Read:
+    """The pack as if it had been made at that ref."""
+    moved = tuple(msgspec.structs.replace(one, ref=ref) for one in pack.cited.citations)
+    cited = msgspec.structs.replace(pack.cited, ref=ref, citations=moved)
+    return pack._replace(cited=cited, json=pack.json and pack.json._replace(cited=cited))
+
+
+def _refreshed(pack: _Read, verdicts: list[Verdict], trees: CitedTrees, tokenizer: str) -> Refreshed:
+    cited = pack.cited
+    if pack.json is not None and cited.format == "layers":
+        return refresh_layers(pack.text, pack.json, verdicts, trees.index(cited.ref), datetime.now(UTC))
+    if tokenizer:
+        count = tokenizers.get(tokenizer).count
+    else:  # by name alone: a pack must not make us open a file that it names
+        count = plugins.load("tokenizer", cited.tokenizer or tokenizers.DEFAULT_BUDGET).count
+    if pack.json is not None:
+        return refresh_json(pack.text, pack.json, verdicts, trees.of, count)
+    assert pack.render is not None
+    return refresh_text(cited, verdicts, trees.of, pack.render, count)
+
+
+def _item(verdict: Verdict) -> VerifyItem:
+    one, now = verdict.citation, verdict.now
+    cited = (one.path, one.start_line, one.end_line)
+    new = now if now is not None and tuple(now) != cited else None
+    return VerifyItem(
+        path=one.path,
+        start_line=one.start_line,
+        end_line=one.end_line,
+        state=verdict.state,
+        detail=verdict.detail,
+        ref="" if one.ref == WORK_TREE else one.ref,
+        new_path=new.path if new else "",
+        new_start_line=new.start_line if new else 0,
+        new_end_line=new.end_line if new else 0,
+    )
+
+
+COMMAND = Command("verify", VerifyRequest, VerifyResponse, run, fresh=False)

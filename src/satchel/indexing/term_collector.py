@@ -1,0 +1,188 @@
+"""Which terms does each unit hold, how often, and in which part? Counted for many files at once.
+
+Tokens become numbers while the files are read; what they mean and how often they occur is found out in one
+sort over the whole batch. A dictionary of counts for each unit would take twice the time.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from satchel.indexing.segment_builder import TermBatch, Vocabulary
+from satchel.indexing.units import unit_lines
+from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
+from satchel.terms import encoded_tokens, terms_of_token
+from satchel.types import ChunkKind, Parsed
+
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
+
+_FIELDS = (BODY, COMMENT, NAME, STEM, FOLDER)
+_SHIFTS = np.array([field.shift for field in _FIELDS], np.uint16)
+_LIMITS = np.array([BODY.limit, COMMENT.limit, 1, 1, 1], np.uint16)  # a name is there or is not
+_FIELD_BITS = 3  # of a sort key, enough for every field
+_FIELD_MASK = (1 << _FIELD_BITS) - 1
+_MAX_LENGTH = 65_535  # lengths are kept in 2 bytes
+_MEMO_LIMIT = 200_000  # distinct tokens remembered per process, about 60 MB
+
+
+class _Tokens(dict[bytes, int]):
+    """Token → its number. The terms of token n are `terms[starts[n]:starts[n + 1]]`, as numbers of
+    `vocabulary`. Almost all tokens of a text were seen before, so this is where the time is saved."""
+
+    def __init__(self) -> None:
+        self.vocabulary = Vocabulary()
+        self.starts = array("I", [0])
+        self.terms = array("I")
+
+    def __missing__(self, token: bytes) -> int:
+        number = self[token] = len(self)
+        self.terms.extend(map(self.vocabulary.__getitem__, terms_of_token(token)))
+        self.starts.append(len(self.terms))
+        return number
+
+
+_shared = _Tokens()
+
+
+def _tokens_of_this_process() -> _Tokens:
+    """The tokens met so far, or a new start when they have become many: never in the middle of a batch."""
+    global _shared
+    if len(_shared) > _MEMO_LIMIT:
+        _shared = _Tokens()
+    return _shared
+
+
+class TermCollector:
+    """Counts the terms of units, field by field."""
+
+    def __init__(self) -> None:
+        self._known = _tokens_of_this_process()
+        self._tokens = array("I")
+        self._runs = array("I")  # for each unit, how many tokens each field has
+        self._lines = array("I")
+
+    def add(self, path: str, parsed: Parsed, lines: Sequence[str]) -> int:
+        """Add the units of one file, and say how many they are."""
+        stem, folder = map(self._numbers, stem_and_folder(path))
+        units = unit_lines(parsed.chunks, lines)
+        starts = [start for start, _ in units]
+        names: list[list[str]] = [[] for _ in units]
+        for line, name in named_lines(parsed):
+            names[bisect_right(starts, line) - 1].append(name)
+        for unit, unit_names in zip(units, names, strict=True):
+            for text in (*split_comments(unit, parsed.comments, lines), " ".join(unit_names)):
+                self._add_text(text)
+            for numbers in (stem, folder):
+                self._tokens += numbers
+                self._runs.append(len(numbers))
+            self._lines.extend(unit)
+        return len(units)
+
+    def _numbers(self, text: str) -> array[int]:
+        return array("I", map(self._known.__getitem__, encoded_tokens(text)))
+
+    def _add_text(self, text: str) -> None:
+        found = encoded_tokens(text) if text else ()
+        self._tokens.extend(map(self._known.__getitem__, found))
+        self._runs.append(len(found))
+
+    def batch(self) -> TermBatch:
+        """Everything collected so far."""
+        unit_count = len(self._runs) // len(_FIELDS)
+        terms, cells = self._terms_in_cells(unit_count)
+        counts = np.bincount(cells, minlength=unit_count << _FIELD_BITS)
+        lengths = counts.reshape(unit_count, 1 << _FIELD_BITS)[:, :2]  # of the code and of the comments
+        term_bits = len(self._known.vocabulary).bit_length()
+        keys = (cells >> _FIELD_BITS).astype(np.int64) << term_bits
+        keys |= terms
+        keys <<= _FIELD_BITS
+        keys |= cells & _FIELD_MASK
+        postings, packed = _counted(keys)
+        vocabulary, term_ids = self._renumbered(postings & ((1 << term_bits) - 1))
+        return TermBatch(
+            vocabulary=vocabulary,
+            term_ids=term_ids.tobytes(),
+            packed=packed.tobytes(),
+            sizes=np.bincount(postings >> term_bits, minlength=unit_count).tolist(),
+            lengths=np.minimum(lengths, _MAX_LENGTH).astype("<u2").tobytes(),
+            lines=self._lines.tobytes(),
+        )
+
+    def _terms_in_cells(self, unit_count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Every occurrence of a term, and the cell (unit and field) that it stands in."""
+        tokens = np.frombuffer(self._tokens, np.int32)
+        starts = np.array(self._known.starts, np.int32)  # copies: an array that is looked at cannot grow
+        terms = np.array(self._known.terms, np.int32)
+        counts = np.diff(starts)[tokens]
+        ends = np.cumsum(counts, dtype=np.int32)
+        places = np.repeat(starts[tokens] - ends + counts, counts)
+        places += np.arange(len(places), dtype=np.int32)
+        cells = np.arange(unit_count << _FIELD_BITS, dtype=np.int32).reshape(unit_count, 1 << _FIELD_BITS)
+        in_cells = np.repeat(cells[:, : len(_FIELDS)].ravel(), np.frombuffer(self._runs, np.int32))
+        return terms[places], np.repeat(in_cells, counts)
+
+    def _renumbered(self, used: NDArray[np.int64]) -> tuple[list[str], NDArray[np.uint32]]:
+        """The terms of this batch alone, numbered from nought."""
+        met = np.zeros(len(self._known.vocabulary), bool)
+        met[used] = True
+        names = list(self._known.vocabulary)
+        vocabulary = [names[number] for number in np.flatnonzero(met).tolist()]
+        return vocabulary, (np.cumsum(met, dtype=np.uint32) - np.uint32(1))[used]
+
+
+def _counted(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+    """Keys of (unit, term, field) as the distinct keys of (unit, term), each with its packed counts."""
+    keys.sort()
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    counts = np.diff(starts, append=len(keys))
+    distinct = keys[starts]
+    fields = distinct & _FIELD_MASK
+    weights = np.minimum(counts, _LIMITS[fields]).astype(np.uint16) << _SHIFTS[fields]
+    postings = distinct >> _FIELD_BITS
+    starts = np.flatnonzero(np.diff(postings, prepend=-1))
+    if not len(starts):
+        return postings, weights
+    return postings[starts], np.add.reduceat(weights, starts, dtype=np.uint16)
+
+
+def stem_and_folder(path: str) -> tuple[str, str]:
+    """A file's name without what follows its first dot, and its folders."""
+    folder, _, name = path.rpartition("/")
+    return name.partition(".")[0] or name, folder
+
+
+def named_lines(parsed: Parsed) -> Iterator[tuple[int, str]]:
+    """What is defined on which line; a section of a document names all that it stands under."""
+    for symbol in parsed.symbols:
+        if symbol.kind is not ChunkKind.SECTION:
+            yield symbol.start_line, symbol.name
+    for chunk in parsed.chunks:
+        if chunk.kind is ChunkKind.SECTION:
+            yield chunk.start_line, " ".join(chunk.title_path)
+
+
+def split_comments(
+    unit: tuple[int, int], comments: Sequence[tuple[int, int]], lines: Sequence[str]
+) -> tuple[str, str]:
+    """The text of a unit without its comment lines, and those lines."""
+    first_line, last_line = unit
+    first = max(0, bisect_right(comments, (first_line, 0)) - 1)
+    comment_lines: list[str] = []
+    body_lines: list[str] = []
+    cursor = first_line
+    for start, end in comments[first:]:
+        if start > last_line:
+            break
+        start, end = max(start, cursor), min(end, last_line)
+        if end >= start:
+            body_lines += lines[cursor - 1 : start - 1]
+            comment_lines += lines[start - 1 : end]
+            cursor = end + 1
+    body_lines += lines[cursor - 1 : last_line]
+    return "".join(body_lines), "".join(comment_lines)

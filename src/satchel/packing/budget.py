@@ -1,0 +1,194 @@
+"""Does a pack fit? What counts is the text that the caller receives, measured last of all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import chain, product
+from typing import NamedTuple
+
+import msgspec
+
+from satchel.errors import InvalidBudget, InvalidQuery
+from satchel.packing.pack import Budget, Pack
+from satchel.tokenizers.tokenizer import Tokenizer
+
+MAX_TOKENS = 200_000
+MAX_CHARS = 2_000_000
+_GUIDANCE, _GUIDANCE_TOKENS = 0.03, 60  # the share of a budget kept for guidance, and the most of it
+_ROUNDS = 6  # of writing the size into the text that is measured; two are usual
+
+
+class Size(NamedTuple):
+    """How large a text is, in the units that are limited; 0 in a unit that is not."""
+
+    tokens: int = 0
+    chars: int = 0
+
+    def without(self, other: Size) -> Size:
+        return Size(self.tokens - other.tokens, self.chars - other.chars)
+
+    def joined(self, other: Size) -> Size:
+        """What holds both."""
+        return Size(max(self.tokens, other.tokens), max(self.chars, other.chars))
+
+    def holds(self, other: Size) -> bool:
+        return other.tokens <= self.tokens and other.chars <= self.chars
+
+
+_LARGEST = Size(MAX_TOKENS, MAX_CHARS)
+
+
+class Gauge:
+    """Measures packs in one format, against one budget."""
+
+    def __init__(
+        self, render: Callable[[Pack], str], tokenizer: Tokenizer, *, max_tokens: int = 0, max_chars: int = 0
+    ) -> None:
+        _check("budget_tokens", max_tokens, MAX_TOKENS)
+        _check("max_chars", max_chars, MAX_CHARS)
+        self.render = render
+        self.tokenizer = tokenizer
+        self.max_tokens = max_tokens
+        self.max_chars = max_chars
+        self.headroom = math.ceil(max_tokens * tokenizer.headroom)
+
+    def budget(self) -> Budget:
+        """The budget as a pack states it, before anything is used."""
+        return Budget(
+            tokenizer=self.tokenizer.name,
+            max_tokens=self.max_tokens,
+            max_chars=self.max_chars,
+            used_tokens=self.max_tokens,
+            used_chars=self.max_chars,
+            headroom_tokens=self.headroom,
+        )
+
+    def room(self) -> Size:
+        """What the whole text may take."""
+        return Size(self.max_tokens - self.headroom, self.max_chars)
+
+    def prepare(self, packs: Iterable[Pack]) -> None:
+        """Make ready to count parts of these packs: each alone is dearer, in a process that soon ends. A
+        tokenizer that is ready looks at none of them."""
+        if self.max_tokens:
+            self.tokenizer.prepare(chain(map(self.render, packs), _any_hash()))
+
+    def measure(self, text: str) -> Size:
+        tokens = self.tokenizer.count(text) if self.max_tokens else 0
+        return Size(tokens, len(text) if self.max_chars else 0)
+
+    def size(self, pack: Pack) -> Size:
+        """How large a pack is; while it is made, it states the whole budget as used."""
+        full = msgspec.structs.replace(pack.budget, used_tokens=self.max_tokens, used_chars=self.max_chars)
+        return self.measure(self.render(msgspec.structs.replace(pack, budget=full)))
+
+    def sealed(self, pack: Pack) -> Pack:
+        """The pack with its own size written into it; where no number is its own size, with a larger one."""
+        size, largest = self.size(pack), Size()
+        for _ in range(_ROUNDS):
+            found = self._stated(pack, size)
+            if found == size:
+                return _stating(pack, size)
+            size, largest = found, largest.joined(found)
+        while not largest.holds(found := self._stated(pack, largest)):
+            largest = largest.joined(found)
+        return _stating(pack, largest)
+
+    def _stated(self, pack: Pack, size: Size) -> Size:
+        """How large a pack is that says it is that large."""
+        return self.measure(self.render(_stating(pack, size)))
+
+    def kept_for_guidance(self) -> Size:
+        """What items leave free, so that a full pack can still say what to do next."""
+        tokens, chars = self.max_tokens * _GUIDANCE, self.max_chars * _GUIDANCE
+        return Size(min(int(tokens), _GUIDANCE_TOKENS), min(int(chars), 4 * _GUIDANCE_TOKENS))
+
+    def left(self, size: Size) -> Size:
+        """What is free beside a text of that size; a unit that is not limited is never used up."""
+        room = self.room()
+        return Size(
+            room.tokens - size.tokens if self.max_tokens else MAX_TOKENS,
+            room.chars - size.chars if self.max_chars else MAX_CHARS,
+        )
+
+    def fits(self, size: Size) -> bool:
+        room = self.room()
+        return (not self.max_tokens or size.tokens <= room.tokens) and (
+            not self.max_chars or size.chars <= room.chars
+        )
+
+    def check(self, bare: Pack) -> None:
+        """A typed error when not even the empty pack fits; it names the smallest budget that works."""
+        if self.fits(self._at_most(bare)):
+            return
+        least = self._least(bare)
+        given = " and ".join(
+            f"{value:,} {unit}"
+            for value, unit in ((self.max_tokens, "tokens"), (self.max_chars, "characters"))
+            if value
+        )
+        details = {
+            name: value for name, value in (("min_tokens", least.tokens), ("min_chars", least.chars)) if value
+        }
+        needed = " and ".join(
+            f"{value:,} {unit}"
+            for value, unit in ((least.tokens, "tokens"), (least.chars, "characters"))
+            if value
+        )
+        raise InvalidBudget(
+            f"a budget of {given} does not hold an empty answer, which takes {needed}",
+            hint=f"give at least {needed}",
+            details=details,
+        )
+
+    def _at_most(self, pack: Pack) -> Size:
+        """The size of a pack while it is made, or when it is sealed: a bar half full may be more tokens than
+        a full one."""
+        sealed = self.sealed(pack).budget
+        return self.size(pack).joined(Size(sealed.used_tokens, sealed.used_chars))
+
+    def _least(self, bare: Pack) -> Size:
+        """The smallest budget that holds the pack which states that budget."""
+        least = Size(self.max_tokens, self.max_chars)
+        while any(over := self._over(bare, least)):
+            least = Size(least.tokens + over.tokens, least.chars + over.chars)
+            if not _LARGEST.holds(least):
+                raise InvalidQuery(
+                    f"the question alone takes {least.tokens or least.chars:,} "
+                    f"{'tokens' if least.tokens else 'characters'} of the answer, more than any budget",
+                    hint="shorten it",
+                )
+        while least.tokens > self.max_tokens and not any(self._over(bare, least.without(Size(tokens=1)))):
+            least = least.without(Size(tokens=1))  # a larger budget may have been stated by fewer tokens
+        return least
+
+    def _over(self, bare: Pack, least: Size) -> Size:
+        """By how much the pack is over a budget."""
+        other = Gauge(self.render, self.tokenizer, max_tokens=least.tokens, max_chars=least.chars)
+        size, room = other._at_most(msgspec.structs.replace(bare, budget=other.budget())), other.room()
+        return Size(
+            max(0, size.tokens - room.tokens) if self.max_tokens else 0,
+            max(0, size.chars - room.chars) if self.max_chars else 0,
+        )
+
+
+def _any_hash() -> list[str]:
+    """Every three digits in a row of a hash as formats write it: which hashes there will be is not known yet.
+    To a tokenizer all decimal digits are alike."""
+    threes = ["".join(digits) for digits in product("0abcdef", repeat=3)]
+    return [" #".join(threes), '"'.join(threes)]
+
+
+def _stating(pack: Pack, size: Size) -> Pack:
+    budget = msgspec.structs.replace(pack.budget, used_tokens=size.tokens, used_chars=size.chars)
+    return msgspec.structs.replace(pack, budget=budget)
+
+
+def _check(name: str, value: int, most: int) -> None:
+    if not 0 <= value <= most:
+        raise InvalidBudget(
+            f"{name} is {value:,}, it must be from 1 to {most:,}",
+            hint=f"give {name} a number in that range",
+            details={"min_tokens" if name == "budget_tokens" else "min_chars": 1},
+        )

@@ -1,0 +1,72 @@
+"""What to do when a pack is not enough: what was left out, a filter that narrows, a larger budget."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import ceil
+
+import msgspec
+
+from satchel.packing.budget import MAX_CHARS, MAX_TOKENS
+from satchel.packing.pack import DropReason, Pack, Section
+
+_MOST_HINTS = 4
+_CHARS_PER_TOKEN = 2.5  # in dense text; a budget that is proposed must hold what it promises
+_ITEM_TOKENS, _ITEM_CHARS = 180, 600  # of a citation with its hashes, in the longest format
+_ESTIMATED = 1.4  # an estimate counts more, and leaves room
+_ROUND_TO = 500  # a budget is proposed in steps of this
+_MANY = 6  # items below one folder; fewer are no reason to narrow
+_SAME_FOLDER = 0.6  # the share of items below one folder that makes it worth naming
+
+
+def hints(pack: Pack, left_out: Sequence[int]) -> tuple[str, ...]:
+    """What is missing, most telling first. `left_out` are the sizes of what did not fit, in characters."""
+    found = (*_empty_sections(pack), *_larger_budget(pack, left_out), *_narrower(pack, _SAME_FOLDER))
+    return found[:_MOST_HINTS]
+
+
+def all_hints(pack: Pack, left_out: Sequence[int]) -> tuple[str, ...]:
+    """Everything that could be said of such a pack."""
+    empty = msgspec.structs.replace(pack, items=())
+    return (*_empty_sections(empty), *_narrower(pack, 0.0), *_larger_budget(pack, left_out))
+
+
+def _empty_sections(pack: Pack) -> Iterator[str]:
+    for section in Section:
+        dropped = pack.counts.dropped_by_section.get(section.value, 0)
+        if dropped and not pack.of_section(section):
+            yield f"{section.value}: none is shown, {dropped} left out"
+
+
+def _larger_budget(pack: Pack, left_out: Sequence[int]) -> Iterator[str]:
+    dropped = pack.counts.dropped.get(DropReason.BUDGET.value, 0)
+    if not dropped:
+        return
+    budget = pack.budget
+    chars = sum(left_out)
+    tokens = chars / _CHARS_PER_TOKEN + dropped * _ITEM_TOKENS
+    wanted = {
+        "--budget-tokens": (
+            budget.max_tokens,
+            tokens * (_ESTIMATED if budget.headroom_tokens else 1),
+            MAX_TOKENS,
+        ),
+        "--max-chars": (budget.max_chars, chars * _ESTIMATED + dropped * _ITEM_CHARS, MAX_CHARS),
+    }
+    enough = {
+        flag: ceil((now + more) / _ROUND_TO) * _ROUND_TO for flag, (now, more, _) in wanted.items() if now
+    }
+    if all(value <= wanted[flag][2] for flag, value in enough.items()):
+        flags = " ".join(f"{flag} {value}" for flag, value in enough.items())
+        yield f"{dropped} more did not fit; {flags} would hold them"
+    else:
+        yield f"{dropped} more did not fit"
+
+
+def _narrower(pack: Pack, share: float) -> Iterator[str]:
+    """The folder that most of the pack is in, if that is not all of it."""
+    folders = Counter(item.path.rpartition("/")[0] for item in pack.items)
+    folder, count = max(folders.items(), key=lambda pair: (pair[1], pair[0]), default=("", 0))
+    if folder and max(share * len(pack.items), _MANY * bool(share)) <= count < len(pack.items):
+        yield f"--include {folder} asks only where {count} of {len(pack.items)} items are"

@@ -1,0 +1,145 @@
+"""A pack in JSON as of now: what no longer holds is changed in place, every other field stays as it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from satchel import ids
+from satchel._version import __version__
+from satchel.packing.layers import build_pack
+from satchel.packing.read_back import JsonPack, Keys
+from satchel.packing.refreshing import Count, Kept, Refreshed, TreeOf, hold_budget, kept
+from satchel.packing.relocation import CitedTree
+from satchel.packing.verification import Verdict
+from satchel.storage.protocol import Snapshot
+from satchel.types import Source
+
+_IDS = ("id", "chunk_id", "snippet_id")
+_INDENT = re.compile(r"\s*\{\r?\n( +)")
+_SETTLING_ROUNDS = 4  # `used_chars` counts its own digits
+
+
+def refresh_json(
+    text: str, pack: JsonPack, verdicts: list[Verdict], tree_of: TreeOf, count: Count
+) -> Refreshed:
+    """A pack of items or of sections."""
+    found, left_out = kept(verdicts)
+    size = _StatedSize(pack, lambda data: count(written_like(text, data)))
+    pairs = [(entry, one) for entry, one in zip(pack.entries, found, strict=True) if one is not None]
+    for entry, one in pairs:
+        _edit(entry, pack.keys, one, tree_of(one.citation.ref))
+
+    if "ref" in pack.data:
+        pack.data["ref"] = pack.cited.ref
+
+    def fits(parts: list[tuple[dict[str, Any], Kept]]) -> bool:
+        _put(pack, [entry for entry, _ in parts])
+        size.note_dropped(len(pairs) - len(parts))
+        return size.fits()
+
+    pairs_left, dropped = hold_budget(pairs, lambda pair: pair[1].changed, fits)
+    fits(pairs_left)
+    over = [f"{one.citation.locator}: it does not fit the budget any more" for _, one in dropped]
+    return Refreshed(written_like(text, pack.document), left_out + over)
+
+
+def refresh_layers(
+    text: str, pack: JsonPack, verdicts: list[Verdict], index: Snapshot, created_at: datetime
+) -> Refreshed:
+    """A three-layer pack: its ids follow from its text, so it is built again from the files that it had."""
+    listed = pack.data.get("source_files")
+    paths = {entry.get("path") for entry in listed or () if isinstance(entry, dict)}
+    paths |= {one.now.path for one in verdicts if one.now is not None}
+    built = build_pack(
+        index,
+        [record for record in index.files() if record.path in paths],
+        segment=str(pack.data.get("segment", "")),
+        created_at=created_at,
+        generator_version=__version__,
+    )
+    pack.data.clear()
+    pack.data.update(msgspec.to_builtins(built))
+    _, left_out = kept(verdicts)
+    return Refreshed(written_like(text, pack.document), left_out)
+
+
+def written_like(text: str, document: Any) -> str:
+    """The document with the indentation of the text that it was read from."""
+    data = msgspec.json.encode(document)
+    indent = _INDENT.match(text.removeprefix("\ufeff"))
+    if indent is not None:
+        data = msgspec.json.format(data, indent=len(indent[1]))
+    return data.decode() + ("\n" if text.endswith("\n") else "")
+
+
+def _edit(entry: dict[str, Any], keys: Keys, one: Kept, tree: CitedTree) -> None:
+    place = one.place
+    text = tree.text(place)
+    source = tree.source(place.path)
+    assert isinstance(source, Source)
+    cited = one.citation
+    same_chunk = place.path == cited.path and not one.changed  # then an id of the chunk still names it
+    old, new = (f"{where.path}:{where.start_line}:{where.end_line}" for where in (cited, place))
+    for name in _IDS:
+        if name in entry and (entry[name] == old or not same_chunk):
+            entry[name] = new
+    values = {
+        keys.path: place.path,
+        keys.first: place.start_line,
+        keys.last: place.end_line,
+        keys.content: text,
+        "content_hash": ids.hash_text(text),
+        "file_hash": source.file_hash,
+        "ref": cited.ref,
+        "redactions": sum(place.start_line <= line <= place.end_line for line in source.redactions),
+    }
+    entry.update({name: value for name, value in values.items() if name in entry})
+
+
+def _put(pack: JsonPack, entries: Iterable[dict[str, Any]]) -> None:
+    """Only these entries, in their order, each in the list it was in."""
+    kept_ids = {id(entry) for entry in entries}
+    lists = pack.data["sections"] if pack.cited.format == "sections" else {"items": pack.data["items"]}
+    for values in lists.values():
+        values[:] = [entry for entry in values if id(entry) in kept_ids]
+
+
+class _StatedSize:
+    """What a pack takes and states to take. Characters are those of its compact JSON. What tokens are counted
+    over is its maker's choice, so the stated count is corrected by what the text gained or lost."""
+
+    def __init__(self, pack: JsonPack, tokens_of: Callable[[dict[str, Any]], int]) -> None:
+        self._pack = pack
+        self._tokens_of = tokens_of
+        budget = pack.data.get("budget")
+        self._budget: dict[str, Any] = budget if isinstance(budget, dict) else {}
+        self._dropped = self._budget.get("dropped_items")
+        self._tokens = pack.data.get("token_budget_used") if pack.cited.max_tokens else None
+        self._before = tokens_of(pack.data) if self._tokens is not None else 0
+
+    def note_dropped(self, count: int) -> None:
+        if isinstance(self._dropped, int) and count:
+            self._budget["dropped_items"] = self._dropped + count
+            self._budget["truncated"] = True
+
+    def fits(self) -> bool:
+        """Whether the pack is within its budget; states what it takes."""
+        cited, data = self._pack.cited, self._pack.data
+        if "used_chars" in self._budget:
+            for _ in range(_SETTLING_ROUNDS):
+                self._budget["used_chars"] = len(_compact(data))
+            return not cited.max_chars or self._budget["used_chars"] <= cited.max_chars
+        if not isinstance(self._tokens, int):
+            return True
+        used = self._tokens + self._tokens_of(data) - self._before
+        data["token_budget_used"] = max(0, used)
+        return used <= cited.max_tokens
+
+
+def _compact(data: dict[str, Any]) -> str:
+    return msgspec.json.encode(data).decode()

@@ -1,0 +1,80 @@
+"""A pack in a file: what was saved, by whatever program, as text; and a new one in its place in one step."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import IO
+
+from satchel.errors import FileNotFound, InvalidRequest
+
+MAX_PACK_BYTES = 128 * 1024 * 1024  # the three-layer pack of a large repository with all its code fits
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")  # what a Windows shell writes when output is sent to a file
+
+
+def read_file(path: Path) -> str:
+    """The text of a pack file."""
+    try:
+        with open(path, "rb") as stream:
+            status = os.fstat(stream.fileno())
+            if stat.S_ISREG(status.st_mode):  # a pipe has no size
+                _check_size(status.st_size)
+            return read_stream(stream)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise FileNotFound(
+            f"{str(path)!r} cannot be read: {reason}", hint="name a pack file, or -"
+        ) from error
+
+
+def read_stream(stream: IO[bytes]) -> str:
+    """The text of a pack that arrives as bytes."""
+    data = stream.read(MAX_PACK_BYTES + 1)
+    _check_size(len(data))
+    return decode(data)
+
+
+def decode(data: bytes) -> str:
+    """The text in the bytes of a file."""
+    if not data.strip():
+        raise InvalidRequest(
+            "the pack is empty", hint="write one: satchel pack QUERY --format context > FILE"
+        )
+    try:
+        text = data.decode("utf-16" if data.startswith(_UTF16) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _no_text(f"byte {error.start} is not UTF-8") from error
+    if "\0" in text:
+        raise _no_text("it holds a NUL")
+    return text
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file in one step: a crash leaves the old one, and a link still leads to it."""
+    path = path.resolve()
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with open(partial, "wb") as stream:
+            stream.write(text.encode("utf-8", "backslashreplace"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise InvalidRequest(
+            f"{str(path)!r} cannot be written: {error.strerror}", hint="name a file in a folder that is there"
+        ) from error
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_PACK_BYTES:
+        raise InvalidRequest(
+            f"the file has more than {MAX_PACK_BYTES} bytes",
+            hint="no pack is that large: name another file",
+            details={"max_bytes": MAX_PACK_BYTES},
+        )
+
+
+def _no_text(reason: str) -> InvalidRequest:
+    return InvalidRequest(f"the file is no text: {reason}", hint="name a file that a pack was written to")

@@ -1,0 +1,154 @@
+"""A pack that is not true any more → the pack as of now: moved citations with their new lines, changed ones
+with the text of now, gone ones left out, its budget held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from satchel import ids
+from satchel.packing.citation import Citation, CitedPack
+from satchel.packing.pack import Budget, Counts, Item, Pack, Role, Section
+from satchel.packing.relocation import CitedTree, Place
+from satchel.packing.verification import State, Verdict
+from satchel.types import Source
+
+TreeOf = Callable[[str], CitedTree]
+Count = Callable[[str], int]
+_SETTLING_ROUNDS = 4  # a number can make the text longer by a digit, which can make the number longer
+_SECTIONS = frozenset(Section)
+Part = TypeVar("Part")
+
+
+class Refreshed(NamedTuple):
+    """The new text, and what is no longer in it, each with the reason."""
+
+    text: str
+    left_out: list[str]
+
+
+class Kept(NamedTuple):
+    """A citation that is still in the pack: its place of now, and whether its text is another one."""
+
+    citation: Citation
+    place: Place
+    changed: bool
+
+
+def kept(verdicts: list[Verdict]) -> tuple[list[Kept | None], list[str]]:
+    """What of each citation stays (None: nothing), and why the others do not. What has become the same lines
+    stays once."""
+    found: list[Kept | None] = []
+    left_out: list[str] = []
+    seen: set[tuple[Place, str]] = set()
+    for citation, state, detail, now in ((one.citation, one.state, one.detail, one.now) for one in verdicts):
+        fresh = now is not None and (now, citation.ref) not in seen
+        if now is not None and fresh:
+            seen.add((now, citation.ref))
+            found.append(Kept(citation, now, state is State.CHANGED))
+            continue
+        found.append(None)
+        left_out.append(f"{citation.locator}: {'the same lines as another item' if now else detail}")
+    return found, left_out
+
+
+def hold_budget(
+    parts: list[Part], changed: Callable[[Part], bool], fits: Callable[[list[Part]], bool]
+) -> tuple[list[Part], list[Part]]:
+    """The parts that fit, and those dropped for it: changed ones first, the last first."""
+    dropped: list[Part] = []
+    while parts and not fits(parts):
+        place = max(range(len(parts)), key=lambda index: (changed(parts[index]), index))
+        dropped.append(parts[place])
+        parts = parts[:place] + parts[place + 1 :]
+    return parts, dropped
+
+
+def refresh_text(
+    cited: CitedPack, verdicts: list[Verdict], tree_of: TreeOf, render: Callable[[Pack], str], count: Count
+) -> Refreshed:
+    """A pack in a text format, rendered again."""
+    found, left_out = kept(verdicts)
+    pairs = [(_item(one, tree_of(one.citation.ref)), one.changed) for one in found if one is not None]
+
+    def rendered(parts: list[tuple[Item, bool]]) -> tuple[str, Budget]:
+        return _settled(_pack(cited, tuple(item for item, _ in parts)), render, count)
+
+    def fits(parts: list[tuple[Item, bool]]) -> bool:
+        _, budget = rendered(parts)
+        tokens = not budget.max_tokens or budget.used_tokens + budget.headroom_tokens <= budget.max_tokens
+        return tokens and (not budget.max_chars or budget.used_chars <= budget.max_chars)
+
+    pairs, dropped = hold_budget(pairs, lambda pair: pair[1], fits)
+    over = [f"{item.locator}: it does not fit the budget any more" for item, _ in dropped]
+    return Refreshed(rendered(pairs)[0], left_out + over)
+
+
+def _item(one: Kept, tree: CitedTree) -> Item:
+    citation, place, _ = one
+    source = tree.source(place.path)
+    assert isinstance(source, Source)
+    text = tree.text(place)
+    related = bool(citation.relationship or citation.distance)
+    return Item(
+        path=place.path,
+        start_line=place.start_line,
+        end_line=place.end_line,
+        content=text,
+        content_hash=ids.hash_text(text),
+        file_hash=source.file_hash,
+        ref=citation.ref,
+        chunk_id=f"{place.path}:{place.start_line}:{place.end_line}",
+        kind=citation.kind,
+        symbol=citation.symbol,
+        section=Section(citation.section) if citation.section in _SECTIONS else Section.DEFINITIONS,
+        score=citation.score,
+        role=Role.RELATED if related else Role.PRIMARY,
+        language=source.language,
+        reasons=citation.reasons,
+        relationship=citation.relationship,
+        distance=citation.distance,
+        redactions=sum(place.start_line <= line <= place.end_line for line in source.redactions),
+    )
+
+
+def _pack(cited: CitedPack, items: tuple[Item, ...]) -> Pack:
+    counts = cited.counts or Counts()
+    candidates = len(items) + counts.duplicates + counts.all_dropped
+    budget = Budget(
+        tokenizer=cited.tokenizer,
+        max_tokens=cited.max_tokens,
+        max_chars=cited.max_chars,
+        headroom_tokens=cited.headroom_tokens,
+    )
+    return Pack(
+        query=cited.query,
+        ref=cited.ref,
+        mode="",
+        model_id="",
+        profile="",
+        items=items,
+        budget=budget,
+        counts=replace(counts, candidates=candidates, selected=len(items)),
+        next_queries=cited.next_queries,
+        hints=cited.hints,
+    )
+
+
+def _settled(pack: Pack, render: Callable[[Pack], str], count: Count) -> tuple[str, Budget]:
+    """The text that states its own size."""
+    budget = pack.budget
+    text = render(pack)
+    for _ in range(_SETTLING_ROUNDS):
+        text = render(replace(pack, budget=budget))
+        tokens = count(text) if budget.tokenizer else 0
+        if (tokens, len(text)) == (budget.used_tokens, budget.used_chars):
+            break
+        budget = replace(
+            budget,
+            used_tokens=max(tokens, budget.used_tokens),  # never up and down without end
+            used_chars=max(len(text), budget.used_chars),
+        )
+    return text, budget

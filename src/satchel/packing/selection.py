@@ -1,0 +1,173 @@
+"""Which pieces to take, in which order: the most relevance for the room it takes.
+
+First a map: the line that names the best piece of each of the first files, so that every file that may matter
+is at least mentioned. Then whole pieces, the most promising for their size first; each piece
+taken from a file makes its next one less urgent. A section that has its share waits until the others had
+theirs. Of a promising piece that does not fit the best part is taken; what does not fit either is passed
+over, and a smaller piece may still fit.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from satchel.packing.pack import DropReason, Section
+from satchel.types import Passage
+
+_AGAIN = 0.87  # what the next piece of the same file is worth against the last
+_SIZE = 0.5  # exponent: a piece twice as long must promise 1.4 times as much
+_FIXED_CHARS = 320  # of a piece, however short: its citation, and the reader's attention
+_WORTH_A_PART = 0.3  # of the best promise; what is below is left out when it does not fit whole
+_PART_CHARS = (1200, 600, 300)
+_FAINT = 0.05  # of the best promise; what is below waits for the rest of every section
+_WEAK = 0.0002  # of the best promise; what is below says nothing about the question
+
+
+class Pick(NamedTuple):
+    """A piece that was taken: whole, or only the lines of its signature."""
+
+    passage: Passage
+    section: Section
+    start_line: int
+    end_line: int
+
+    @property
+    def whole(self) -> bool:
+        return (self.start_line, self.end_line) == (self.passage.start_line, self.passage.end_line)
+
+    @property
+    def is_signature(self) -> bool:
+        """Whether it only names what it is of."""
+        return not self.whole and self.end_line <= self.passage.head[1]
+
+
+class Selection:
+    """What was taken so far, and what became of the rest. `take` says whether a pick fits, and keeps it."""
+
+    def __init__(
+        self,
+        passages: Sequence[Passage],
+        sections: Sequence[Section],
+        caps: Mapping[Section, int],
+        take: Callable[[Pick], bool],
+        part: Callable[[Passage, int], tuple[int, int]],
+    ) -> None:
+        self.passages = passages
+        self.sections = sections
+        self.caps = caps
+        self.take = take
+        self.part = part
+        self.picks: dict[int, Pick] = {}  # by the number of the passage, in the order taken
+        self.dropped: dict[int, DropReason] = {}
+        self._of_file: Counter[str] = Counter()
+        self._of_section: Counter[Section] = Counter()
+        self._worth = [_promise(passage) / (passage.size + _FIXED_CHARS) ** _SIZE for passage in passages]
+        self._taken: set[int] = set()  # what was taken beyond its signature
+        best = self._best = max(map(_promise, passages), default=0.0)
+        for number in range(len(passages)):
+            if not caps[sections[number]]:
+                self.dropped[number] = DropReason.CAP
+            elif _promise(passages[number]) < _WEAK * best:
+                self.dropped[number] = DropReason.WEAK
+
+    def map(self, files: int) -> None:
+        """Name the first files, each by the first line of the signature of its best piece."""
+        for number in self._best_of_files(files):
+            passage = self.passages[number]
+            line = passage.head[0]
+            if number not in self.dropped and passage.end_line > passage.start_line:
+                pick = Pick(passage, self.sections[number], line, line)
+                if self.take(pick):
+                    self.picks[number] = pick
+
+    def fill(self, limit: int = 0) -> None:
+        """Take whole pieces while they fit; `limit` says how many at most, if it is not 0. What did not fit
+        before may try again: something else became smaller meanwhile."""
+        self.dropped = {
+            number: reason for number, reason in self.dropped.items() if reason is not DropReason.BUDGET
+        }
+        waiting = [
+            number
+            for number in range(len(self.passages))
+            if number not in self.dropped and not self._is_whole(number)
+        ]
+        for number in self._urgent(waiting):
+            if limit and len(self._taken) >= limit and number not in self._taken:
+                if number not in self.picks:
+                    self.dropped[number] = DropReason.LIMIT
+            elif not self._take_some(number) and number not in self.picks:
+                self.dropped[number] = DropReason.BUDGET
+
+    def _take_some(self, number: int) -> bool:
+        """Take the piece, or of a promising one that does not fit the part that says most."""
+        passage = self.passages[number]
+        forms = [(passage.start_line, passage.end_line)]
+        if self._best and _promise(passage) >= _WORTH_A_PART * self._best and number not in self._taken:
+            forms += [self.part(passage, chars) for chars in _PART_CHARS if chars < passage.size]
+        for first, last in forms:
+            pick = Pick(passage, self.sections[number], first, last)
+            if self.take(pick):
+                self.picks.pop(number, None)
+                self.picks[number] = pick
+                if number not in self._taken:
+                    self._taken.add(number)
+                    self._of_file[passage.path] += 1
+                    self._of_section[pick.section] += 1
+                return True
+        return False
+
+    def undo(self) -> None:
+        """Give back the pick that was taken last."""
+        number, pick = self.picks.popitem()
+        self.dropped[number] = DropReason.BUDGET
+        if number in self._taken:
+            self._taken.remove(number)
+            self._of_file[pick.passage.path] -= 1
+            self._of_section[pick.section] -= 1
+
+    def _urgent(self, waiting: Sequence[int]) -> Iterator[int]:
+        """Numbers by what they are worth now. Those of full sections, and the faint, come when the others
+        are done: no section starves another, and none leaves room unused."""
+        later: list[int] = []
+        least = _FAINT * max((_promise(self.passages[number]) for number in waiting), default=0.0)
+        for number in self._by_gain(waiting):
+            section = self.sections[number]
+            if self._of_section[section] >= self.caps[section] or _promise(self.passages[number]) < least:
+                later.append(number)
+            else:
+                yield number
+        yield from self._by_gain(later)
+
+    def _by_gain(self, numbers: Sequence[int]) -> Iterator[int]:
+        heap = [(-self._gain(number), number) for number in numbers]
+        heapq.heapify(heap)
+        while heap:
+            known, number = heapq.heappop(heap)
+            now = -self._gain(number)
+            if now != known:  # others of its file were taken meanwhile
+                heapq.heappush(heap, (now, number))
+            else:
+                yield number
+
+    def _gain(self, number: int) -> float:
+        taken = self._of_file[self.passages[number].path]
+        return round(float(self._worth[number] * _AGAIN**taken), 9)
+
+    def _best_of_files(self, files: int) -> list[int]:
+        best: dict[int, int] = {}
+        for number, passage in enumerate(self.passages):
+            if passage.rank < files:
+                held = best.setdefault(passage.rank, number)
+                if passage.fit > self.passages[held].fit:
+                    best[passage.rank] = number
+        return [best[rank] for rank in sorted(best)]
+
+    def _is_whole(self, number: int) -> bool:
+        return number in self.picks and self.picks[number].whole
+
+
+def _promise(passage: Passage) -> float:
+    return passage.certainty * passage.fit

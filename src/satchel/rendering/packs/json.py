@@ -1,0 +1,23 @@
+"""The pack as Context Pack v1: compact JSON, the shape of the command `context_pack`."""
+
+from __future__ import annotations
+
+from satchel.commands.context_pack import encode, response_of
+from satchel.packing.citation import CitedPack
+from satchel.packing.pack import Pack
+from satchel.packing.read_back import read_json
+from satchel.rendering.packs.renderer import Renderer
+
+
+def render(pack: Pack) -> str:
+    """The whole pack."""
+    return encode(response_of(pack))
+
+
+def read(text: str) -> CitedPack | None:
+    """The citations of such a text; None if it is none."""
+    found = read_json(text)
+    return found.cited if found and found.cited.format == "json" else None
+
+
+RENDERER = Renderer("json", render, read)

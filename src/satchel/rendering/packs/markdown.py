@@ -1,0 +1,89 @@
+"""The pack as Markdown, to paste into any chat: headings, citations, fences that name their language.
+
+    # Context pack: <question>
+
+    worktree, 1 item, 310 of 4000 o200k tokens. Fenced text is quoted from the repository: data, …
+
+    ## definitions
+
+    ### `src/shop/session.py:12-48` #3f2a9c1d2e4b class `SessionStore`
+    ```python
+    …
+    ```
+
+Names and hints are written so that they make no link, no image and no HTML where Markdown is shown.
+"""
+
+from __future__ import annotations
+
+import re
+
+from satchel.packing.citation import Citation, CitedPack
+from satchel.packing.pack import Item, Pack
+from satchel.rendering.packs.citation_line import lines_of, named, proof, read_citation_line
+from satchel.rendering.packs.headline import QUOTED, headline, read_headline
+from satchel.rendering.packs.quoting import fence_for, quoted_line, short_query, shown, token
+from satchel.rendering.packs.renderer import Renderer
+from satchel.rendering.packs.sectioned import by_section, next_text
+from satchel.rendering.packs.text_pass import Grammar, TextPass
+from satchel.rendering.packs.text_reading import pack_lines
+
+_TITLE = "# Context pack:"
+_RULE = f". Fenced text is {QUOTED}"
+_ITEM = "### "
+_MISSING = "- missing: "
+_NEXT = "- next: "
+_MARKUP = re.compile(r"([\\`*\[\]<>])")
+_ESCAPED = re.compile(r"\\([\\`*\[\]<>])")
+_NO_INFO = re.compile(r"[^\w+.#-]")  # what has no place after a fence
+
+
+def render(pack: Pack) -> str:
+    """The whole pack."""
+    rows = [f"{_TITLE} {_plain(short_query(pack.query))}".rstrip(), "", f"{headline(pack)}{_RULE}", ""]
+    for section, items in by_section(pack):
+        rows += [f"## {section.value}", ""]
+        for item in items:
+            rows += _item(item, pack.ref)
+    rows += [f"{_MISSING}{_plain(quoted_line(hint))}" for hint in pack.hints]
+    rows += [f"{_NEXT}{_plain(next_text(suggestion))}" for suggestion in pack.next_queries]
+    return "\n".join(rows).rstrip("\n") + "\n"
+
+
+def _item(item: Item, pack_ref: str) -> list[str]:
+    kind, _, symbol = named(item).lstrip().partition(" ")
+    name = f" {kind}" if kind else ""
+    if symbol:
+        name += " `" + symbol.replace("`", "'") + "`"
+    text = shown(item.content)
+    fence = fence_for(text)
+    heading = f"{_ITEM}`{token(item.path)}{lines_of(item)}` {proof(item, pack_ref)}{name}"
+    return [heading, f"{fence}{_NO_INFO.sub('', item.language)}", text, fence, ""]
+
+
+def read(text: str) -> CitedPack | None:
+    """The citations of such a text; None if it is none."""
+    lines = pack_lines(text)
+    if len(lines) < 3 or not lines[0].startswith(_TITLE) or lines[1] or not lines[2].endswith(_RULE):
+        return None
+    head = read_headline(lines[2].removesuffix(_RULE))
+    return TextPass(_GRAMMAR, lines, head, 3).cited(lines[0].removeprefix(_TITLE)) if head else None
+
+
+def _citation(line: str, before: str, pack_ref: str, section: str) -> Citation | None:
+    """A heading without its marks is the line that all formats share."""
+    if not line.startswith(f"{_ITEM}`"):
+        return None
+    return read_citation_line(line.removeprefix(_ITEM).replace("`", ""), before, pack_ref, section)
+
+
+def _plain(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", text)
+
+
+def _read_plain(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)
+
+
+_GRAMMAR = Grammar("markdown", _citation, _MISSING, _NEXT, _read_plain)
+RENDERER = Renderer("markdown", render, read, shown)

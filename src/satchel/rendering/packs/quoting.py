@@ -1,0 +1,56 @@
+"""Repository text inside a pack: nothing in it may hide, end its quotation, or leave its line."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from satchel.packing.citation import one_line_each
+from satchel.packing.pack import WORK_TREE
+from satchel.rendering.visible import one_line, visible
+
+_QUERY_CHARS = 200  # a whole bug report can be a question; who asked it knows the rest
+_SHORT_COMMIT = 12
+_SHORTEST_FENCE = 3
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_BACKTICKS = re.compile(r"`{3,}")
+_PLAIN_TOKEN = re.compile(r"[\w.@][^\s\"\\`]*")
+TOKEN = r'(?:"(?:[^"\\]|\\.)*"|[\w.@][^\s"\\`]*)'
+
+
+def quoted_line(text: str) -> str:
+    """A name, a reason or a hint: on one line, with single spaces."""
+    return " ".join(one_line(text).split())
+
+
+def shown(content: str) -> str:
+    """An item's content as every text format writes it: one line for each of its lines."""
+    return visible(one_line_each(content))
+
+
+def short_query(query: str) -> str:
+    """The question as a reminder of it."""
+    line = quoted_line(query[: 8 * _QUERY_CHARS])
+    return f"{line[:_QUERY_CHARS]}…" if len(line) > _QUERY_CHARS else line
+
+
+def fence_for(text: str) -> str:
+    """Backticks that nothing in the text can close."""
+    runs = map(len, _BACKTICKS.findall(text))
+    return "`" * max(_SHORTEST_FENCE, max(runs, default=0) + 1)
+
+
+def token(name: str) -> str:
+    """A path or another name without a space in it: as it is, or else as a JSON string, which is exact."""
+    plain = _PLAIN_TOKEN.fullmatch(name) and visible(name) == name
+    return name if plain else json.dumps(name).replace("`", "\\u0060")
+
+
+def read_token(written: str) -> str:
+    """The name that `token` wrote; ValueError if it is none."""
+    return str(json.loads(written)) if written.startswith('"') else written
+
+
+def short_ref(ref: str) -> str:
+    """`worktree`, or the first digits of a commit."""
+    return ref if ref == WORK_TREE or not _COMMIT.fullmatch(ref) else ref[:_SHORT_COMMIT]

@@ -1,0 +1,132 @@
+"""Is what the question names outright in this repository at all? If not, what is nearest to it?
+
+An anchor is a quoted text, a path or an identifier. An answer without its anchor is at best about something
+like it, and must say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import NamedTuple
+
+from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.question import Question
+from satchel.terms import compound, terms
+
+_MOST = 3  # anchors that are looked for; a report names more than it is about
+_NEAR = 3  # names that are proposed instead
+_SAME_START = 3  # letters
+_NAMES_COMPARED = 300
+_FILES_READ = 40  # in which a quoted text is looked for, rarest words first
+_LIKENESS = 0.6
+
+
+class AnchorKind(StrEnum):
+    """How a question names something."""
+
+    QUOTED = "quoted"
+    PATH = "path"
+    IDENTIFIER = "identifier"
+
+
+class Anchor(NamedTuple):
+    """What is named, how often it was found (in files), and what is nearest where it was not. `akin` says
+    that another form of the word was found."""
+
+    kind: AnchorKind
+    text: str
+    hits: int
+    nearest: tuple[str, ...] = ()
+    akin: bool = False
+
+
+def find_anchors(corpus: Corpus, question: Question) -> list[Anchor]:
+    """The anchors of a question, as it names them: paths, identifiers, quoted texts."""
+    found = []
+    for kind, text in list(_named(question))[:_MOST]:
+        hits = _HITS[kind](corpus, text)
+        near = () if hits else _NEAREST[kind](corpus, text)
+        akin = kind is AnchorKind.IDENTIFIER and bool(_files_with(corpus, compound(text)))
+        found.append(Anchor(kind, text, hits, near, akin))
+    return found
+
+
+def is_all(question: Question) -> bool:
+    """Whether the question names one thing and says nothing else."""
+    text = question.text.strip().strip("`\"'")
+    return bool(question.symbol) or text in {named for _, named in _named(question)}
+
+
+def _named(question: Question) -> Iterator[tuple[AnchorKind, str]]:
+    for mention in question.mentions:
+        yield AnchorKind.PATH, mention.path
+    if question.symbol:
+        yield AnchorKind.IDENTIFIER, question.symbol
+    elif not question.prose:
+        for name in question.title_names:
+            yield AnchorKind.IDENTIFIER, name
+    for text in question.quoted:
+        yield AnchorKind.QUOTED, text
+
+
+def _paths(corpus: Corpus, text: str) -> int:
+    wanted = text.strip("/").lower()
+    same_name = corpus.files_named(wanted.rpartition("/")[2])
+    ends = [at for at in same_name if ("/" + corpus.files[at].path.lower()).endswith("/" + wanted)]
+    folder = wanted + "/"
+    return len(ends) or sum(folder in "/" + record.path.lower() for record in corpus.files)
+
+
+def _identifiers(corpus: Corpus, text: str) -> int:
+    term = compound(text)
+    holders = _files_with(corpus, term)
+    named = {record.path for record in corpus.snapshot.symbols_named(text)}
+    if named:
+        return max(len(holders), len(named))
+    if not term.startswith("=") and len(holders) <= _FILES_READ:  # one word: its forms have the same term
+        holders = [at for at in holders if _holds(corpus, at, text)]
+    # who writes `get_user` may mean `get_user_by_id`
+    return len(holders) or len(corpus.snapshot.symbol_names(text, _NAMES_COMPARED))
+
+
+def _quotations(corpus: Corpus, text: str) -> int:
+    words = [term for term in dict.fromkeys(terms(text)) if not term.startswith("=")]
+    holders: set[int] | None = None
+    for _, files in sorted((len(found), found) for found in (_files_with(corpus, word) for word in words)):
+        holders = set(files) if holders is None else holders & set(files)
+        if not holders:
+            return 0
+    chosen = sorted(holders or ())[:_FILES_READ]
+    return sum(_holds(corpus, at, text) for at in chosen)
+
+
+def _holds(corpus: Corpus, at: int, text: str) -> bool:
+    """Whether a file has a text in it, in whatever case."""
+    return text.lower() in "".join(corpus.lines(corpus.files[at].path)).lower()
+
+
+def _files_with(corpus: Corpus, term: str) -> list[int]:
+    places, _ = corpus.postings(term)
+    return sorted(set(corpus.file_of[places].tolist()))
+
+
+def _near_paths(corpus: Corpus, text: str) -> tuple[str, ...]:
+    name = text.rpartition("/")[2].lower()
+    by_name = {record.path.rpartition("/")[2].lower(): record.path for record in reversed(corpus.files)}
+    return tuple(by_name[near] for near in get_close_matches(name, by_name, _NEAR, _LIKENESS))
+
+
+def _near_names(corpus: Corpus, text: str) -> tuple[str, ...]:
+    names = corpus.snapshot.symbol_names(text[:_SAME_START], _NAMES_COMPARED)
+    folded = {name.lower(): name for name in reversed(names)}
+    return tuple(folded[near] for near in get_close_matches(text.lower(), folded, _NEAR, _LIKENESS))
+
+
+def _near_words(corpus: Corpus, text: str) -> tuple[str, ...]:
+    return ()
+
+
+_HITS = {AnchorKind.PATH: _paths, AnchorKind.IDENTIFIER: _identifiers, AnchorKind.QUOTED: _quotations}
+_NEAREST = {AnchorKind.PATH: _near_paths, AnchorKind.IDENTIFIER: _near_names, AnchorKind.QUOTED: _near_words}

@@ -1,0 +1,101 @@
+"""What was asked for, as written → the ids and lines that it may mean.
+
+`path:12:40`, `path:12-40`, `path:12` and `path#L12-L40` are lines, a path alone is the file. A name may hold
+colons, hashes and commas itself, so one text has several readings: the index decides between them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from satchel import ids
+
+WHOLE = -1  # as a line: all lines of the file; 0 can be written, and is an error
+_NUMBER = r"\d{1,9}"  # ten digits are the digest of an id
+_OWN_FORM = re.compile(rf"(.+):({_NUMBER}):({_NUMBER})", re.DOTALL)
+_OTHER_FORMS = (
+    re.compile(rf"(.+):L?({_NUMBER})-L?({_NUMBER})", re.DOTALL),
+    re.compile(rf"(.+)#L({_NUMBER})(?:C\d+)?(?:-L?({_NUMBER})(?:C\d+)?)?", re.DOTALL),
+    re.compile(rf"(.+):L?({_NUMBER})", re.DOTALL),
+)
+CANONICAL = re.compile(rf"(.+):([0-9a-f]{{{ids.SHORT_DIGEST}}})", re.DOTALL)
+LONG = re.compile(rf"chunk_([0-9a-f]{{{ids.LONG_DIGEST}}})")
+_COMMAS_IN_A_PATH = 8  # paths with more are asked for one at a time: joining stays linear
+
+
+class Lines(NamedTuple):
+    """Lines of a file; all of them if `first` is WHOLE."""
+
+    path: str
+    first: int = WHOLE
+    last: int = WHOLE
+
+
+def readings(asked: str) -> Iterator[Lines]:
+    """What a text may mean as lines of a file, the likeliest first."""
+    if match := _OWN_FORM.fullmatch(asked):
+        yield Lines(match[1], int(match[2]), int(match[3]))
+    yield Lines(asked)
+    for form in _OTHER_FORMS:
+        if match := form.fullmatch(asked):
+            written = [int(number) for number in match.groups()[1:] if number]
+            yield Lines(match[1], written[0], written[-1])
+
+
+def spellings(path: str) -> Iterator[str]:
+    """The paths that a written one may stand for: as it is, with back-slashes or `./`, as a document id."""
+    yield path
+    plain = plain_path(path)
+    if plain != path:
+        yield plain
+    if plain and not plain.endswith("/"):
+        yield ids.path_of(plain)
+
+
+def plain_path(path: str) -> str:
+    """A path with slashes, and without a `./` before it."""
+    path = path.replace("\\", "/")
+    while path.startswith("./"):
+        path = path[2:].lstrip("/")
+    return path
+
+
+def looks_like_id(text: str) -> bool:
+    """Whether a text has the form of an id or of lines, known or not."""
+    return any(form.fullmatch(text) for form in (LONG, CANONICAL, _OWN_FORM, *_OTHER_FORMS))
+
+
+def split_joined(joined: str, known: Callable[[str], bool]) -> Iterator[str]:
+    """The ids in a text that joins them by commas. A path may hold a comma too, so one separates only behind
+    an id or before something that the index knows; the longest part that it knows is taken as one."""
+    parts = joined.split(",")
+    place = 0
+    while place < len(parts):
+        end = _end_of_known(parts, place, known) or place + 1
+        while end < len(parts) and not _separates(parts, place, end, known):
+            end += 1
+        if part := ",".join(parts[place:end]).strip():
+            yield part
+        place = end
+
+
+def _separates(parts: list[str], place: int, end: int, known: Callable[[str], bool]) -> bool:
+    """Whether the comma before part `end` ends what began at `place`."""
+    so_far = ",".join(parts[place:end]).strip()
+    if not so_far or end - place > _COMMAS_IN_A_PATH or looks_like_id(so_far) or known(so_far):
+        return True
+    return not parts[end].strip() or bool(_end_of_known(parts, end, known))
+
+
+def _end_of_known(parts: list[str], place: int, known: Callable[[str], bool]) -> int:
+    """Where the longest part that the index knows ends; 0 if none starts here."""
+    first = parts[place].strip()
+    if looks_like_id(first) and known(first):  # no file is called `app.py:1:2,` and so on
+        return place + 1
+    for end in range(min(len(parts), place + 1 + _COMMAS_IN_A_PATH), place, -1):
+        part = ",".join(parts[place:end]).strip()
+        if part and known(part):
+            return end
+    return 0

@@ -1,0 +1,46 @@
+"""Which lines of a long text hold most of the question?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from satchel.retrieval.evidence import Evidence
+from satchel.retrieval.views import View
+from satchel.terms import terms
+
+
+def rarity_of(evidence: Evidence) -> Mapping[str, float]:
+    """What each term of the question is worth where it is found."""
+    weights = zip(
+        evidence.views.terms,
+        evidence.postings.unit_rarity,
+        evidence.views.weights[View.BLEND],
+        strict=True,
+    )
+    return {term: rarity * weight for term, rarity, weight in weights if weight}
+
+
+def fitting(first: int, last: int, lines: Sequence[str], chars: int) -> int:
+    """The last line that can be shown when all is shown from the first on; at least one is."""
+    size = 0
+    for number in range(first, last + 1):
+        size += len(lines[number - 1])
+        if size > chars and number > first:
+            return number - 1
+    return last
+
+
+def best_part(
+    rarity: Mapping[str, float], first: int, last: int, lines: Sequence[str], chars: int
+) -> tuple[int, int]:
+    """The lines within a span, up to so many characters, that hold most of the question; earliest first."""
+    held = {number: rarity.keys() & set(terms(lines[number - 1])) for number in range(first, last + 1)}
+    best, most = first, -1.0
+    for start in (number for number in held if held[number]):
+        inside = set().union(
+            *(held[number] for number in range(start, fitting(start, last, lines, chars) + 1))
+        )
+        worth = round(sum(rarity[term] for term in sorted(inside)), 6)
+        if worth > most:
+            best, most = start, worth
+    return best, fitting(best, last, lines, chars)

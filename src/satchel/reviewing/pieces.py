@@ -1,0 +1,129 @@
+"""Which lines of a changed file does a reviewer read? The changed definitions, whole where they are short
+enough, and elsewhere the lines around the change."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from satchel.retrieval.corpus import Corpus
+from satchel.storage.records import ChunkRecord
+from satchel.types import ChunkKind, Symbol
+from satchel.walking.changes import ChangedFile
+from satchel.walking.git_diff import Hunk, Span, clipped
+
+_AROUND = 3  # lines before and after a change that is not shown with its whole definition
+_BETWEEN = 4  # lines between two changes that are shown rather than left out: a citation takes as much
+_SMALL_LINES = 12  # a piece of a document or a settings file that is shown whole
+_NO_DEFINITIONS = frozenset(
+    {ChunkKind.MODULE, ChunkKind.SECTION, ChunkKind.CONFIG, ChunkKind.TEXT, ChunkKind.FILE}
+)
+
+Remains = Callable[[Hunk, ChunkRecord], bool]
+
+
+class Piece(NamedTuple):
+    """Lines to show, the chunk that they are of, and those of them that the change put there."""
+
+    start: int
+    end: int
+    chunk: ChunkRecord
+    changed: tuple[Span, ...]
+
+    @property
+    def whole(self) -> bool:
+        return (self.start, self.end) == (self.chunk.start_line, self.chunk.end_line)
+
+
+def is_definition(chunk: ChunkRecord) -> bool:
+    """Whether a chunk defines something by name."""
+    return bool(chunk.title_path) and chunk.kind not in _NO_DEFINITIONS
+
+
+class ChunkChanges(NamedTuple):
+    """A chunk and its changed lines. A `part` has neighbours that belong to the same long definition."""
+
+    chunk: ChunkRecord
+    spans: list[Span]
+    part: bool
+
+
+def changed_chunks(corpus: Corpus, file: ChangedFile, remains: Remains) -> list[ChunkChanges]:
+    """The chunks of a file that a change touches. Where lines were only taken out, a chunk counts if they
+    were taken out of it (`remains`), not if it merely stands next to the place."""
+    chunks = corpus.snapshot.chunks(file.path)
+    symbols = corpus.snapshot.symbols(file.path)
+    ends = [chunk.end_line for chunk in chunks]
+    found: dict[int, ChunkChanges] = {}
+    for hunk in file.hunks:
+        first, last = clipped(hunk.new_span, file.line_count)
+        at = bisect_left(ends, first)
+        while at < len(chunks) and chunks[at].start_line <= last:
+            chunk = chunks[at]
+            if hunk.new_count or remains(hunk, chunk):
+                own = max(first, chunk.start_line), min(last, chunk.end_line)
+                found.setdefault(at, ChunkChanges(chunk, [], _is_part(chunks, at, symbols))).spans.append(own)
+            at += 1
+    return [found[at] for at in sorted(found)]
+
+
+def _is_part(chunks: Sequence[ChunkRecord], at: int, symbols: Sequence[Symbol]) -> bool:
+    """A neighbour of the same name is another part, unless it is an overload: that is a definition, too."""
+    chunk = chunks[at]
+    near = (*chunks[max(0, at - 1) : at], *chunks[at + 1 : at + 2])
+    if not is_definition(chunk) or all(other.title_path != chunk.title_path for other in near):
+        return False
+    return not any(
+        symbol.name == chunk.title_path[-1]
+        and chunk.start_line <= symbol.start_line
+        and symbol.end_line <= chunk.end_line
+        for symbol in symbols
+    )
+
+
+def pieces(touched: Sequence[ChunkChanges], lines: Sequence[str], most_chars: int) -> Iterator[Piece]:
+    """The lines to show of some chunks, none of more than so many characters."""
+    for chunk, spans, part in touched:
+        size = sum(map(len, lines[chunk.start_line - 1 : chunk.end_line]))
+        small = (is_definition(chunk) and not part) or chunk.end_line - chunk.start_line < _SMALL_LINES
+        shown = (
+            [(chunk.start_line, chunk.end_line)] if small and size <= most_chars else _windows(chunk, spans)
+        )
+        for start, end in shown:
+            for first, last in _parts(start, end, lines, most_chars):
+                own = tuple(
+                    (max(first, start), min(last, end))
+                    for start, end in spans
+                    if start <= last and first <= end
+                )
+                if own:  # a part of something long in which nothing changed is not shown
+                    yield Piece(first, last, chunk, own)
+
+
+def _windows(chunk: ChunkRecord, spans: Sequence[Span]) -> list[Span]:
+    found: list[Span] = []
+    for first, last in spans:
+        start, end = max(chunk.start_line, first - _AROUND), min(chunk.end_line, last + _AROUND)
+        if found and start - found[-1][1] <= _BETWEEN:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _parts(start: int, end: int, lines: Sequence[str], most_chars: int) -> Iterator[Span]:
+    """Lines without blank ones at either end, cut where they become too many; one line is never cut."""
+    while start < end and not lines[start - 1].strip():
+        start += 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    first, size = start, 0
+    for number in range(start, end + 1):
+        length = len(lines[number - 1])
+        if size and size + length > most_chars:
+            yield first, number - 1
+            first, size = number, 0
+        size += length
+    if any(line.strip() for line in lines[first - 1 : end]):
+        yield first, end

@@ -1,0 +1,67 @@
+"""The files that one request is about: each part of one is read once, and only if it is asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from satchel.lines import split_lines
+from satchel.storage.protocol import Snapshot
+from satchel.storage.records import ChunkRecord, FileRecord
+from satchel.types import Symbol
+
+
+class OpenFile:
+    """One file of a snapshot."""
+
+    def __init__(self, snapshot: Snapshot, record: FileRecord) -> None:
+        self.record = record
+        self._snapshot = snapshot
+
+    @property
+    def path(self) -> str:
+        return self.record.path
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return split_lines(self._snapshot.text(self.path))
+
+    @cached_property
+    def chunks(self) -> list[ChunkRecord]:
+        """In the order of their lines; no two share one."""
+        return self._snapshot.chunks(self.path)
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        """In the order of their first lines; of two that start together the longer comes first."""
+        found = self._snapshot.symbols(self.path)
+        return sorted(found, key=lambda symbol: (symbol.start_line, -symbol.end_line))
+
+    @cached_property
+    def comment_lines(self) -> frozenset[int]:
+        """The lines that are comment and nothing else."""
+        ranges = self._snapshot.parsed(self.path).comments
+        return frozenset(number for first, last in ranges for number in range(first, last + 1))
+
+    def text(self, first_line: int, last_line: int) -> str:
+        """These lines, byte for byte."""
+        return "".join(self.lines[first_line - 1 : last_line])
+
+    def chunk_at(self, first_line: int, last_line: int) -> ChunkRecord | None:
+        """The chunk that is just these lines."""
+        lines = (first_line, last_line)
+        return next((item for item in self.chunks if (item.start_line, item.end_line) == lines), None)
+
+
+class OpenFiles:
+    """The files of a snapshot by path."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self._opened: dict[str, OpenFile | None] = {}
+
+    def get(self, path: str) -> OpenFile | None:
+        """A file of the index, or None if it holds no such path."""
+        if path not in self._opened:
+            record = self.snapshot.file(path)
+            self._opened[path] = OpenFile(self.snapshot, record) if record is not None else None
+        return self._opened[path]

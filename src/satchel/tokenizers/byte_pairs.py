@@ -1,0 +1,117 @@
+"""How many tokens does a byte-pair vocabulary make of a text? As many as tiktoken, which does the work.
+
+Making tiktoken's encoder for a whole vocabulary takes a quarter of a second, more than a search. So the first
+texts are counted by an encoder of just the entries that can occur in them (see `vocabulary`), and the whole
+one is made when a process goes on counting.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable
+from functools import cache
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from satchel.tokenizers import vocabulary
+from satchel.tokenizers.tokenizer import characters_of
+
+if TYPE_CHECKING:
+    from satchel.tokenizers.vocabulary import Known, Trigrams
+
+PARTIAL_BUILDS = 4  # so many cost what the whole vocabulary does; whoever needs more needs it
+PARTIAL_CHARACTERS = 1_000_000  # much text needs most of the vocabulary anyway
+
+# The pattern engine gives up, loudly, on a million blanks in front of something else. What it would have cut
+# is simple, so long runs are cut here: all but the last blank are one piece, the last goes with what follows.
+_BLANK = "\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # white space but line ends
+LONG_RUN = 100_000  # a tenth of what the engine was seen to take
+_LONG_RUN = re.compile(rf"(?<![{_BLANK}])[{_BLANK}]{{{LONG_RUN},}}+(?=[^{_BLANK}\r\n])")
+
+
+class _Partial(NamedTuple):
+    """An encoder that is exact for every text that has none but the known trigrams."""
+
+    known: Known
+    core: Any
+
+
+class BytePairs:
+    """Counts by one vocabulary. Threads may share it: at worst both make the same encoder."""
+
+    def __init__(self, name: str, pattern: str) -> None:
+        self._name = name
+        self._pattern = pattern
+        self._whole: Any = None
+        self._partial: _Partial | None = None
+        self._builds = 0
+        self._characters = 0
+
+    def count(self, text: str) -> int:
+        """The number of tokens; what looks like a special token is ordinary text, as in any file."""
+        if not text:
+            return 0
+        text = characters_of(text)
+        return _count_long(self._core_for(text), text)
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Make an encoder that serves all these texts, instead of a new one for each."""
+        if self._whole is None:
+            self._core_for(characters_of("\n".join(texts)))
+
+    def _core_for(self, text: str) -> Any:
+        """An encoder that is exact for this text."""
+        if self._whole is not None:
+            return self._whole
+        self._characters += len(text)
+        if self._characters > PARTIAL_CHARACTERS:
+            return self._build_whole()
+        partial = self._partial
+        trigrams = vocabulary.trigrams_of(text.encode())
+        if partial is not None and partial.known[trigrams].all():
+            return partial.core
+        return self._build_partial(partial, trigrams)
+
+    def _build_partial(self, before: _Partial | None, trigrams: Trigrams) -> Any:
+        if self._builds == PARTIAL_BUILDS:
+            return self._build_whole()
+        self._builds += 1
+        known = before.known.copy() if before else vocabulary.no_trigrams()
+        known[trigrams] = True
+        ranks = vocabulary.load(self._name).ranks_within(known)
+        self._partial = _Partial(known, _encoder_class()(ranks, {}, self._pattern))
+        return self._partial.core
+
+    def _build_whole(self) -> Any:
+        ranks = vocabulary.load(self._name).all_ranks()
+        self._whole = _encoder_class()(ranks, {}, self._pattern)
+        self._partial = None
+        return self._whole
+
+
+def _count_long(core: Any, text: str) -> int:
+    """The count of a text, with runs of blanks that the pattern engine cannot take cut out."""
+    if len(text) <= LONG_RUN:
+        return len(core.encode_ordinary(text))
+    total = position = 0
+    for run in _LONG_RUN.finditer(text):
+        total += len(core.encode_ordinary(text[position : run.start()]))
+        total += len(core.encode_single_piece(run.group()[:-1].encode()))
+        position = run.end() - 1
+    return total + len(core.encode_ordinary(text[position:]))
+
+
+@cache
+def _encoder_class() -> Any:
+    """tiktoken's compiled half alone; the other loads logging and thread pools, four times the cost."""
+    from importlib.util import module_from_spec
+
+    package = PathFinder.find_spec("tiktoken")
+    locations = package.submodule_search_locations if package else None
+    spec = PathFinder.find_spec("tiktoken._tiktoken", locations) if locations else None
+    if spec is None or spec.loader is None:
+        return importlib.import_module("tiktoken._tiktoken").CoreBPE
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.CoreBPE

@@ -1,0 +1,55 @@
+"""How many tokens does a tokenizer of one's own make? Any Hugging Face `tokenizer.json`, by its path."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from satchel.errors import ConfigError, Unsupported
+from satchel.tokenizers.tokenizer import Tokenizer, characters_of
+
+_KEPT = 4  # files in use at once in one process; a large one takes some 100 MB
+
+
+def open_file(name: str) -> Tokenizer:
+    """The tokenizer in a file. It is named after the file alone: where the file lies is nobody's business."""
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise ConfigError(
+            f"there is no tokenizer file {path.name!r} at the path given",
+            hint="give the path of a tokenizer.json, or the name of a built-in tokenizer such as o200k",
+        )
+    status = path.stat()
+    return _open(path.resolve(), status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(_KEPT)
+def _open(path: Path, mtime_ns: int, size: int) -> Tokenizer:
+    """`mtime_ns` and `size` are there so that a changed file is read again."""
+    encoder = _read(path)
+    encoder.no_truncation()  # the file may ask for at most 512 tokens, which would count long text short
+    encoder.no_padding()
+    encoder.encode_special_tokens = True  # text that looks like a special token is text
+
+    def count(text: str) -> int:
+        return len(encoder.encode(characters_of(text), add_special_tokens=False).ids)
+
+    return Tokenizer(path.name, count, exact=True)
+
+
+def _read(path: Path) -> Any:
+    try:
+        from tokenizers import Tokenizer as Encoder
+    except ImportError:
+        raise Unsupported(
+            "a tokenizer.json needs the package `tokenizers`, which is not installed",
+            hint="pip install 'satchel[huggingface]'",
+        ) from None
+    try:
+        return Encoder.from_file(str(path))
+    except Exception as error:  # the package raises nothing narrower, and its text may quote the file
+        raise ConfigError(
+            f"{path.name} is not a tokenizer file that can be read",
+            hint="it must be a tokenizer.json as Hugging Face's tokenizers package writes it",
+        ) from error

@@ -1,0 +1,148 @@
+"""Which files does a commit have, and which are staged for the next one? Read from git objects: the work tree
+is not looked at, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from satchel.errors import FileNotFound, ProjectNotFound, RefNotFound
+from satchel.ids import hash_text
+from satchel.settings import WalkOptions
+from satchel.storage.records import Commit
+from satchel.types import Skipped, SkipReason, Walk
+from satchel.walking import git, history, ignore, listed, selection
+from satchel.walking.git_command import GitUnusable
+from satchel.walking.ignore import Load
+from satchel.walking.paths import check_relative
+from satchel.walking.walker import any_of, own_rules, sorted_walk
+
+STAGED = "staged"  # the ref of what `git add` was told
+_NAME_DIGITS = 16  # of a commit: enough to be its name in any repository
+
+
+class BlobTree:
+    """Files that are git blobs. Each is stamped with its blob: going from one such tree to another reads
+    only what differs between them."""
+
+    ref: str
+    content_id: str
+
+    def __init__(self, root: Path, options: WalkOptions | None = None) -> None:
+        if not root.is_dir():
+            raise ProjectNotFound(f"{str(root)!r} is not a folder", details={"root": str(root)})
+        self.root = root
+        self.options = options or WalkOptions()
+        self._listing: git.TreeListing | None = None
+        self._shas: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """A short name for files that belong to this tree."""
+        return self.content_id[:_NAME_DIGITS]
+
+    def entries(self) -> Walk:
+        listing = self._listed()
+        chosen = selection.Selection(self.options)
+        listed.select_blobs(listing, any_of(own_rules(self._loader(), self.options)), chosen)
+        return sorted_walk(chosen, _notes(listing))
+
+    def look(self, paths: Sequence[str]) -> Walk:
+        asked = set(paths)
+        walk = self.entries()
+        skipped = [item for item in walk.skipped if item.path in asked]
+        return Walk([item for item in walk.files if item.path in asked], skipped, walk.notes)
+
+    def read(self, path: str) -> bytes:
+        ((_, data),) = self.read_many([path])
+        if isinstance(data, Skipped):
+            raise FileNotFound(f"{path!r}: {data.detail}", details={"path": path, "ref": self.ref})
+        return data
+
+    def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
+        present = {blob.path for blob in self._listed().blobs}
+        asked = [(path, self._shas.get(check_relative(path))) for path in paths]
+        blobs = git.read_blobs(self.root, [sha for _, sha in asked if sha])
+        for path, sha in asked:
+            data = next(blobs)[1] if sha else None
+            missing = listed.NOT_IN_CLONE if sha or path in present else f"not at {self.ref}"
+            yield path, Skipped(path, SkipReason.UNREADABLE, missing) if data is None else data
+
+    def stands(self, file: Path, key: str) -> bool:
+        return False  # an index knows by its content id that it is of this tree
+
+    def remember(self, file: Path, key: str, walk: Walk) -> None:
+        """Nothing is kept."""
+
+    def head(self) -> str:
+        raise NotImplementedError
+
+    def history(self, head: str) -> list[Commit]:
+        return history.read_history(self.root, head) if head else []
+
+    def _list(self) -> git.TreeListing:
+        raise NotImplementedError
+
+    def _listed(self) -> git.TreeListing:
+        if self._listing is None:
+            self._listing = self._list()
+            self._shas = {blob.path: blob.sha for blob in self._listing.blobs if blob.size >= 0}
+        return self._listing
+
+    def _loader(self) -> Load:
+        """Ignore files as they are in this tree, read in one go."""
+        wanted = [path for path in self._shas if path.rpartition("/")[2] in ignore.OWN_NAMES]
+        found = {path: data for path, data in self.read_many(wanted) if isinstance(data, bytes)}
+        return lambda folder, name: found.get(f"{folder}/{name}" if folder else name)
+
+
+class GitTree(BlobTree):
+    """The files of a commit. The ref is resolved once: a branch that moves on does not change the tree."""
+
+    def __init__(self, root: Path, ref: str, options: WalkOptions | None = None) -> None:
+        super().__init__(root, options)
+        self.commit = self.ref = self.content_id = git.resolve_ref(root, ref)
+
+    def head(self) -> str:
+        return self.commit
+
+    def _list(self) -> git.TreeListing:
+        return git.list_tree(self.root, self.commit)
+
+
+class StagedTree(BlobTree):
+    """The files as a commit of now would hold them. What is staged later does not change the tree."""
+
+    ref = STAGED
+
+    def __init__(self, root: Path, options: WalkOptions | None = None) -> None:
+        super().__init__(root, options)
+        try:
+            self._head = git.place_of(root).head
+            listing = self._listed()
+        except GitUnusable as problem:
+            raise RefNotFound(
+                f"what is staged cannot be read: {problem.message}",
+                hint=problem.hint,
+                details=problem.details,
+            ) from problem
+        files = "".join(f"{blob.path}\0{blob.sha}\0{blob.size}\0" for blob in listing.blobs)
+        links = "".join(f"{path}\0" for path in (*listing.symlinks, "", *listing.unmerged))
+        self.content_id = f"{STAGED} {hash_text(f'{self._head}{files}{links}')}"
+
+    @property
+    def name(self) -> str:
+        return f"{STAGED}-{self.content_id.partition(' ')[2][:_NAME_DIGITS]}"
+
+    def head(self) -> str:
+        return self._head
+
+    def _list(self) -> git.TreeListing:
+        return git.list_index(self.root)
+
+
+def _notes(listing: git.TreeListing) -> tuple[str, ...]:
+    if not listing.unmerged:
+        return ()
+    count = len(listing.unmerged)
+    return (f"{count} file{'s are' if count > 1 else ' is'} unmerged: our side is taken where there is one",)

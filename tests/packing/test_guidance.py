@@ -1,0 +1,86 @@
+"""Guidance: what a pack says is missing is missing, and what it proposes works."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from builders import age, make_tree, memory_engine
+from pack_cases import ACTIONS, Case, ask, draw
+from random_repositories import make_repository
+
+from satchel.engine import Engine
+from satchel.packing.pack import DropReason, Section
+from satchel.packing.sections import PackMode
+
+QUESTIONS = ("basket total price", "session token cache", "how is the ledger refund queued", "window_retry")
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    files = make_repository(0) | make_repository(4) | make_repository(21)
+    return memory_engine(age(make_tree(tmp_path_factory.mktemp("guidance"), files)))
+
+
+def case(action: str, query: str, **others: object) -> Case:
+    found = (draw(1, number) for number in range(500))
+    one = next(drawn for drawn in found if ("limit" in drawn.options) == (action == "context_pack"))
+    options = (
+        {"limit": 10}
+        if action == "context_pack"
+        else {"mode": PackMode.FULL, "section_caps": {}, "max_candidates": 72}
+    )
+    return one._replace(action=action, query=query, filters={}, options=options, tokens=0, chars=0)._replace(
+        **others
+    )
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("query", QUESTIONS)
+@pytest.mark.parametrize("budget", [{"tokens": 900}, {"chars": 4000}, {"tokens": 1500, "chars": 5000}])
+def test_the_budget_that_a_hint_names_holds_what_did_not_fit(
+    engine: Engine, action: str, query: str, budget: dict[str, int]
+) -> None:
+    asked = case(action, query, **budget)
+    answer = ask(engine, asked)
+    told = [hint for hint in answer.pack.hints if "did not fit" in hint]
+    for flag, unit in (("--budget-tokens", "tokens"), ("--max-chars", "chars")):
+        for number in re.findall(rf"{flag} (\d+)", " ".join(told)):
+            asked = asked._replace(**{unit: int(number)})
+    if told:
+        assert not ask(engine, asked).pack.counts.dropped.get(DropReason.BUDGET, 0)
+
+
+def test_a_hint_counts_what_its_section_left_out(engine: Engine) -> None:
+    asked = case("context", QUESTIONS[0], tokens=60_000)
+    pack = ask(engine, asked._replace(options=asked.options | {"section_caps": {"definitions": 0}})).pack
+    dropped = pack.counts.dropped_by_section[Section.DEFINITIONS]
+    assert f"definitions: none is shown, {dropped} left out" in pack.hints and dropped > 1
+
+
+def test_caps_that_exclude_everything_are_the_reason_that_is_given(engine: Engine) -> None:
+    asked = case("context", QUESTIONS[0], tokens=4000)
+    pack = ask(
+        engine, asked._replace(options=asked.options | {"section_caps": dict.fromkeys(Section, 0)})
+    ).pack
+    assert pack.items == () and set(pack.counts.dropped) == {DropReason.CAP}
+    assert not any("did not fit" in hint for hint in pack.hints)
+
+
+def test_a_folder_that_is_proposed_has_as_many_items_as_is_said(engine: Engine) -> None:
+    pack = ask(engine, case("context", QUESTIONS[0], tokens=20_000)).pack
+    for hint in pack.hints:
+        if match := re.match(r"--include (\S+) asks only where (\d+) of", hint):
+            inside = [item for item in pack.items if item.path.rpartition("/")[0] == match[1]]
+            assert len(inside) == int(match[2])
+
+
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_a_next_query_is_a_name_that_this_index_defines_elsewhere(engine: Engine, query: str) -> None:
+    pack = ask(engine, case("context", query, tokens=2000)).pack
+    for proposed in pack.next_queries:
+        path, _, line = re.sub(r".*defined at ", "", proposed.reason).rpartition(":")
+        assert any(record.path == path for record in engine.symbols(proposed.query)) or not pack.items
+        assert not any(
+            item.path == path and item.start_line <= int(line) <= item.end_line for item in pack.items
+        )

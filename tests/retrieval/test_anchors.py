@@ -1,0 +1,116 @@
+"""Anchors: what a question names outright is found, or it is said that it is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import SHOP, make_tree, memory_engine
+
+from satchel.commands.build_context_pack import BuildContextPackRequest
+from satchel.commands.build_context_pack import run as build_context_pack
+from satchel.commands.context_pack import ContextPackRequest, ContextPackResponse
+from satchel.commands.context_pack import run as context_pack
+from satchel.engine import Engine
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    return memory_engine(make_tree(tmp_path_factory.mktemp("anchors"), SHOP))
+
+
+def ask(engine: Engine, query: str) -> ContextPackResponse:
+    return context_pack(engine, ContextPackRequest(query=query))
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "nearest"),
+    [
+        ("add_mony", "identifier", "add_money"),
+        ("`add_mony`", "identifier", "add_money"),
+        ("BasketTotal", "identifier", "Basket"),
+        ("src/mony.py", "path", "src/money.py"),
+        ("docs/guid.md", "path", "docs/guide.md"),
+        ("RefundPolicyFactory", "identifier", ""),
+        ('"no such text in here"', "quoted", ""),
+    ],
+)
+def test_what_is_nowhere_gives_no_items_and_the_nearest_names(
+    shop: Engine, query: str, kind: str, nearest: str
+) -> None:
+    answer = ask(shop, query)
+    trust = answer.meta.trust
+    assert answer.items == [] and trust is not None
+    assert trust.anchor_not_found and trust.anchor_kind == kind and trust.anchor_hits == 0
+    assert "is not in this repository" in answer.meta.hints[0] and nearest in answer.meta.hints[0]
+    assert not nearest or nearest in answer.meta.next_queries
+
+
+@pytest.mark.parametrize("query", ["add_mony", "src/mony.py"])
+def test_the_sectioned_pack_says_it_too(shop: Engine, query: str) -> None:
+    answer = build_context_pack(shop, BuildContextPackRequest(query=query))
+    assert answer.metadata.selected == 0 and answer.metadata.anchor_not_found
+    assert "is not in this repository" in answer.missing_context_hints[0]
+    assert answer.suggested_next_queries
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "how does RefundPolicy compute the basket total price",
+        "where is src/refund.py and the basket",
+        'why is "rounding happens at the bank" in the basket',
+    ],
+)
+def test_a_question_with_more_in_it_is_answered_and_says_what_is_missing(shop: Engine, query: str) -> None:
+    answer = ask(shop, query)
+    assert answer.items and answer.meta.trust is not None and answer.meta.trust.anchor_not_found
+    assert "is not in this repository" in answer.meta.hints[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "first"),
+    [
+        ("add_money", "identifier", "src/money.py"),
+        ("addMoney", "identifier", "src/money.py"),
+        ("Basket.total_price", "identifier", "src/basket.py"),
+        ("src/basket.py", "path", "src/basket.py"),
+        ("basket.py", "path", "src/basket.py"),
+        ('"rounding happens at the till"', "quoted", "src/money.py"),
+        ('"Rounding happens AT the till"', "quoted", "src/money.py"),
+    ],
+)
+def test_what_is_there_is_found(shop: Engine, query: str, kind: str, first: str) -> None:
+    answer = ask(shop, query)
+    trust = answer.meta.trust
+    assert trust is not None and trust.anchor_kind == kind and trust.anchor_hits > 0
+    assert not trust.anchor_not_found and answer.items[0].file == first
+
+
+def test_another_form_of_a_word_is_answered_but_not_taken_for_the_word(shop: Engine) -> None:
+    answer = ask(shop, "Baskett")
+    assert answer.meta.trust is not None and answer.meta.trust.anchor_not_found
+    assert answer.items and "nearest: Basket" in answer.meta.hints[0]
+
+
+def test_the_start_of_a_name_is_found(shop: Engine) -> None:
+    answer = ask(shop, "total_pri")
+    assert answer.items[0].file == "src/basket.py" and answer.meta.trust is not None
+    assert not answer.meta.trust.anchor_not_found
+
+
+def test_plain_words_are_no_anchor(shop: Engine) -> None:
+    trust = ask(shop, "how does the customer pay").meta.trust
+    assert trust is not None and not trust.anchor_detected and not trust.anchor_not_found
+
+
+def test_what_a_filter_hides_is_still_in_the_repository(shop: Engine) -> None:
+    answer = context_pack(shop, ContextPackRequest(query="add_money", path_prefix="docs"))
+    assert answer.meta.trust is not None and not answer.meta.trust.anchor_not_found
+    assert not [item for item in answer.items if not item.file.startswith("docs/")]
+
+
+def test_no_next_query_is_invented(shop: Engine, tmp_path: Path) -> None:
+    for query in ("add_mony", "src/mony.py", "zzzz qqqq", "BasketTotal"):
+        for proposed in ask(shop, query).meta.next_queries:
+            assert ask(shop, proposed).items, (query, proposed)

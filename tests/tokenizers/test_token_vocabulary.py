@@ -1,0 +1,48 @@
+"""The part of a vocabulary that serves a text holds every entry that occurs in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from satchel.tokenizers import vocabulary
+
+WORDS = list(vocabulary.load("o200k").all_ranks())
+PAGE = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_bytes()
+
+
+def part_for(content: bytes) -> dict[bytes, int]:
+    known = vocabulary.no_trigrams()
+    known[vocabulary.trigrams_of(content)] = True
+    return vocabulary.load("o200k").ranks_within(known)
+
+
+@given(entries=st.lists(st.integers(0, 199_997), min_size=1, max_size=30))
+@settings(deadline=None, max_examples=30)
+def test_entries_that_a_text_is_made_of_are_in_its_part(entries: list[int]) -> None:
+    part = part_for(b"".join(WORDS[rank] for rank in entries))
+    assert {part[WORDS[rank]] for rank in entries} == set(entries)
+
+
+def test_every_entry_that_occurs_is_in_the_part() -> None:
+    part = part_for(PAGE)
+    occurring = {entry: rank for rank, entry in enumerate(WORDS) if entry in PAGE}
+    assert occurring.items() <= part.items() and len(occurring) > 1_000
+
+
+def test_single_bytes_are_always_in_the_part() -> None:
+    assert {bytes([value]) for value in range(256)} <= part_for(b"").keys()
+
+
+def test_the_part_is_small() -> None:
+    assert len(part_for(PAGE)) < len(WORDS) / 5
+
+
+def test_a_cut_file_is_not_taken_for_a_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "short.bin").write_bytes((vocabulary.DATA / "o200k.bin").read_bytes()[:-1])
+    monkeypatch.setattr(vocabulary, "DATA", tmp_path)
+    with pytest.raises(ValueError, match="not a whole vocabulary"):
+        vocabulary.load("short")
