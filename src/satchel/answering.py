@@ -12,8 +12,9 @@ import msgspec
 
 from satchel import ids, languages
 from satchel.packing import guidance
-from satchel.packing.assemble import Assembly, Filled, Plan
+from satchel.packing.assemble import Assembly, Filled
 from satchel.packing.budget import Gauge
+from satchel.packing.items import Plan
 from satchel.packing.pack import Counts, Item, Pack, Role, Section, Trust
 from satchel.packing.preferences import Preferences
 from satchel.packing.sections import PackMode
@@ -33,9 +34,10 @@ from satchel.storage.records import FileRecord
 from satchel.tokenizers.tokenizer import characters_of
 from satchel.types import Label, Passage, RelatedMode, Strategy, Suggestion
 
-FILES = 30  # that pieces are taken from
+FILES = 25  # that pieces are taken from
 _ALL = 1_000_000  # pieces: which are of a kind is known only when they are cut
-_LEAST_MAPPED, _CHARS_PER_MAPPED = 10, 1_600  # files that are at least named: some, and more in a larger pack
+_LEAST_MAPPED, _MOST_MAPPED = 10, 40  # files that are at least named
+_CHARS_PER_MAPPED = 1_200  # one more for so much more room
 _CHARS_PER_MAPPED_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
 _CHARS_PER_TOKEN = 4
 _MOST_QUERIES = 3  # that are proposed
@@ -117,12 +119,12 @@ class Question:
         self, gauge: Gauge, *, mode: PackMode, caps: Mapping[Section, int], max_candidates: int
     ) -> Pack:
         """The pack of `build_context_pack`: six sections, each piece in one of them."""
-        found = [] if self.is_elsewhere else self.passages(max_candidates)
         room = gauge.room()
         chars = min(filter(None, (room.tokens * _CHARS_PER_TOKEN, room.chars)), default=0)
         is_report = self.context is not None and not self.context.views.all_title
         per_file = _CHARS_PER_MAPPED_REPORT if is_report else _CHARS_PER_MAPPED
-        plan = Plan(caps, map_files=min(FILES, _LEAST_MAPPED + chars // per_file))
+        plan = Plan(caps, map_files=min(_MOST_MAPPED, _LEAST_MAPPED + chars // per_file))
+        found = [] if self.is_elsewhere else self.passages(max_candidates, max(FILES, plan.map_files))
         assembly = Assembly(self._frame(gauge, mode.value), gauge, self.reading, plan)
         return self._guided(assembly, assembly.fill(found, lambda: self._about(found)))
 
@@ -140,15 +142,16 @@ class Question:
         filled = assembly.fill(found, lambda: self._about(found))
         return self._guided(assembly, assembly.add(filled, self._related(filled.pack, wanted)))
 
-    def passages(self, count: int) -> list[Passage]:
+    def passages(self, count: int, files: int = FILES) -> list[Passage]:
         """The pieces that may answer."""
         if self.context is None:
             return []
         scores = ranker.score(ranker.signals(self.context), self.weights, self.context.count)
         kind = self.filters.chunk_type
         if not kind:
-            return passages(self.context, scores, files=FILES, count=count)
-        everything = passages(self.context, scores, files=self.context.count, count=_ALL)
+            return passages(self.context, scores, files=files, count=count)
+        every_file = self.context.count
+        everything = passages(self.context, scores, files=every_file, count=_ALL, in_detail=every_file)
         found = self._of_kind(self._by_chunk(everything))
         best = sorted(found, key=lambda one: -one.certainty * one.fit)[:count]
         return [passage for passage in found if passage in best]
@@ -270,14 +273,15 @@ class Question:
         gauge, pack = assembly.gauge, filled.pack
         hints = (*self._missing(), *guidance.hints(pack, filled.left_out))
         queries = self._next(pack)
-        left = gauge.left(gauge.size(pack))
+        left = gauge.left(filled.size)
         for count in range(max(len(hints), len(queries)), 0, -1):
             wanted = {"hints": hints[:count], "next_queries": queries[:count]}
             if left.holds(assembly.cost(msgspec.structs.replace(assembly.frame, **wanted))):
                 fuller = msgspec.structs.replace(pack, **wanted)
-                if gauge.fits(gauge.size(fuller)):
-                    return assembly.seal(fuller)
-        return assembly.seal(pack)
+                size = gauge.size(fuller)
+                if gauge.fits(size):
+                    return assembly.seal(fuller, size)
+        return assembly.seal(pack, filled.size)
 
     def _next(self, pack: Pack) -> tuple[Suggestion, ...]:
         """Searches that this index answers."""

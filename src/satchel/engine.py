@@ -330,7 +330,7 @@ class Engine:
         format: str = "context",
         mode: str = "full",
         section_caps: Mapping[str, int] | None = None,
-        max_candidates: int = 200,
+        max_candidates: int = 150,
         filters: Filters | None = None,
         weights: Mapping[str, float] | None = None,
     ) -> Pack:

@@ -74,7 +74,9 @@ def selected(
     rounds: int = 1,
 ) -> Selection:
     passages = [passage(number, promise, size) for number, (promise, size, _) in enumerate(found)]
-    selection = Selection(passages, [section for *_, section in found], caps, room.take, first_lines)
+    selection = Selection(
+        passages, [section for *_, section in found], caps, room.take, first_lines, lambda: 10**6
+    )
     selection.map(files)
     for _ in range(rounds):
         selection.fill(limit)

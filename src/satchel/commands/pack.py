@@ -50,7 +50,7 @@ class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields
     section_caps: Annotated[
         dict[str, int], Meta(description="pieces a section may have before others, as definitions=4,tests=0")
     ] = msgspec.field(default_factory=dict)
-    max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = 72
+    max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = 150
     trace: Annotated[bool, Meta(description="say what was done to answer")] = False
 
 

@@ -15,6 +15,8 @@ from satchel.tokenizers.tokenizer import Tokenizer
 
 MAX_TOKENS = 200_000
 MAX_CHARS = 2_000_000
+CHARS_PER_TOKEN = 4  # about; where it need not be exact
+_SMALLEST_TOKENS = 40  # a citation and a line
 _GUIDANCE, _GUIDANCE_TOKENS = 0.03, 60  # the share of a budget kept for guidance, and the most of it
 _ROUNDS = 6  # of writing the size into the text that is measured; two are usual
 
@@ -83,9 +85,9 @@ class Gauge:
         full = msgspec.structs.replace(pack.budget, used_tokens=self.max_tokens, used_chars=self.max_chars)
         return self.measure(self.render(msgspec.structs.replace(pack, budget=full)))
 
-    def sealed(self, pack: Pack) -> Pack:
+    def sealed(self, pack: Pack, size: Size | None = None) -> Pack:
         """The pack with its own size written into it; where no number is its own size, with a larger one."""
-        size, largest = self.size(pack), Size()
+        size, largest = size or self.size(pack), Size()
         for _ in range(_ROUNDS):
             found = self._stated(pack, size)
             if found == size:
@@ -102,7 +104,14 @@ class Gauge:
     def kept_for_guidance(self) -> Size:
         """What items leave free, so that a full pack can still say what to do next."""
         tokens, chars = self.max_tokens * _GUIDANCE, self.max_chars * _GUIDANCE
-        return Size(min(int(tokens), _GUIDANCE_TOKENS), min(int(chars), 4 * _GUIDANCE_TOKENS))
+        return Size(min(int(tokens), _GUIDANCE_TOKENS), min(int(chars), CHARS_PER_TOKEN * _GUIDANCE_TOKENS))
+
+    def smallest_item(self) -> Size:
+        """Less room than this is not worth another look."""
+        return Size(
+            _SMALLEST_TOKENS if self.max_tokens else 0,
+            CHARS_PER_TOKEN * _SMALLEST_TOKENS if self.max_chars else 0,
+        )
 
     def left(self, size: Size) -> Size:
         """What is free beside a text of that size; a unit that is not limited is never used up."""

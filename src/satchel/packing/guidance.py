@@ -15,6 +15,7 @@ _MOST_HINTS = 4
 _CHARS_PER_TOKEN = 2.5  # in dense text; a budget that is proposed must hold what it promises
 _ITEM_TOKENS, _ITEM_CHARS = 180, 600  # of a citation with its hashes, in the longest format
 _ESTIMATED = 1.4  # an estimate counts more, and leaves room
+_AND_GUIDANCE = 1.15  # room for what to do next is kept as well, and a larger pack names more files
 _ROUND_TO = 500  # a budget is proposed in steps of this
 _MANY = 6  # items below one folder; fewer are no reason to narrow
 _SAME_FOLDER = 0.6  # the share of items below one folder that makes it worth naming
@@ -45,17 +46,19 @@ def _larger_budget(pack: Pack, left_out: Sequence[int]) -> Iterator[str]:
         return
     budget = pack.budget
     chars = sum(left_out)
-    tokens = chars / _CHARS_PER_TOKEN + dropped * _ITEM_TOKENS
+    tokens = chars / _CHARS_PER_TOKEN + len(left_out) * _ITEM_TOKENS
     wanted = {
         "--budget-tokens": (
             budget.max_tokens,
             tokens * (_ESTIMATED if budget.headroom_tokens else 1),
             MAX_TOKENS,
         ),
-        "--max-chars": (budget.max_chars, chars * _ESTIMATED + dropped * _ITEM_CHARS, MAX_CHARS),
+        "--max-chars": (budget.max_chars, chars * _ESTIMATED + len(left_out) * _ITEM_CHARS, MAX_CHARS),
     }
     enough = {
-        flag: ceil((now + more) / _ROUND_TO) * _ROUND_TO for flag, (now, more, _) in wanted.items() if now
+        flag: ceil((now + more) * _AND_GUIDANCE / _ROUND_TO) * _ROUND_TO
+        for flag, (now, more, _) in wanted.items()
+        if now
     }
     if all(value <= wanted[flag][2] for flag, value in enough.items()):
         flags = " ".join(f"{flag} {value}" for flag, value in enough.items())

@@ -1,10 +1,10 @@
 """Which pieces to take, in which order: the most relevance for the room it takes.
 
 First a map: the line that names the best piece of each of the first files, so that every file that may matter
-is at least mentioned. Then whole pieces, the most promising for their size first; each piece
-taken from a file makes its next one less urgent. A section that has its share waits until the others had
-theirs. Of a promising piece that does not fit the best part is taken; what does not fit either is passed
-over, and a smaller piece may still fit.
+is at least mentioned. Then whole pieces, the most promising for their size first; each piece taken from a
+file makes its next one less urgent. A section that has its share waits until the others had theirs. Of a
+promising piece that does not fit, the best part is taken; what does not fit either is passed over, and a
+smaller piece may still fit.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Pick(NamedTuple):
 
 
 class Selection:
-    """What was taken so far, and what became of the rest. `take` says whether a pick fits, and keeps it."""
+    """What was taken so far, and what became of the rest. `take` says whether a pick fits, and keeps it;
+    `part` gives the lines of a passage that say most, `room` about how many characters are left."""
 
     def __init__(
         self,
@@ -54,23 +55,25 @@ class Selection:
         caps: Mapping[Section, int],
         take: Callable[[Pick], bool],
         part: Callable[[Passage, int], tuple[int, int]],
+        room: Callable[[], int],
     ) -> None:
         self.passages = passages
         self.sections = sections
         self.caps = caps
         self.take = take
         self.part = part
+        self.room = room
         self.picks: dict[int, Pick] = {}  # by the number of the passage, in the order taken
         self.dropped: dict[int, DropReason] = {}
         self._of_file: Counter[str] = Counter()
         self._of_section: Counter[Section] = Counter()
-        self._worth = [_promise(passage) / (passage.size + _FIXED_CHARS) ** _SIZE for passage in passages]
+        self._worth = [promise(passage) / (passage.size + _FIXED_CHARS) ** _SIZE for passage in passages]
         self._taken: set[int] = set()  # what was taken beyond its signature
-        best = self._best = max(map(_promise, passages), default=0.0)
+        best = self._best = max(map(promise, passages), default=0.0)
         for number in range(len(passages)):
             if not caps[sections[number]]:
                 self.dropped[number] = DropReason.CAP
-            elif _promise(passages[number]) < _WEAK * best:
+            elif promise(passages[number]) < _WEAK * best:
                 self.dropped[number] = DropReason.WEAK
 
     def map(self, files: int) -> None:
@@ -104,10 +107,7 @@ class Selection:
     def _take_some(self, number: int) -> bool:
         """Take the piece, or of a promising one that does not fit the part that says most."""
         passage = self.passages[number]
-        forms = [(passage.start_line, passage.end_line)]
-        if self._best and _promise(passage) >= _WORTH_A_PART * self._best and number not in self._taken:
-            forms += [self.part(passage, chars) for chars in _PART_CHARS if chars < passage.size]
-        for first, last in forms:
+        for first, last in self._forms(number):
             pick = Pick(passage, self.sections[number], first, last)
             if self.take(pick):
                 self.picks.pop(number, None)
@@ -118,6 +118,15 @@ class Selection:
                     self._of_section[pick.section] += 1
                 return True
         return False
+
+    def _forms(self, number: int) -> Iterator[tuple[int, int]]:
+        """The lines of a piece, then those of ever smaller parts, looked for only when they are needed."""
+        passage = self.passages[number]
+        yield passage.start_line, passage.end_line
+        if self._best and promise(passage) >= _WORTH_A_PART * self._best and number not in self._taken:
+            for chars in _PART_CHARS:
+                if chars < passage.size and chars <= self.room():
+                    yield self.part(passage, chars)
 
     def undo(self) -> None:
         """Give back the pick that was taken last."""
@@ -132,10 +141,10 @@ class Selection:
         """Numbers by what they are worth now. Those of full sections, and the faint, come when the others
         are done: no section starves another, and none leaves room unused."""
         later: list[int] = []
-        least = _FAINT * max((_promise(self.passages[number]) for number in waiting), default=0.0)
+        least = _FAINT * max((promise(self.passages[number]) for number in waiting), default=0.0)
         for number in self._by_gain(waiting):
             section = self.sections[number]
-            if self._of_section[section] >= self.caps[section] or _promise(self.passages[number]) < least:
+            if self._of_section[section] >= self.caps[section] or promise(self.passages[number]) < least:
                 later.append(number)
             else:
                 yield number
@@ -169,5 +178,6 @@ class Selection:
         return number in self.picks and self.picks[number].whole
 
 
-def _promise(passage: Passage) -> float:
+def promise(passage: Passage) -> float:
+    """What a passage is worth, whatever its size."""
     return passage.certainty * passage.fit

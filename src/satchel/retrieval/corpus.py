@@ -19,7 +19,7 @@ from satchel.storage import postings
 from satchel.storage.history import arrange, unpack_history
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import Commit, Outline, Segment
-from satchel.types import Reference
+from satchel.types import Label, Reference
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 
 
 Kept = TypeVar("Kept")
+_USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
 _FILES_AT_HAND = 200  # about 5 MB
 
 
@@ -157,9 +158,11 @@ class Corpus:
         return self._at_hand(self._references, path, lambda: self.snapshot.references(path))
 
     def uses(self, path: str) -> list[tuple[str, int]]:
-        """The names that a file refers to, each with its line."""
+        """The names that a file calls, uses or extends, each with its line."""
         return self._at_hand(
-            self._uses, path, lambda: [(last_name(use.name), use.line) for use in self.references(path)]
+            self._uses,
+            path,
+            lambda: [(last_name(use.name), use.line) for use in self.references(path) if use.label in _USES],
         )
 
     @staticmethod

@@ -7,7 +7,7 @@ from: what has to be read or changed often lies next to what the question descri
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +20,7 @@ from satchel.retrieval.evidence import saturated, summed
 from satchel.retrieval.question import Question
 from satchel.retrieval.signals.mentions import resolve
 from satchel.retrieval.signals.signal import Context
+from satchel.retrieval.signals.words import unit_worth
 from satchel.retrieval.views import View
 from satchel.storage.records import ChunkRecord, FileRecord
 from satchel.types import ChunkKind, Label, Passage
@@ -27,6 +28,7 @@ from satchel.types import ChunkKind, Label, Passage
 if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
 
+IN_DETAIL = 20  # files of which every piece is looked at
 _WHOLE_CHARS = 3_200  # a longer definition is offered in windows
 _IN_NAME = 2.0  # a word in a name counts like two more in the text
 _LONG = 0.5  # how much a long passage is held against it
@@ -61,11 +63,14 @@ class _Piece(NamedTuple):
     last: int
 
 
-def passages(context: Context, scores: Floats, *, files: int, count: int) -> list[Passage]:
-    """The `count` most promising passages of the best files, and the best one of each of these files;
-    best file first, in the order of their lines."""
+def passages(
+    context: Context, scores: Floats, *, files: int, count: int, in_detail: int = IN_DETAIL
+) -> list[Passage]:
+    """The `count` most promising passages of the best files, and the best one of each of these files; best
+    file first, in the order of their lines. Of files after the first `in_detail` only one is looked at."""
     order = np.argsort(-scores, kind="stable")[:files].tolist()
-    pieces = [piece for rank, at in enumerate(order) for piece in _pieces(context, rank, at)]
+    pieces = [piece for rank, at in enumerate(order[:in_detail]) for piece in _pieces(context, rank, at)]
+    pieces += _best_units(context, order, in_detail)
     if not pieces:
         return []
     held, names = _held(context, pieces)
@@ -187,6 +192,21 @@ def _pieces(context: Context, rank: int, at: int) -> Iterator[_Piece]:
             start += 1
 
 
+def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[_Piece]:
+    """Of each further candidate the unit with the best words."""
+    evidence = context.evidence
+    worth = np.round(evidence.by_unit(unit_worth(context), View.BLEND), 6) if start < len(order) else None
+    for rank, at in enumerate(order[start:], start):
+        assert worth is not None
+        first_unit = int(evidence.unit_starts[at])
+        own = worth[first_unit : first_unit + context.records[at].unit_count]
+        if len(own):
+            unit = first_unit + int(np.argmax(own))
+            first, last = _unit_lines(context, unit)
+            chunks = context.corpus.snapshot.chunks(context.records[at].path, first, last)
+            yield _Piece(rank, at, range(unit, unit + 1), tuple(chunks), first, last)
+
+
 def _unit_lines(context: Context, unit: int) -> tuple[int, int]:
     place = context.evidence.places[unit]
     return int(context.corpus.first_lines[place]), int(context.corpus.last_lines[place])
@@ -249,6 +269,8 @@ def _references(context: Context, pieces: Sequence[_Piece]) -> set[tuple[int, in
     telling = {name: numbers for name, numbers in defining.items() if len(numbers) <= _TOO_COMMON}
     found = set()
     for at, (lines, numbers) in starts.items():
+        if len(numbers) < 2:  # nothing else of this file is looked at
+            continue
         for name, line in context.corpus.uses(context.records[at].path):
             for target in telling.get(name, ()):
                 source = numbers[max(0, bisect_right(lines, line) - 1)]
@@ -308,9 +330,12 @@ def _head(context: Context, piece: _Piece) -> tuple[int, int]:
     """The signature of the first definition that starts here, or of the innermost that this is a part of."""
     path = piece.chunks[0].path
     known = context.corpus.definitions(path)
-    inside = [first for first, _ in known if piece.chunks[0].start_line <= first <= piece.last]
-    around = [first for first, last in known if first <= piece.first <= last]
-    start = inside[0] if inside else around[-1] if around else piece.first
+    at = bisect_left(known, (piece.chunks[0].start_line, 0))
+    if at < len(known) and known[at][0] <= piece.last:
+        start = known[at][0]
+    else:
+        around = (first for first, last in reversed(known[:at]) if last >= piece.first)
+        start = next(around, piece.first)
     lines = context.corpus.lines(path)
     end, depth = start, _depth(lines[start - 1])
     while depth > 0 and end < min(len(lines), start + _MOST_HEAD_LINES - 1):

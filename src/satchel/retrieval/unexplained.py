@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.names import last_name
-from satchel.types import ChunkKind, Label
+from satchel.types import ChunkKind
 
-_LOOKED_UP = 24  # names, the most used first
+_LOOKED_UP = 12  # names, the most used first
 _TOO_COMMON = 3  # definitions of a name; above this it is not clear which is meant
 _LEAST_LETTERS = 4  # shorter names are mostly local
 _CODE = frozenset(ChunkKind) - {ChunkKind.SECTION, ChunkKind.CONFIG, ChunkKind.TEXT, ChunkKind.FILE}
@@ -32,9 +31,7 @@ def unexplained(corpus: Corpus, spans: Sequence[tuple[str, int, int]]) -> list[U
         inside[path].update(range(first, last + 1))
     used: Counter[str] = Counter()
     for path, own in inside.items():
-        for use in corpus.references(path):
-            if use.label not in (Label.IMPORTS, Label.LINKS_TO) and use.line in own:
-                used[last_name(use.name)] += 1
+        used.update(name for name, line in corpus.uses(path) if line in own)
     found = []
     ranked = sorted(used.items(), key=lambda item: (-item[1], item[0]))
     for name, uses in [item for item in ranked if len(item[0]) >= _LEAST_LETTERS][:_LOOKED_UP]:

@@ -10,8 +10,9 @@ from functools import cached_property
 import msgspec
 
 from satchel.answering import CorpusReading
-from satchel.packing.assemble import Assembly, Plan
+from satchel.packing.assemble import Assembly
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Gauge, Size
+from satchel.packing.items import Plan
 from satchel.packing.pack import Counts, DropReason, Pack, Section
 from satchel.retrieval.corpus import Corpus
 from satchel.reviewing.notes import Notes, hints

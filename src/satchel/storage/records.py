@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,7 @@ _FAST_COMPRESSION = 1  # zlib level; higher ones cost more time than the space i
 _TITLE_SEPARATOR = "\x1f"
 RETIRED_LIMIT = 50_000  # the newest ended ids that a store remembers
 _LABELS = tuple(Label)
+_KINDS = {kind.value: kind for kind in ChunkKind}
 
 ChunkRow = tuple[str, str, int, int, int, int, str]
 _Extras = tuple[list[tuple[str, int, int]], tuple[tuple[int, int], ...]]
@@ -203,34 +204,18 @@ def split_title(title: str) -> tuple[str, ...]:
     return tuple(title.split(_TITLE_SEPARATOR)) if title else ()
 
 
-def chunk_record(row: Sequence[object], number: int, path: str) -> ChunkRecord:
+def chunk_record(row: Sequence[Any], number: int, path: str) -> ChunkRecord:
     """A chunk row with what its place in the store adds."""
     kind, title, level, start_line, end_line, body_offset, digest = row
     return ChunkRecord(
-        kind=ChunkKind(str(kind)),
-        title_path=split_title(str(title)),
-        level=int(str(level)),
-        start_line=int(str(start_line)),
-        end_line=int(str(end_line)),
-        body_offset=int(str(body_offset)),
-        digest=str(digest),
-        number=number,
-        path=path,
+        _KINDS[kind], split_title(title), level, start_line, end_line, body_offset, digest, number, path
     )
 
 
-def symbol(row: Sequence[object]) -> Symbol:
+def symbol(row: Sequence[Any]) -> Symbol:
     """A symbol row as the noun it stands for."""
     name, qualified_name, kind, start_line, end_line, signature, doc = row
-    return Symbol(
-        name=str(name),
-        qualified_name=str(qualified_name),
-        kind=ChunkKind(str(kind)),
-        start_line=int(str(start_line)),
-        end_line=int(str(end_line)),
-        signature=str(signature),
-        doc=str(doc),
-    )
+    return Symbol(name, qualified_name, _KINDS[kind], start_line, end_line, signature, doc)
 
 
 def parsed_from(

@@ -68,7 +68,7 @@ class BytePairs:
         if self._characters > PARTIAL_CHARACTERS:
             return self._build_whole()
         partial = self._partial
-        trigrams = vocabulary.trigrams_of(text.encode())
+        trigrams = vocabulary.trigrams_in_pieces(text.encode())
         if partial is not None and partial.known[trigrams].all():
             return partial.core
         return self._build_partial(partial, trigrams)

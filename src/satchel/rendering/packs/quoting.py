@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from satchel.packing.citation import one_line_each
 from satchel.packing.pack import WORK_TREE
@@ -23,6 +24,7 @@ def quoted_line(text: str) -> str:
     return " ".join(one_line(text).split())
 
 
+@lru_cache(maxsize=512)  # a pack is rendered again and again while it is filled
 def shown(content: str) -> str:
     """An item's content as every text format writes it: one line for each of its lines."""
     return visible(one_line_each(content))
