@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -20,7 +19,7 @@ from satchel.packing.sections import PackMode
 if TYPE_CHECKING:
     from satchel.engine import Engine
 
-TERMINAL, CONTEXT, FLAT = "terminal", "context", "json"
+CONTEXT, FLAT = "context", "json"
 
 
 class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,8 +35,8 @@ class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields
     ] = tokenizers.DEFAULT_BUDGET
     format: Annotated[
         str,
-        Meta(description="terminal, context (for agents; default in a pipe), markdown, xml, json, sections"),
-    ] = ""
+        Meta(description="terminal (default on one), context (for agents), markdown, xml, json or sections"),
+    ] = CONTEXT
     ref: Annotated[str, Meta(description="answer from this commit, branch or tag")] = ""
     diff: Annotated[
         str, Meta(description="pack a change for review: A..B, A...B, or A up to the work tree")
@@ -73,7 +72,7 @@ def run(engine: Engine, request: PackRequest) -> PackResponse:
     checkout. --diff A..B, --staged and --changed pack a change for review: the changed lines, what they
     touch, who calls it and what tests it. `satchel verify` checks a pack later, in any format.
     """
-    name = request.format or (TERMINAL if sys.stdout.isatty() else CONTEXT)
+    name = request.format
     renderer = plugins.load("renderer", name)
     wanted = _limits(request)
     change = _change(request)

@@ -164,8 +164,8 @@ def _request(command: Command, options: argparse.Namespace) -> Any:
             value = [*(value or ()), *extra]
         if value is not None:
             values[field.name] = _readable(value)
-    if options.json and "format" in command.request.__struct_fields__:
-        values.setdefault("format", "json")
+    if "format" in command.request.__struct_fields__ and (options.json or sys.stdout.isatty()):
+        values.setdefault("format", "json" if options.json else "terminal")
     try:
         return msgspec.convert(values, command.request)
     except msgspec.ValidationError as error:
