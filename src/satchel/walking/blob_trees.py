@@ -3,6 +3,7 @@ is not looked at, and nothing is written."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -21,7 +22,7 @@ STAGED = "staged"  # the ref of what `git add` was told
 _NAME_DIGITS = 16  # of a commit: enough to be its name in any repository
 
 
-class BlobTree:
+class BlobTree(ABC):
     """Files that are git blobs. Each is stamped with its blob: going from one such tree to another reads
     only what differs between them."""
 
@@ -72,16 +73,18 @@ class BlobTree:
         return False  # an index knows by its content id that it is of this tree
 
     def remember(self, file: Path, key: str, walk: Walk) -> None:
-        """Nothing is kept."""
+        return  # there is nothing that could change
 
+    @abstractmethod
     def head(self) -> str:
-        raise NotImplementedError
+        """The commit that the files come from; empty before the first one."""
 
     def history(self, head: str) -> list[Commit]:
         return history.read_history(self.root, head) if head else []
 
+    @abstractmethod
     def _list(self) -> git.TreeListing:
-        raise NotImplementedError
+        """Every file of the tree with its blob."""
 
     def _listed(self) -> git.TreeListing:
         if self._listing is None:
