@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from satchel.errors import SatchelError
     from satchel.retrieval.filters import Filters
     from satchel.serving.chunk_manager import ChunkManager, ChunkSearchTool
+    from satchel.serving.desk import answer
     from satchel.storage.memory import MemoryStore
     from satchel.types import Chunk, ChunkKind, Hit, Reference, Symbol
 
@@ -32,6 +33,7 @@ _HOMES = {
     "Reference": "satchel.types",
     "SatchelError": "satchel.errors",
     "Symbol": "satchel.types",
+    "answer": "satchel.serving.desk",
 }
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "SatchelError",
     "Symbol",
     "__version__",
+    "answer",
 ]
 
 

@@ -23,7 +23,7 @@ from satchel.errors import (
 )
 from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
 from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
-from satchel.indexing.upkeep import notes_if_fresh
+from satchel.indexing.upkeep import already_indexed, notes_if_fresh
 from satchel.lines import split_lines
 from satchel.plugins import late
 from satchel.retrieval.corpus import Corpus
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from satchel.packing import budget, layers, overview, sections, validation
     from satchel.packing.pack import Pack
     from satchel.retrieval import lookup, references, suggest
-    from satchel.storage import ref_indexes
+    from satchel.storage import memory, ref_indexes
     from satchel.tokenizers.tokenizer import Tokenizer
     from satchel.walking import blob_trees, changes, source_reader, watermark
 else:  # what a search of a fresh index does without
@@ -72,13 +72,14 @@ else:  # what a search of a fresh index does without
     lookup, references, suggest = (
         late(f"satchel.retrieval.{name}") for name in ("lookup", "references", "suggest")
     )
-    ref_indexes = late("satchel.storage.ref_indexes")
+    memory, ref_indexes = late("satchel.storage.memory"), late("satchel.storage.ref_indexes")
     blob_trees, changes, source_reader, watermark = (
         late(f"satchel.walking.{name}") for name in ("blob_trees", "changes", "source_reader", "watermark")
     )
 
 
 RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
+_TIMES_OVERTAKEN = 4  # by other processes that index the same folder; then the older walk has to do
 _CHANGE_TITLES = {"": "changes in the work tree", "--staged": "staged changes"}
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
@@ -98,6 +99,7 @@ class Engine:
         self.notes: tuple[str, ...] = ()
         self.progress: refresh.Progress | None = None  # who hears of long work
         self.last_refresh: Refresh | None = None  # None as long as the index was only opened
+        self.known_state: Callable[[], IndexState | None] | None = None  # from who watches the tree
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
         self._alone = False  # nothing is taken from other indexes
         self._tree = tree or WorkTree(root, options.walk)
@@ -142,20 +144,46 @@ class Engine:
         else:
             self.notes = notes
 
-    def refresh(self, *, force: bool = False, paths: Sequence[str] | None = None) -> Refresh:
+    def refresh(
+        self,
+        *,
+        force: bool = False,
+        paths: Sequence[str] | None = None,
+        mark: watermark.Watermark | None = None,
+    ) -> Refresh:
         """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
-        changed. An index that cannot be used is set aside and built anew."""
-        if paths is not None and self.store.exists() and not self._takes_a_walk(paths):
+        changed, and with the `mark` of a moment up to which nothing else had changed, the index is known to
+        be true to it. An index that cannot be used is set aside and built anew."""
+        for _ in range(_TIMES_OVERTAKEN):
+            try:
+                return self._refresh(force, paths, mark, self._generation())
+            except refresh.Overtaken:
+                mark = None  # what the other process was told of may be newer
+        return self._refresh(force, paths, None, None)
+
+    def _refresh(
+        self,
+        force: bool,
+        paths: Sequence[str] | None,
+        mark: watermark.Watermark | None,
+        base: int | None,
+    ) -> Refresh:
+        if paths is not None and self.store.exists() and not self._takes_a_walk(paths, mark):
             walk = self._tree.look(paths)
             meta = {"signature": signature(self.options.walk, model_id())}
+            done = self._already_indexed(walk, paths, meta, mark)
+            if done is not None and not force:
+                self.last_refresh = done
+                return done
+            if mark is not None and mark.file_count is None:
+                meta["watermark"] = encode_watermark(mark)
         else:
-            paths = None
+            paths = mark = None
             before = self._watermark() if in_repository(self.root) else None
             walk = self._tree.entries()
-            mark = encode_watermark(before or self._watermark(walk))
             meta = {
                 "signature": signature(self.options.walk, model_id()),
-                "watermark": mark,
+                "watermark": encode_watermark(before or self._watermark(walk)),
                 "root_path": str(self.root),
                 HISTORY_HEAD: self._tree.head(),
             }
@@ -185,6 +213,8 @@ class Engine:
                     else lambda: pack_history(self._tree.history(meta[HISTORY_HEAD])),
                     hashes=reader.hashes,
                     others=others,
+                    base=base,
+                    sealing=self._seal if mark is not None and mark.file_count is not None else None,
                 )
         except (IndexCorrupt, IndexIncompatible) as error:
             return self.rebuild(error)
@@ -199,8 +229,46 @@ class Engine:
         self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew")
         return report
 
-    def _takes_a_walk(self, paths: Sequence[str]) -> bool:
-        """Whether more than these files may have changed: a folder came or went, or a rule changed."""
+    def mark(self) -> watermark.Watermark:
+        """A watermark for `refresh(paths=…)`, at the price of a question to git and never of a walk: without
+        git the files that the index holds are counted when they are all there."""
+        if in_repository(self.root):
+            found = watermark.from_git(self.root)
+            if found is not None:
+                return found
+        return watermark.of_files(())
+
+    def _seal(self, snapshot: Snapshot) -> dict[str, str]:
+        """The watermark of a folder without git, from what the index holds: it says stale when a file differs
+        that nobody spoke of."""
+        entries = [FileEntry(record.path, record.size, record.mtime_ns) for record in snapshot.files()]
+        read = [record for record in snapshot.skipped() if record.size >= 0]
+        entries += [FileEntry(item.skipped.path, item.size, item.mtime_ns) for item in read]
+        return {"watermark": encode_watermark(watermark.of_files(entries))}
+
+    def _already_indexed(
+        self, walk: Walk, paths: Sequence[str], meta: dict[str, str], mark: watermark.Watermark | None
+    ) -> Refresh | None:
+        with suppress(IndexProblem):
+            snapshot = self.snapshot()
+            if mark is not None:
+                sealed = self._seal(snapshot) if mark.file_count is not None else None
+                meta = meta | (sealed or {"watermark": encode_watermark(mark)})
+            return already_indexed(self._tree, snapshot, walk, paths, meta)
+        return None
+
+    def _generation(self) -> int | None:
+        """The generation that a walk of now goes out from; None where no walk can be overtaken."""
+        if self._tree.content_id:
+            return None
+        with suppress(IndexProblem, ConfigError):
+            return self.snapshot().generation if self.store.exists() else 0
+        return None
+
+    def _takes_a_walk(self, paths: Sequence[str], mark: watermark.Watermark | None) -> bool:
+        """Whether more than these files may have changed: a folder came or went, a rule or the commit changed."""
+        if mark is not None and (mark.git_head or "") != self.snapshot().meta().get(HISTORY_HEAD, ""):
+            return True
         if any(path.rpartition("/")[2] in RULE_FILES or (self.root / path).is_dir() for path in paths):
             return True
         gone = [path for path in paths if not (self.root / path).exists() and not self.snapshot().file(path)]
@@ -494,8 +562,15 @@ class Engine:
         ((_, source),) = reader([FileEntry(path, 0, 0)])
         return source
 
+    def in_memory(self) -> Engine:
+        """The same root with an index that is kept nowhere."""
+        return Engine(self.root, memory.MemoryStore(), self.options)
+
     def state(self) -> IndexState:
-        """How the index stands to the tree."""
+        """How the index stands to the tree: as whoever watches it knows, or found out now."""
+        known = self.known_state() if self.known_state is not None else None
+        if known is not None:
+            return known
         project = decode_watermark(encode_watermark(self._watermark()))
         assert project is not None
         if not self.store.exists():
@@ -511,6 +586,16 @@ class Engine:
         if self._tree.content_id:
             return watermark.of_content(self._tree.head(), self._tree.content_id)
         return watermark.compute(self.root, self.options.walk, walk)
+
+    def let_go(self) -> None:
+        """Release the generation that was read last; the next question takes the newest. Who rests for long
+        does so, because the log of the index grows for as long as anybody holds an old generation."""
+        self._release()
+
+    def index_folder(self) -> Path | None:
+        """The folder of the index, which is made if it is not there; None where it is in no folder."""
+        self._prepare_folder()
+        return self.store.path.parent if isinstance(self.store, SqliteStore) else None
 
     def close(self) -> None:
         """Release the index."""

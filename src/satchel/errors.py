@@ -3,19 +3,26 @@
     SatchelError
     ├── InvalidRequest          invalid_request      a flag, field or option that cannot be used
     │   ├── InvalidQuery        invalid_query        an empty or impossible question
-    │   └── InvalidBudget       invalid_budget       a budget too small to answer in
+    │   ├── InvalidBudget       invalid_budget       a budget too small to answer in
+    │   ├── InvalidCursor       invalid_cursor       a cursor that was not given out
+    │   └── TooLarge            too_large            a request above its limit
     ├── ProjectNotFound         project_not_found    the segment is no folder
     ├── PathNotAllowed          path_not_allowed     a path that leaves the root
+    ├── CursorMismatch          cursor_mismatch      a cursor of another question, root or index
     ├── FileNotFound            file_not_found
     ├── ChunkNotFound           chunk_not_found
     ├── SymbolNotFound          symbol_not_found
     ├── RefNotFound             ref_not_found        a git ref that cannot be read
     ├── IndexProblem
     │   ├── IndexMissing        index_missing
+    │   ├── IndexStale          index_stale          and the caller takes no stale answer
     │   ├── IndexCorrupt        index_corrupt
     │   ├── IndexIncompatible   index_incompatible   written by a newer Satchel
     │   └── IndexBusy           index_busy           another process is indexing
     ├── ConfigError             config_error
+    ├── Unauthorized            unauthorized         a server asks for a token
+    ├── Timeout                 timeout              the answer took longer than the caller waits
+    ├── Cancelled               cancelled            the caller went away
     ├── Unsupported             unsupported
     └── Internal                internal
 
@@ -70,6 +77,18 @@ class InvalidBudget(InvalidRequest):
     code = "invalid_budget"
 
 
+class InvalidCursor(InvalidRequest):
+    code = "invalid_cursor"
+
+
+class TooLarge(InvalidRequest):
+    code = "too_large"
+
+
+class CursorMismatch(SatchelError):
+    code = "cursor_mismatch"
+
+
 class ProjectNotFound(SatchelError):
     code = "project_not_found"
 
@@ -102,6 +121,10 @@ class IndexMissing(IndexProblem):
     code = "index_missing"
 
 
+class IndexStale(IndexProblem):
+    code = "index_stale"
+
+
 class IndexCorrupt(IndexProblem):
     code = "index_corrupt"
 
@@ -116,6 +139,18 @@ class IndexBusy(IndexProblem):
 
 class ConfigError(SatchelError):
     code = "config_error"
+
+
+class Unauthorized(SatchelError):
+    code = "unauthorized"
+
+
+class Timeout(SatchelError):
+    code = "timeout"
+
+
+class Cancelled(SatchelError):
+    code = "cancelled"
 
 
 class Unsupported(SatchelError):

@@ -17,12 +17,15 @@ from satchel.errors import Unsupported
 # kind -> (folder, the name that every file in it defines); a file without it is not a plug-in
 _DOORS = {
     "chunker": ("satchel.chunking", "CHUNKER"),
+    "client": ("satchel.serving.clients", "CLIENT"),
     "command": ("satchel.commands", "COMMAND"),
     "language": ("satchel.languages", "LANGUAGE"),
     "renderer": ("satchel.rendering.packs", "RENDERER"),
     "signal": ("satchel.retrieval.signals", "SIGNAL"),
     "store": ("satchel.storage", "STORE"),
     "tokenizer": ("satchel.tokenizers", "TOKENIZER"),
+    "transport": ("satchel.serving.transports", "TRANSPORT"),
+    "verb": ("satchel.serving.verbs", "VERB"),
 }
 
 

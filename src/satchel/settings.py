@@ -47,11 +47,16 @@ def load(root: Path, *, index_dir: Path | None = None, workers: int = 0, profile
     """The options of a project: what the caller gave, over the environment, over the files."""
     walk = _apply(WalkOptions(), _read(_user_file()), trusted=True)
     walk = _apply(walk, _read(root / PROJECT_FILE), trusted=False)
-    profile = profile or os.environ.get("SATCHEL_PROFILE") or QUALITY
+    number = workers or _environment_number("SATCHEL_WORKERS")
+    options = Options(walk, number, index_dir or _home(root))
+    return with_profile(options, profile or os.environ.get("SATCHEL_PROFILE") or QUALITY)
+
+
+def with_profile(options: Options, profile: str) -> Options:
+    """The options with another way to rank."""
     if profile not in (QUALITY, FAST):
         raise ConfigError(f"profile is {profile!r}", hint=f"use {QUALITY} or {FAST}")
-    number = workers or _environment_number("SATCHEL_WORKERS")
-    return Options(walk, number, index_dir or _home(root), profile)
+    return replace(options, profile=profile)
 
 
 def leave_out(options: Options, root: Path, *places: Path) -> Options:

@@ -57,6 +57,21 @@ class RelatedMode(StrEnum):
     FOCUS = "focus"
 
 
+class AnchorPolicy(StrEnum):
+    """Whether what a question names outright must be there, or counts as words like all others."""
+
+    AUTO = "auto"
+    OFF = "off"
+
+
+class ResponseMode(StrEnum):
+    """How much an answer says beside the facts: the state of the index, all there is to tell, or nothing."""
+
+    FACTS = "facts"
+    FULL = "full"
+    MINIMAL = "minimal"
+
+
 class SkipReason(StrEnum):
     """Why a file that the walk met is not in the index."""
 

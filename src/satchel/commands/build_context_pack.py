@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
-from satchel.commands.command import Command, Positional
+from satchel.commands.command import Command, LocalPath, Positional, Verbatim
 from satchel.commands.shared import FilterFields, at_ref, trace_of
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.packing.budget import Gauge
@@ -39,7 +39,9 @@ class BuildContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_un
     section_caps: Annotated[
         dict[str, int], Meta(description="pieces a section may have before others, as definitions=4,tests=0")
     ] = msgspec.field(default_factory=dict)
-    tokenizer: Annotated[str, Meta(description="how tokens are counted")] = tokenizers.DEFAULT_BUDGET
+    tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
+        tokenizers.DEFAULT_BUDGET
+    )
     trace: Annotated[bool, Meta(description="say what was done to answer")] = False
 
 
@@ -54,7 +56,7 @@ class Snippet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     content_hash: str
     file_hash: str
     selection_reason: tuple[str, ...]
-    content: str
+    content: Annotated[str, Verbatim()]
     kind: str = ""
     symbol: str = ""
     score: float = 0.0
@@ -214,4 +216,11 @@ def _snippet(item: Item) -> Snippet:
     )
 
 
-COMMAND = Command("build_context_pack", BuildContextPackRequest, BuildContextPackResponse, run, counted=True)
+COMMAND = Command(
+    "build_context_pack",
+    BuildContextPackRequest,
+    BuildContextPackResponse,
+    run,
+    counted=True,
+    tool="build_context_pack",
+)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
+    from satchel.commands.session import Session
     from satchel.engine import Engine
 
 
@@ -25,17 +26,31 @@ class Flag(msgspec.Struct, frozen=True):
     name: str
 
 
+class LocalPath(msgspec.Struct, frozen=True):
+    """Marks a request field that names a file of the machine: the command line takes it, a server does not.
+    With `or_name`, a plain name is no path."""
+
+    or_name: bool = False
+
+
+class Verbatim(msgspec.Struct, frozen=True):
+    """Marks a response field that holds text of the repository, which an agent's text form shows already."""
+
+
 class Command(msgspec.Struct, frozen=True):
     """A verb. `fresh` commands bring the index up to date before they run; the JSON of a `counted` one is
-    what its budget counts, and is given as it was counted. A command whose response says `ok = False` ran,
-    but what it checked does not hold."""
+    what its budget counts, and is given as it was counted. One that `composes` others gets the session
+    instead of the engine. `tool` is its name among the few tools that agents are offered; without one it is not. A
+    command whose response says `ok = False` ran, but what it checked does not hold."""
 
     name: str
     request: type[msgspec.Struct]
     response: type[msgspec.Struct]
-    run: Callable[[Engine, Any], Any]
+    run: Callable[[Engine, Any], Any] | Callable[[Session, Any], Any]
     fresh: bool = True
     counted: bool = False
+    composes: bool = False
+    tool: str = ""
 
     @property
     def help(self) -> str:

@@ -9,14 +9,14 @@ from msgspec import Meta
 
 from satchel import tokenizers
 from satchel.commands import build_context_pack
-from satchel.commands.command import Command, Positional
+from satchel.commands.command import Command, LocalPath, Positional, Verbatim
 from satchel.commands.index_state import IndexStateItem, index_state
 from satchel.commands.shared import FilterFields, at_ref, trace_of
 from satchel.errors import InvalidRequest
 from satchel.packing.budget import Gauge
 from satchel.packing.pack import Item, Pack, Trust
 from satchel.packing.preferences import Preferences
-from satchel.types import RelatedMode, Strategy
+from satchel.types import AnchorPolicy, RelatedMode, ResponseMode, Strategy
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -35,7 +35,9 @@ class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
     limit: Annotated[int, Meta(description="primary items at most (1 to 100)")] = 10
     max_chars: Annotated[int, Meta(description="characters the whole answer may take")] = DEFAULT_CHARS
     budget_tokens: Annotated[int, Meta(description="tokens it may take as well; 0: no such limit")] = 0
-    tokenizer: Annotated[str, Meta(description="how tokens are counted")] = tokenizers.DEFAULT_BUDGET
+    tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
+        tokenizers.DEFAULT_BUDGET
+    )
     prefer_code: Annotated[
         bool | None, Meta(description="code before documents, or the other way round (default: by question)")
     ] = None
@@ -50,6 +52,12 @@ class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
     max_related_per_primary: Annotated[int, Meta(description="related items for each primary one")] = 3
     ref: Annotated[str, Meta(description="answer from this commit, branch or tag")] = ""
     trace: Annotated[bool, Meta(description="say what was done to answer")] = False
+    anchor_policy: Annotated[
+        AnchorPolicy, Meta(description="auto: say when what is named is not here; off: names are words")
+    ] = AnchorPolicy.AUTO
+    response_mode: Annotated[
+        ResponseMode, Meta(description="facts, full (with a trace) or minimal (no state of the index)")
+    ] = ResponseMode.FACTS
 
 
 class ContextItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,8 +71,8 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     symbol: str = ""
     type: str = ""
     score: float
-    imports: tuple[str, ...]
-    content: str
+    imports: Annotated[tuple[str, ...], Verbatim()]
+    content: Annotated[str, Verbatim()]
     chunk_id: str
     content_hash: str
     relationship: tuple[str, ...] = ()
@@ -113,8 +121,11 @@ def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
     """
     _check(request)
     with at_ref(engine, request.ref) as chosen:
-        state = _state(chosen, request.max_chars or request.budget_tokens * _CHARS_PER_TOKEN)
-        trace = trace_of(chosen) if request.trace else None
+        minimal = request.response_mode is ResponseMode.MINIMAL
+        room = request.max_chars or request.budget_tokens * _CHARS_PER_TOKEN
+        state = None if minimal else _state(chosen, room)
+        traced = request.trace or request.response_mode is ResponseMode.FULL
+        trace = trace_of(chosen) if traced and not minimal else None
         gauge = Gauge(
             lambda pack: encode(response_of(pack, state, trace)),
             tokenizers.get(request.tokenizer),
@@ -130,6 +141,7 @@ def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
                 strategy=request.strategy,
                 limit=request.limit,
                 max_related_per_primary=request.max_related_per_primary,
+                anchors=request.anchor_policy is AnchorPolicy.AUTO,
             ),
         )
         return response_of(pack, state, trace)
@@ -211,4 +223,6 @@ def _item(item: Item, pack_ref: str) -> ContextItem:
     )
 
 
-COMMAND = Command("context_pack", ContextPackRequest, ContextPackResponse, run, counted=True)
+COMMAND = Command(
+    "context_pack", ContextPackRequest, ContextPackResponse, run, counted=True, tool="context_pack"
+)

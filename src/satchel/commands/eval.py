@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
-from satchel.commands.command import Command, Flag, Positional
+from satchel.commands.command import Command, Flag, LocalPath, Positional
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 from satchel.settings import FAST, QUALITY
@@ -49,7 +49,10 @@ class Profile(StrEnum):
 
 class EvalRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     dataset: Annotated[
-        str, Meta(description="a file of questions with known answers (JSON lines)"), Positional()
+        str,
+        Meta(description="a file of questions with known answers (JSON lines)"),
+        Positional(),
+        LocalPath(),
     ] = ""
     history: Annotated[
         int | None, Meta(description="take the questions from the last so many usable commits")
@@ -57,14 +60,20 @@ class EvalRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     repo: Annotated[str, Meta(description="only the dataset's rows of this repository")] = ""
     set: Annotated[str, Meta(description="only the dataset's rows of this set")] = ""
     by: Annotated[By | None, Meta(description="also by category, language or set")] = None
-    tokenizer: Annotated[str, Meta(description="how tokens are counted (default: characters / 4)")] = ""
+    tokenizer: Annotated[
+        str, Meta(description="how tokens are counted (default: characters / 4)"), LocalPath(or_name=True)
+    ] = ""
     profile: Annotated[Profile | None, Meta(description="rank by quality or fast")] = None
-    save: Annotated[str, Meta(description="write every question with its results and scores here")] = ""
-    compare: Annotated[str, Meta(description="compare with an evaluation that was saved here")] = ""
+    save: Annotated[
+        str, Meta(description="write every question with its results and scores here"), LocalPath()
+    ] = ""
+    compare: Annotated[
+        str, Meta(description="compare with an evaluation that was saved here"), LocalPath()
+    ] = ""
     compare_profile: Annotated[
         Profile | None, Meta(description="ask everything again with this profile, and compare with that")
     ] = None
-    plot: Annotated[str, Meta(description="draw recall against tokens here (SVG)")] = ""
+    plot: Annotated[str, Meta(description="draw recall against tokens here (SVG)"), LocalPath()] = ""
     gates: Annotated[
         tuple[str, ...],
         Meta(description="METRIC>=VALUE that must hold, else the exit code is 1 (repeatable)"),

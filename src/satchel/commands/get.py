@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import ids, tokenizers
-from satchel.commands.command import Command, Positional
+from satchel.commands.command import Command, LocalPath, Positional, Verbatim
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.packing import widening
 from satchel.packing.fetch import Mode, StopReason, fit, headroom, least_budget, show
@@ -40,7 +40,9 @@ class GetRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     )
     budget: Annotated[int | None, Meta(description="tokens at most, over all chunks together")] = None
     max_chunks: Annotated[int, Meta(description="chunks at most")] = MAX_IDS
-    tokenizer: Annotated[str, Meta(description="how tokens are counted")] = tokenizers.DEFAULT
+    tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
+        tokenizers.DEFAULT
+    )
 
 
 class GotChunk(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -60,7 +62,7 @@ class GotChunk(msgspec.Struct, frozen=True, omit_defaults=True):
     fate: str
     content_hash: str
     file_hash: str
-    text: str
+    text: Annotated[str, Verbatim()]
     redactions: int = 0
     detail: str = ""
     symbol: str = ""
@@ -215,4 +217,4 @@ def _id(entry: _Entry) -> str:
     return ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if chunk else entry.span.locator
 
 
-COMMAND = Command("get", GetRequest, GetResponse, run)
+COMMAND = Command("get", GetRequest, GetResponse, run, tool="get")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,7 +22,27 @@ class IndexItem(msgspec.Struct, frozen=True, omit_defaults=True):
     watermark: dict[str, Any] | None = None
 
 
-class IndexStateItem(msgspec.Struct, frozen=True, kw_only=True):
+class ReindexResult(StrEnum):
+    """How an attempt to bring the index up to date ended."""
+
+    OK = "ok"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class ReindexItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was done about a stale index before it was asked."""
+
+    attempted: bool
+    performed: bool
+    budget_ms: int
+    duration_ms: int
+    result: ReindexResult
+    error: str = ""
+
+
+class IndexStateItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the project is at, what the index is at, and in what way they differ."""
 
     schema_version: int
@@ -31,6 +52,7 @@ class IndexStateItem(msgspec.Struct, frozen=True, kw_only=True):
     index: IndexItem
     stale: bool
     stale_reasons: tuple[str, ...]
+    reindex: ReindexItem | None = None
 
 
 def index_state(engine: Engine) -> IndexStateItem:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
-from satchel.commands.command import Command
+from satchel.commands.command import Command, LocalPath, Verbatim
 from satchel.errors import InvalidBudget
 from satchel.packing.overview import render
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 class MapRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budget_tokens: Annotated[int, Meta(description="tokens the map may take")] = 1024
-    tokenizer: Annotated[str, Meta(description="how tokens are counted")] = tokenizers.DEFAULT
+    tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
+        tokenizers.DEFAULT
+    )
 
 
 class MapItem(msgspec.Struct, frozen=True):
@@ -36,7 +38,7 @@ class MapResponse(msgspec.Struct, frozen=True):
     budget_tokens: int
     used_tokens: int
     tokenizer: str
-    text: str
+    text: Annotated[str, Verbatim()]
     symbols: list[MapItem]
 
 
@@ -61,4 +63,4 @@ def run(engine: Engine, request: MapRequest) -> MapResponse:
     )
 
 
-COMMAND = Command("map", MapRequest, MapResponse, run)
+COMMAND = Command("map", MapRequest, MapResponse, run, tool="map")

@@ -10,7 +10,7 @@ from msgspec import Meta
 from satchel import plugins, tokenizers
 from satchel.commands import build_context_pack, context_pack
 from satchel.commands.build_context_pack import DEFAULT_TOKENS, BuildContextPackRequest
-from satchel.commands.command import Command, Positional
+from satchel.commands.command import Command, LocalPath, Positional, Verbatim
 from satchel.commands.shared import FilterFields, at_ref, trace_of
 from satchel.errors import InvalidQuery, InvalidRequest
 from satchel.packing.pack import Pack
@@ -31,7 +31,9 @@ class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields
     ] = None
     max_chars: Annotated[int | None, Meta(description="characters it may take, instead or as well")] = None
     tokenizer: Annotated[
-        str, Meta(description="o200k, cl100k, claude, chars4 or the path of a tokenizer.json")
+        str,
+        Meta(description="o200k, cl100k, claude, chars4 or the path of a tokenizer.json"),
+        LocalPath(or_name=True),
     ] = tokenizers.DEFAULT_BUDGET
     format: Annotated[
         str,
@@ -57,7 +59,7 @@ class PackResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """`document` is the whole pack in its format; it is what the budget counts."""
 
     format: str
-    document: str
+    document: Annotated[str, Verbatim()]
     used_tokens: int
     used_chars: int
     tokenizer: str

@@ -87,4 +87,4 @@ def _item(reference: ResolvedReference) -> RefItem:
     )
 
 
-COMMAND = Command("refs", RefsRequest, RefsResponse, run)
+COMMAND = Command("refs", RefsRequest, RefsResponse, run, tool="references")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Flag, Positional
+from satchel.commands.command import Command, Flag, Positional, Verbatim
 from satchel.commands.shared import FilterFields
 from satchel.types import Hit
 
@@ -41,7 +41,7 @@ class SearchHit(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     name: str
     score: float
-    snippet: str
+    snippet: Annotated[str, Verbatim()]
     reasons: tuple[ReasonItem, ...] = ()
 
 
@@ -87,4 +87,4 @@ def _item(hit: Hit) -> SearchHit:
     )
 
 
-COMMAND = Command("search", SearchRequest, SearchResponse, run)
+COMMAND = Command("search", SearchRequest, SearchResponse, run, tool="search")

@@ -74,4 +74,4 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
     )
 
 
-COMMAND = Command("status", StatusRequest, StatusResponse, run, fresh=False)
+COMMAND = Command("status", StatusRequest, StatusResponse, run, fresh=False, tool="status")

@@ -38,4 +38,4 @@ def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
     return SymbolsResponse(request.name, len(found), [symbol_item(item) for item in found[: request.limit]])
 
 
-COMMAND = Command("symbols", SymbolsRequest, SymbolsResponse, run)
+COMMAND = Command("symbols", SymbolsRequest, SymbolsResponse, run, tool="symbols")

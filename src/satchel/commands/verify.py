@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from satchel import plugins, tokenizers
 from satchel.commands.cited_trees import CitedTrees
-from satchel.commands.command import Command, Positional
+from satchel.commands.command import Command, LocalPath, Positional, Verbatim
 from satchel.errors import InvalidRequest
 from satchel.packing import pack_file
 from satchel.packing.citation import CitedPack, one_line_each
@@ -31,11 +31,17 @@ STANDARD_INPUT = "-"
 
 
 class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pack: Annotated[str, Meta(description="the pack: a file, or - for standard input"), Positional()] = ""
+    pack: Annotated[
+        str, Meta(description="the pack: a file, or - for standard input"), Positional(), LocalPath()
+    ] = ""
     ref: Annotated[str, Meta(description="check against this commit, branch or tag, or worktree")] = ""
     refresh: Annotated[bool, Meta(description="write the pack as it is now")] = False
-    output: Annotated[str, Meta(description="with --refresh: write here, not over the pack")] = ""
-    tokenizer: Annotated[str, Meta(description="with --refresh: count its tokens by this one")] = ""
+    output: Annotated[str, Meta(description="with --refresh: write here, not over the pack"), LocalPath()] = (
+        ""
+    )
+    tokenizer: Annotated[
+        str, Meta(description="with --refresh: count its tokens by this one"), LocalPath(or_name=True)
+    ] = ""
     text: Annotated[str, Meta(description="the pack itself, instead of a file")] = ""
 
 
@@ -64,7 +70,7 @@ class VerifyResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     items: list[VerifyItem]
     written: str = ""
     left_out: list[str] = msgspec.field(default_factory=list)
-    refreshed: str = ""
+    refreshed: Annotated[str, Verbatim()] = ""
 
 
 class _Read(NamedTuple):

@@ -29,7 +29,12 @@ _SEGMENT_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make on
 _RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
 
 Progress = Callable[[int, int], None]
+Sealing = Callable[[Snapshot], dict[str, str]]
 Hashes = Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, str]]]
+
+
+class Overtaken(Exception):
+    """Another process wrote a generation after the walk: what the walk does not show may be newer than it."""
 
 
 def refresh(
@@ -45,23 +50,31 @@ def refresh(
     history: Callable[[], bytes] | None = None,
     hashes: Hashes | None = None,
     others: Sequence[Snapshot] = (),
+    base: int | None = None,
+    sealing: Sealing | None = None,
 ) -> Refresh:
     """Refresh an index. `walk` is of the whole tree, or of `paths` alone; `meta` is kept with the
     index and holds its signature; `progress` hears (files done, files to do); `history` gives the packed
     past of the head in `meta` and is asked only when the index has the past of another; `hashes` gives the
-    hashes of files as they are; `others` are indexes of the same signature, whose content is known too."""
+    hashes of files as they are; `others` are indexes of the same signature, whose content is known too.
+    `base` is the generation that there was before the walk, and `Overtaken` is raised if there is another
+    now; `sealing` gives what else is kept, from the manifest as it has become."""
     if paths is None and not force and store.exists():
         with closing(store.snapshot()) as snapshot:
             nothing_to_do = unchanged(snapshot, walk, meta)
         if nothing_to_do is not None:
             return nothing_to_do
     with store.write() as writer:
+        if base is not None and writer.snapshot.generation != base:
+            raise Overtaken
         run = _Run(writer, stages, workers, progress)
         run.hashes, run.others = hashes, others
         known = writer.snapshot.meta().get(HISTORY_HEAD, "")
         report = run.run(walk, meta, paths, force)
         if history is not None and (report.rebuilt or known != meta.get(HISTORY_HEAD, "")):
             writer.put_history(history())
+        if sealing is not None:
+            writer.set_meta(sealing(writer.snapshot))
         return report
 
 

@@ -6,12 +6,12 @@ nothing, their content.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from satchel.ids import hash_bytes
-from satchel.indexing.plan import HISTORY_HEAD, Plan, plan_all
+from satchel.indexing.plan import HISTORY_HEAD, Plan, Refresh, plan_all, plan_paths
 from satchel.storage.protocol import Snapshot
 from satchel.types import Skipped, Walk
 
@@ -47,6 +47,20 @@ def notes_if_fresh(
     if memory is not None:
         tree.remember(memory, key, walk)
     return walk.notes
+
+
+def already_indexed(
+    tree: Tree, snapshot: Snapshot, walk: Walk, paths: Sequence[str], wanted: dict[str, str]
+) -> Refresh | None:
+    """The report of a refresh of some paths that has nothing to do, as when another process was quicker;
+    None if there is something. `wanted` is what the index has to keep of them."""
+    stored = snapshot.meta()
+    if any(stored.get(key) != value for key, value in wanted.items()):
+        return None
+    plan = plan_paths(snapshot, walk, paths)
+    if not plan.empty and not _only_in_doubt(tree, snapshot, plan):
+        return None
+    return Refresh(snapshot.generation, kept=plan.kept + len(plan.changed), skipped=len(plan.skipped))
 
 
 def _only_in_doubt(tree: Tree, snapshot: Snapshot, plan: Plan) -> bool:

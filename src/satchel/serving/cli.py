@@ -20,9 +20,10 @@ _EPILOG = """examples:
   satchel refs SessionStore                          who calls, imports, extends this
   satchel map --budget-tokens 1000                   the repository at a glance
   satchel build && satchel prompt                    the three-layer pack, ready for a system prompt
+  satchel install                                    let the agent clients of this machine use it
 
 exit codes: 0 done, 1 a check found problems, 2 bad request, 3 not found, 4 index unusable,
-5 index busy, 6 bad settings, 70 internal error"""
+5 index busy, 6 bad settings, 7 not authorised, 8 out of time, 70 internal error"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,14 +6,17 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any, NoReturn, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
 import msgspec
 
 from satchel import plugins
 from satchel.commands.command import Command, Flag, Positional
-from satchel.errors import IndexBusy, IndexCorrupt, InvalidRequest, SatchelError
-from satchel.serving.envelope import EXIT_CODES, EXIT_DOES_NOT_HOLD, EXIT_OK
+from satchel.errors import IndexBusy, IndexCorrupt, InvalidRequest, SatchelError, Unsupported
+from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
+
+if TYPE_CHECKING:
+    from satchel.serving.verb import Verb
 
 _HELP_WIDTH = 100
 
@@ -22,15 +25,36 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
     """Parse, run, print."""
     as_json = "--json" in given
     try:
-        named = bool(given) and not given[0].startswith("-")  # then only that command's file is loaded
-        parser = _parser(description, epilog, given[:1] if named else plugins.names("command"))
-        options = parser.parse_args(given or ["--help"])
-        response = _answer(options)
+        word = _word(given)
+        if isinstance(word, Command) or word is None:
+            response = _answer(_parser(description, epilog, word).parse_args(given or ["--help"]))
+            counted = word is not None and word.counted
+            _print_answer(response, as_json=as_json, counted=counted)
+        else:
+            response = _do(word, _parser(description, epilog, word).parse_args(given))
     except SatchelError as error:
         _print_error(error, as_json=as_json)
-        return EXIT_CODES[error.code]
-    _print_answer(response, as_json=as_json, counted=plugins.load("command", options.command).counted)
+        return ERRORS[error.code].exit
+    if isinstance(response, int):
+        return response
     return EXIT_OK if getattr(response, "ok", True) else EXIT_DOES_NOT_HOLD
+
+
+def _word(given: list[str]) -> Any:
+    """What the line asks for, loading no other word's file; None if it asks for help alone."""
+    if not given or given[0].startswith("-"):
+        return None
+    return _load(given[0])
+
+
+def _load(name: str) -> Any:
+    try:
+        return plugins.load("command", name)
+    except Unsupported:
+        words = sorted({*plugins.names("command"), *plugins.names("verb")})
+        if name not in words:
+            raise InvalidRequest(f"unknown command {name!r}", hint=f"known: {', '.join(words)}") from None
+        return plugins.load("verb", name)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -40,7 +64,7 @@ class _Parser(argparse.ArgumentParser):
         raise InvalidRequest(message, hint=f"{self.prog} --help")
 
 
-def _parser(description: str, epilog: str, names: list[str]) -> argparse.ArgumentParser:
+def _parser(description: str, epilog: str, word: Command | Verb | None) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="satchel",
         description=description,
@@ -49,18 +73,21 @@ def _parser(description: str, epilog: str, names: list[str]) -> argparse.Argumen
     )
     parser.add_argument("--version", "-V", action="store_true", help="print the version")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in names:
-        command: Command = plugins.load("command", name)
-        summary = command.help.split("\n", 1)[0]
+    for one in [word] if word is not None else _all_words():
         sub = commands.add_parser(
-            name,
-            help=summary,
-            description=command.help,
+            one.name,
+            help=one.help.split("\n", 1)[0],
+            description=one.help,
             formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
         )
-        _add_shared(sub, command)
-        _add_fields(sub, command)
+        if isinstance(one, Command):
+            _add_shared(sub, one)
+        _add_fields(sub, one.request)
     return parser
+
+
+def _all_words() -> list[Any]:
+    return [plugins.load(kind, name) for kind in ("command", "verb") for name in plugins.names(kind)]
 
 
 def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
@@ -79,9 +106,9 @@ def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
         shared.add_argument("--no-refresh", action="store_true", help="answer from the index as it is")
 
 
-def _add_fields(parser: argparse.ArgumentParser, command: Command) -> None:
-    hints = get_type_hints(command.request, include_extras=True)
-    for field in msgspec.structs.fields(command.request):
+def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) -> None:
+    hints = get_type_hints(request, include_extras=True)
+    for field in msgspec.structs.fields(request):
         kind, *notes = get_args(hints[field.name])
         description = next(note.description for note in notes if isinstance(note, msgspec.Meta))
         flags = [f"--{field.name.replace('_', '-')}"]
@@ -93,6 +120,8 @@ def _add_fields(parser: argparse.ArgumentParser, command: Command) -> None:
             settings.update(action=argparse.BooleanOptionalAction, default=None)
         elif getattr(kind, "__origin__", None) is dict:
             settings.update(type=_pairs, default=None, metavar="NAME=N,…")
+        elif _is_tuple(kind) and issubclass(get_args(kind)[0], msgspec.Struct):
+            settings.update(type=_json_list, default=None, metavar="JSON")
         elif _is_tuple(kind):
             settings.update(action="append", default=None, metavar=field.name[:-1].upper())
         else:
@@ -111,6 +140,14 @@ def _pairs(text: str) -> dict[str, int]:
     """`definitions=4,tests=0`."""
     named = [part.partition("=") for part in text.split(",") if part.strip()]
     return {name.strip(): int(number) for name, _, number in named}
+
+
+def _json_list(text: str) -> list[Any]:
+    """What has no words of its own on a command line: a list of objects."""
+    try:
+        return msgspec.json.decode(text, type=list[Any])
+    except msgspec.DecodeError as error:
+        raise argparse.ArgumentTypeError(f"this is no list in JSON: {error}") from None
 
 
 def _is_tuple(kind: Any) -> bool:
@@ -135,14 +172,33 @@ def _answer(options: argparse.Namespace) -> Any:
     with engine:
         if command.fresh and not options.no_refresh and not getattr(request, "ref", ""):
             _refresh(engine)
+        subject: Any = _session(engine) if command.composes else engine
         try:
-            response = command.run(engine, request)
+            response = command.run(subject, request)
         except IndexCorrupt as error:  # only reading shows that a page is broken
             engine.rebuild(error)
-            response = command.run(engine, request)
+            response = command.run(subject, request)
         for note in engine.notes:
             print(f"note: {note}", file=sys.stderr)
         return response
+
+
+def _session(engine: Any) -> Any:
+    from satchel.commands.session import Session
+
+    return Session(engine)
+
+
+def _do(verb: Verb, options: argparse.Namespace) -> Any:
+    """Run a verb; what it answers with is printed as a command's answer is."""
+    response = verb.run(_request(verb, options))
+    if isinstance(response, int):
+        return response
+    if getattr(options, "json", False) or verb.show is None:
+        _print_answer(response, as_json=True, counted=False)
+    else:
+        _write(verb.show(response, _style()))
+    return response
 
 
 def _refresh(engine: Any) -> None:
@@ -155,7 +211,7 @@ def _refresh(engine: Any) -> None:
         print(f"note: {error.message}; this answer is from the last complete index", file=sys.stderr)
 
 
-def _request(command: Command, options: argparse.Namespace) -> Any:
+def _request(command: Command | Verb, options: argparse.Namespace) -> Any:
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(command.request):
         value = getattr(options, field.name, None)
@@ -190,10 +246,15 @@ def _print_answer(response: Any, *, as_json: bool, counted: bool) -> None:
         data = msgspec.json.encode(response)
         _write(data.decode() if counted else msgspec.json.format(data, indent=2).decode() + "\n")
         return
-    from satchel.rendering.style import Style
     from satchel.rendering.terminal import render
 
-    _write(render(response, Style(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ)))
+    _write(render(response, _style()))
+
+
+def _style() -> Any:
+    from satchel.rendering.style import Style
+
+    return Style(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
 
 
 def _print_document(response: Any) -> None:
@@ -204,9 +265,8 @@ def _print_document(response: Any) -> None:
     text = response.document
     if response.format == "terminal":
         from satchel.rendering.packs.terminal import paint
-        from satchel.rendering.style import Style
 
-        text = paint(text, Style(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        text = paint(text, _style())
     _write(text)
     if sys.stdout.isatty() and not text.endswith("\n"):
         _write("\n")

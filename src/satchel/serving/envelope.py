@@ -1,26 +1,83 @@
-"""How errors leave: the one table from an error's code to what each surface says."""
+"""The Command API's envelope: what a request and an answer look like, on every surface."""
 
 from __future__ import annotations
 
-EXIT_OK = 0
-EXIT_DOES_NOT_HOLD = 1  # a check ran and found problems
-EXIT_USAGE = 2
+from typing import Any
 
-EXIT_CODES = {
-    "invalid_request": EXIT_USAGE,
-    "invalid_query": EXIT_USAGE,
-    "invalid_budget": EXIT_USAGE,
-    "unsupported": EXIT_USAGE,
-    "path_not_allowed": EXIT_USAGE,
-    "project_not_found": 3,
-    "file_not_found": 3,
-    "chunk_not_found": 3,
-    "symbol_not_found": 3,
-    "ref_not_found": 3,
-    "index_missing": 4,
-    "index_corrupt": 4,
-    "index_incompatible": 4,
-    "index_busy": 5,
-    "config_error": 6,
-    "internal": 70,
-}
+import msgspec
+
+from satchel.commands.index_state import IndexStateItem
+from satchel.commands.session import CallOptions
+from satchel.errors import InvalidRequest, SatchelError
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a single call may set. It can leave more out; what is indexed it cannot change."""
+
+    profile: str = ""
+    ignore: tuple[str, ...] = ()
+
+
+class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A call. `payload` holds the fields of the action's request, and `project`: which segment is meant."""
+
+    action: str
+    payload: dict[str, Any] = msgspec.field(default_factory=dict)
+    options: CallOptions | None = None
+    config: Config | None = None
+
+
+class Hint(msgspec.Struct, frozen=True):
+    """Something to know about an answer: info, cache, action, warn or deprecation."""
+
+    type: str
+    text: str
+
+
+class Meta(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs from call to call; `index_state` is null where there is no root, or none was asked for."""
+
+    index_state: IndexStateItem | None = None
+    duration_ms: float = 0.0
+    root_fingerprint: str = ""
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An answer: `data` as the action's response schema says; `error` is there if the status is error."""
+
+    status: str
+    message: str = ""
+    error: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    hints: list[Hint]
+    next_actions: list[dict[str, Any]]
+    data: Any
+    meta: Meta
+
+
+def decode(data: bytes | str) -> Request:
+    """A request as it came; whatever is wrong with it is said."""
+    try:
+        return msgspec.json.decode(data, type=Request)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidRequest(
+            f"this is no request: {error}",
+            hint='a request is {"action": "search", "payload": {"query": "…"}, "options": {}, "config": {}}',
+        ) from None
+
+
+def encode(response: Response) -> bytes:
+    """The envelope as JSON, in one spelling."""
+    return msgspec.json.encode(response)
+
+
+def failure(error: SatchelError, meta: Meta | None = None, hints: list[Hint] | None = None) -> Response:
+    """The envelope of an error."""
+    return Response(
+        status="error",
+        message=error.message,
+        error=error.as_dict(),
+        hints=hints or [],
+        next_actions=error.next_actions,
+        data=None,
+        meta=meta or Meta(),
+    )

@@ -15,6 +15,10 @@ DEFAULT_BUDGET = "o200k"  # what a pack's budget is counted in: exact, and near 
 
 def get(name: str = DEFAULT) -> Tokenizer:
     """The tokenizer of that name, or the one in the `tokenizer.json` at that path."""
-    is_path = name.endswith(".json") or os.sep in name or "/" in name
-    tokenizer: Tokenizer = huggingface.open_file(name) if is_path else plugins.load("tokenizer", name)
+    tokenizer: Tokenizer = huggingface.open_file(name) if is_path(name) else plugins.load("tokenizer", name)
     return tokenizer
+
+
+def is_path(name: str) -> bool:
+    """Whether this is a file, not the name of a tokenizer."""
+    return name.endswith(".json") or os.sep in name or "/" in name

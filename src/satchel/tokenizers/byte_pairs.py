@@ -15,6 +15,7 @@ from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from satchel.tokenizers import vocabulary
+from satchel.tokenizers.seams import Seams
 from satchel.tokenizers.tokenizer import characters_of
 
 if TYPE_CHECKING:
@@ -47,13 +48,20 @@ class BytePairs:
         self._partial: _Partial | None = None
         self._builds = 0
         self._characters = 0
+        self._seams = Seams()
 
     def count(self, text: str) -> int:
         """The number of tokens; what looks like a special token is ordinary text, as in any file."""
         if not text:
             return 0
-        text = characters_of(text)
-        return _count_long(self._core_for(text), text)
+        parts = self._seams.cut(characters_of(text))
+        around = sum(self._count_each([end for end in (parts.first, parts.last) if end]))
+        return around + parts.known.total(parts.between, self._count_each)
+
+    def _count_each(self, texts: list[str]) -> list[int]:
+        """The count of each text, all by one encoder."""
+        core = self._core_for("".join(texts)) if texts else None
+        return [_count_long(core, text) for text in texts]
 
     def prepare(self, texts: Iterable[str]) -> None:
         """Make an encoder that serves all these texts, instead of a new one for each."""

@@ -6,6 +6,7 @@ In a git work tree: the commit, and what differs from it. Elsewhere: how many fi
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from msgspec import Struct
 
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
-from satchel.types import Walk
+from satchel.types import FileEntry, Walk
 from satchel.walking.git import list_work_tree, prefix_of
 from satchel.walking.git_command import GitProblem, GitUnusable, run_git
 from satchel.walking.paths import os_path
@@ -50,12 +51,20 @@ class Watermark(Struct, frozen=True):
 
 def compute(root: Path, options: WalkOptions | None = None, walk: Walk | None = None) -> Watermark:
     """The watermark of a folder now; `walk` saves another look at a folder without git."""
-    if in_repository(root):
-        try:
-            return _from_git(root)
-        except GitUnusable:  # the kind of the watermark says so
-            pass
-    files = (walk or WorkTree(root, options).entries()).files
+    found = from_git(root) if in_repository(root) else None
+    return found or of_files((walk or WorkTree(root, options).entries()).files)
+
+
+def from_git(root: Path) -> Watermark | None:
+    """The watermark of a git work tree; None where git cannot answer, which the kind of another one says."""
+    try:
+        return _from_git(root)
+    except GitUnusable:
+        return None
+
+
+def of_files(files: Sequence[FileEntry]) -> Watermark:
+    """The watermark of these files, without git."""
     return Watermark(
         WatermarkKind.FILESYSTEM,
         file_count=len(files),

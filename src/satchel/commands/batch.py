@@ -1,0 +1,213 @@
+"""`batch`: several actions in order, one budget over all of them, later ones built on earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from satchel import plugins
+from satchel.commands.command import Command
+from satchel.commands.json_refs import resolve
+from satchel.errors import InvalidBudget, InvalidRequest, SatchelError
+
+if TYPE_CHECKING:
+    from satchel.commands.session import Session
+
+VERSION = 1
+MOST_ITEMS = 64
+DEFAULT_CHARS, MOST_CHARS = 20_000, 500_000
+_MANY_DIGITS = 999_999_999  # stands for any number of characters where its digits are counted
+
+
+class BatchItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An action with a name. Anywhere in its payload `{"$ref": "#/items/<id>/data/…"}` takes a value from the
+    answer to an earlier item; beside it, `$default` stands in where there is none."""
+
+    id: str
+    action: str
+    payload: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class BatchRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    items: Annotated[
+        tuple[BatchItem, ...], Meta(description='the actions: [{"id": …, "action": …, "payload": {…}}]')
+    ]
+    max_chars: Annotated[int, Meta(description="characters the whole answer may take (1 to 500000)")] = (
+        DEFAULT_CHARS
+    )
+    stop_on_error: Annotated[bool, Meta(description="end at the first item that fails")] = False
+
+
+class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an item gave: its data, or its error."""
+
+    id: str
+    status: str
+    message: str = ""
+    error: dict[str, Any] | UnsetType = UNSET
+    hints: list[dict[str, str]] = msgspec.field(default_factory=list)
+    data: Any
+    meta: dict[str, Any]
+
+
+class BatchBudget(msgspec.Struct, frozen=True):
+    """`used_chars` is the length of the whole answer as compact JSON."""
+
+    max_chars: int
+    used_chars: int
+    truncated: bool
+
+
+class BatchResponse(msgspec.Struct, frozen=True, kw_only=True):
+    version: int
+    items: list[BatchAnswer]
+    budget: BatchBudget
+    next_actions: list[dict[str, Any]]
+
+
+def run(session: Session, request: BatchRequest) -> BatchResponse:
+    """Run several actions in one call, in order, inside one budget of characters.
+
+    An item that fails does not stop the others unless that is asked for. A pack without a budget of its own
+    gets what is left; an answer that does not fit is replaced by an error that names what it would take.
+    """
+    _check(request.items, request.max_chars)
+    run = _Run(request.max_chars, [item.id.strip() for item in request.items])
+    for place, item in enumerate(request.items):
+        failed = not run.add(_answer(session, item, run, place), place)
+        if failed and request.stop_on_error:
+            break
+    return run.response()
+
+
+def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAnswer:
+    name = item.id.strip()
+    told = len(session.warnings)
+    try:
+        payload = resolve(item.payload, run.data)
+        _check_payload(item.action, payload)
+        _share_budget(item.action, payload, run.left(place))
+        data = msgspec.to_builtins(session.call(item.action, payload), enc_hook=str)
+    except SatchelError as error:
+        return _failed(name, error)
+    hints = [{"type": "warn", "text": text} for text in session.warnings[told:]]
+    return BatchAnswer(id=name, status="ok", hints=hints, data=data, meta={})
+
+
+def _failed(name: str, error: SatchelError) -> BatchAnswer:
+    return BatchAnswer(
+        id=name, status="error", message=error.message, error=error.as_dict(), data=None, meta={}
+    )
+
+
+class _Run:
+    """The answers so far, and the room for those to come: each has at least its error."""
+
+    def __init__(self, max_chars: int, names: Sequence[str]) -> None:
+        self.data: dict[str, Any] = {}  # of those that succeeded, for references
+        self._max_chars = max_chars
+        self._names = names
+        self._answers: list[BatchAnswer] = []
+        self._truncated = False
+        least = _length(
+            _response([self._too_long(place, _MANY_DIGITS) for place in range(len(names))], max_chars)
+        )
+        if least > max_chars:
+            raise InvalidBudget(
+                f"max_chars is {max_chars}, a batch of {len(names)} items takes at least {least}",
+                hint=f"give max_chars {least} or more",
+                details={"min_chars": least},
+            )
+
+    def left(self, place: int) -> int:
+        """Characters that the data of the item at this place may have."""
+        empty = BatchAnswer(id=self._names[place], status="ok", data=None, meta={})
+        return self._max_chars - self._with(empty, place) + len("null")
+
+    def add(self, answer: BatchAnswer, place: int) -> bool:
+        """Take an answer in; one that does not fit is replaced."""
+        size = self._with(answer, place)
+        if size > self._max_chars:
+            self._truncated = True
+            answer = self._too_long(place, size)
+        elif answer.status == "ok":
+            self.data[answer.id] = answer.data
+        self._answers.append(answer)
+        return answer.status == "ok"
+
+    def response(self) -> BatchResponse:
+        """The answer, with its own length in it."""
+        response = _response(self._answers, self._max_chars, self._truncated)
+        while (used := _length(response)) != response.budget.used_chars:
+            budget = msgspec.structs.replace(response.budget, used_chars=used)
+            response = msgspec.structs.replace(response, budget=budget)
+        return response
+
+    def _with(self, answer: BatchAnswer, place: int) -> int:
+        """The length of the whole if this answer is in it and all that follow are errors."""
+        rest = [self._too_long(later, _MANY_DIGITS) for later in range(place + 1, len(self._names))]
+        return _length(_response([*self._answers, answer, *rest], self._max_chars))
+
+    def _too_long(self, place: int, size: int) -> BatchAnswer:
+        return _failed(
+            self._names[place],
+            InvalidBudget(
+                f"this answer does not fit: with it the batch has {size} characters",
+                hint="give the batch a larger max_chars, or ask for less",
+                details={"min_chars": size},
+            ),
+        )
+
+
+def _response(answers: list[BatchAnswer], max_chars: int, truncated: bool = False) -> BatchResponse:
+    actions = [action for answer in answers if answer.error for action in answer.error["next_actions"]]
+    return BatchResponse(
+        version=VERSION,
+        items=answers,
+        budget=BatchBudget(max_chars, _MANY_DIGITS, truncated),
+        next_actions=actions,
+    )
+
+
+def _length(response: BatchResponse) -> int:
+    return len(msgspec.json.encode(response).decode())
+
+
+def _check(items: Sequence[BatchItem], max_chars: int) -> None:
+    if not 1 <= max_chars <= MOST_CHARS:
+        raise InvalidBudget(
+            f"max_chars is {max_chars}, it must be from 1 to {MOST_CHARS}", details={"max_chars": MOST_CHARS}
+        )
+    if not 1 <= len(items) <= MOST_ITEMS:
+        raise InvalidRequest(f"a batch has {len(items)} items, it must be from 1 to {MOST_ITEMS}")
+    names = [item.id.strip() for item in items]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice or not all(names):
+        raise InvalidRequest(
+            f"the id {twice[0]!r} stands twice" if twice else "an item has no id",
+            hint="every item has an id of its own",
+        )
+
+
+def _check_payload(action: str, payload: Any) -> None:
+    command: Command = plugins.load("command", action)
+    if command.composes:
+        raise InvalidRequest(f"{action} cannot stand inside a batch", hint="put its items into this one")
+    if not isinstance(payload, dict):
+        raise InvalidRequest(
+            "the payload is no object", hint="refer to an object, or to its fields one by one"
+        )
+    payload.pop("project", None)  # all items have that of the batch: whoever opened it made sure
+
+
+def _share_budget(action: str, payload: dict[str, Any], left: int) -> None:
+    """A pack that names no budget gets what is left."""
+    command: Command = plugins.load("command", action)
+    if command.counted and not payload.keys() & {"max_chars", "budget_tokens"}:
+        payload["max_chars"] = max(left, 1)
+
+
+COMMAND = Command("batch", BatchRequest, BatchResponse, run, fresh=False, counted=True, composes=True)

@@ -1,0 +1,123 @@
+"""How fresh must the index be before it is asked, and what is done if it is not?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from satchel.commands.index_state import ReindexItem, ReindexResult
+from satchel.errors import ConfigError, IndexMissing, IndexProblem, IndexStale
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+    from satchel.indexing.freshness import IndexState
+
+DEFAULT_REINDEX_MS = 15_000
+_INDEX_FIRST = {"tool": "index", "args": {}, "reason": "build the index, however long it takes"}
+
+
+class StalePolicy(StrEnum):
+    """What to do about a stale index: refresh it first, say so, or refuse."""
+
+    AUTO = "auto"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+class Freshener(Protocol):
+    """Who brings an index up to date."""
+
+    def freshen(self, engine: Engine, budget_ms: int) -> ReindexItem | None:
+        """Refresh within so many milliseconds; None if there was nothing to do. Never raises for an index
+        that cannot be refreshed: the item says so."""
+
+    def busy_with(self) -> tuple[int, int] | None:
+        """Files done and files to do, while an index is being built elsewhere."""
+
+
+class Bounded:
+    """Refreshes the caller's own engine, and gives up when the time is over: the index stays as it was."""
+
+    def freshen(self, engine: Engine, budget_ms: int) -> ReindexItem | None:
+        before = engine.last_refresh
+        started = time.monotonic()
+        result, error = ReindexResult.OK, ""
+        try:
+            with _deadline(engine, started + budget_ms / 1000):
+                engine.ensure_fresh()
+        except _OutOfTime:
+            result = ReindexResult.BUDGET_EXCEEDED
+        except (IndexProblem, ConfigError) as problem:
+            result, error = ReindexResult.FAILED, problem.message
+        if result is ReindexResult.OK and engine.last_refresh is before:
+            return None
+        return ReindexItem(
+            attempted=True,
+            performed=result is ReindexResult.OK,
+            budget_ms=budget_ms,
+            duration_ms=round((time.monotonic() - started) * 1000),
+            result=result,
+            error=error,
+        )
+
+    def busy_with(self) -> tuple[int, int] | None:
+        return None
+
+
+class _OutOfTime(Exception):
+    """The budget for a refresh is used up."""
+
+
+@contextmanager
+def _deadline(engine: Engine, end: float) -> Iterator[None]:
+    """Whoever hears of the progress may end it: the transaction is rolled back."""
+    heard = engine.progress
+
+    def progress(done: int, total: int) -> None:
+        if time.monotonic() > end and done < total:
+            raise _OutOfTime
+        if heard is not None:
+            heard(done, total)
+
+    engine.progress = progress
+    try:
+        yield
+    finally:
+        engine.progress = heard
+
+
+def check(
+    policy: StalePolicy, state: IndexState, reindex: ReindexItem | None, busy: tuple[int, int] | None
+) -> str:
+    """What to say of an index that is asked although it is stale; an error if it cannot be asked."""
+    if not state.exists:
+        raise IndexMissing(
+            _why_missing(reindex, busy),
+            hint="run the action `index`, or ask again with a larger max_reindex_ms",
+            details={"files_done": busy[0], "files_to_do": busy[1]} if busy else {},
+            next_actions=[_INDEX_FIRST],
+        )
+    if not state.stale:
+        return ""
+    reasons = ", ".join(reason.value for reason in state.stale_reasons)
+    if policy is StalePolicy.FAIL:
+        raise IndexStale(
+            f"the index is stale: {reasons}",
+            hint="run the action `index`, or ask with stale_policy auto",
+            details={"stale_reasons": [reason.value for reason in state.stale_reasons]},
+            next_actions=[_INDEX_FIRST],
+        )
+    return f"the index is stale ({reasons}): this answer is from generation {state.generation}"
+
+
+def _why_missing(reindex: ReindexItem | None, busy: tuple[int, int] | None) -> str:
+    if busy:
+        return f"the index is being built: {busy[0]} of {busy[1]} files are done"
+    if reindex is None or not reindex.attempted:
+        return "there is no index yet"
+    if reindex.result is ReindexResult.BUDGET_EXCEEDED:
+        return f"there is no index yet, and {reindex.budget_ms} ms are not enough to build it"
+    return f"there is no index yet, and it could not be built: {reindex.error}"

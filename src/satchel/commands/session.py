@@ -1,0 +1,149 @@
+"""One call of one segment: which engine answers, how fresh it must be, and what was done about it.
+
+Every surface that speaks the Command API, and the batch, run their actions through here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from satchel import plugins, tokenizers
+from satchel.commands.command import Command, LocalPath
+from satchel.commands.freshness import DEFAULT_REINDEX_MS, Bounded, Freshener, StalePolicy, check
+from satchel.commands.index_state import IndexStateItem, ReindexItem, ReindexResult, index_state
+from satchel.errors import IndexCorrupt, InvalidRequest, PathNotAllowed
+from satchel.types import AnchorPolicy
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+
+_SHARED = ("include_paths", "exclude_paths", "file_pattern", "anchor_policy")
+
+
+class CallOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every action of the Command API can be told; the path filters are for those that have them."""
+
+    anchor_policy: AnchorPolicy = AnchorPolicy.AUTO
+    stale_policy: StalePolicy = StalePolicy.AUTO
+    max_reindex_ms: Annotated[int, Meta(ge=0, le=3_600_000)] = DEFAULT_REINDEX_MS
+    allow_filesystem_fallback: bool = False
+    include_paths: tuple[str, ...] = ()
+    exclude_paths: tuple[str, ...] = ()
+    file_pattern: str = ""
+
+
+class Session:
+    """Runs actions on one engine. A `remote` caller names no files of this machine."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        options: CallOptions | None = None,
+        *,
+        freshener: Freshener | None = None,
+        remote: bool = False,
+    ) -> None:
+        self.engine = engine
+        self.options = options or CallOptions()
+        self.remote = remote
+        self.warnings: list[str] = []
+        self._freshener = freshener or Bounded()
+        self._reindex: ReindexItem | None = None
+        self._gated = False
+
+    def call(self, action: str, payload: dict[str, Any]) -> Any:
+        """The answer to one action."""
+        command: Command = plugins.load("command", action)
+        request = self.request(command, payload)
+        if command.fresh and not getattr(request, "ref", ""):
+            self._gate()
+        return self._run(command, request)
+
+    def request(self, command: Command, payload: dict[str, Any]) -> Any:
+        """The payload as the command takes it, with the path filters of the call."""
+        try:
+            request = msgspec.convert({**self._defaults(command, payload), **payload}, command.request)
+        except msgspec.ValidationError as error:
+            raise InvalidRequest(
+                f"{command.name}: {error}",
+                hint=f"fields: {', '.join(command.request.__struct_fields__)}",
+            ) from None
+        if self.remote:
+            refuse_local_paths(command, request)
+        return request
+
+    def state(self) -> IndexStateItem:
+        """How the index stands to its tree, and what was done about it."""
+        return msgspec.structs.replace(index_state(self.engine), reindex=self._reindex)
+
+    def _defaults(self, command: Command, payload: dict[str, Any]) -> dict[str, Any]:
+        fields = command.request.__struct_fields__
+        shared = {name: getattr(self.options, name) for name in _SHARED if name in fields}
+        excluded = payload.get("exclude_paths")
+        if "exclude_paths" in shared and isinstance(excluded, list):  # what either leaves out is left out
+            payload["exclude_paths"] = [*shared["exclude_paths"], *excluded]
+        return {name: value for name, value in shared.items() if value}
+
+    def _run(self, command: Command, request: Any) -> Any:
+        subject: Any = self if command.composes else self.engine
+        before = self.engine.last_refresh
+        try:
+            response = command.run(subject, request)
+        except IndexCorrupt as error:  # only reading shows that a page is broken
+            if self.options.stale_policy is not StalePolicy.AUTO:
+                raise
+            self.engine.rebuild(error)
+            response = command.run(subject, request)
+        if self.engine.last_refresh is not before:  # the action made an index: what follows looks again
+            self._gated = False
+        return response
+
+    def _gate(self) -> None:
+        """Right before the first action that needs an index, and again after one that made it."""
+        if self._gated:
+            return
+        policy, budget = self.options.stale_policy, self.options.max_reindex_ms
+        if policy is StalePolicy.AUTO and budget:
+            found = self._freshener.freshen(self.engine, budget)
+            self._reindex = found or self._reindex
+            if found is None or found.performed:
+                self._gated = True
+                return
+        elif policy is StalePolicy.AUTO:
+            self._reindex = ReindexItem(
+                attempted=False, performed=False, budget_ms=0, duration_ms=0, result=ReindexResult.SKIPPED
+            )
+        if not self._falls_back():
+            warning = check(policy, self.engine.state(), self._reindex, self._freshener.busy_with())
+            self.warnings += [warning] if warning and warning not in self.warnings else []
+        self._gated = True
+
+    def _falls_back(self) -> bool:
+        """Where no index can be kept, the files are read into one that lasts as long as the call."""
+        failed = self._reindex is not None and self._reindex.result is ReindexResult.FAILED
+        if not failed or not self.options.allow_filesystem_fallback:
+            return False
+        engine = self.engine.in_memory()
+        found = Bounded().freshen(engine, self.options.max_reindex_ms)
+        if found is None or not found.performed:
+            return False
+        self.engine = engine
+        self.warnings.append("no index could be kept: this answer was made from the files themselves")
+        return True
+
+
+def refuse_local_paths(command: Command, request: Any) -> None:
+    """A file is named on the command line alone: who calls from elsewhere hands over the content."""
+    hints = get_type_hints(command.request, include_extras=True)
+    for name in command.request.__struct_fields__:
+        marks = [note for note in get_args(hints[name]) if isinstance(note, LocalPath)]
+        value = getattr(request, name)
+        if marks and value and not (marks[0].or_name and not tokenizers.is_path(value)):
+            raise PathNotAllowed(
+                f"{name} names a file of the machine, which only the command line may",
+                hint=f"leave {name} out" if not marks[0].or_name else "name a built-in tokenizer",
+                details={"field": name},
+            )

@@ -1,0 +1,1 @@
+"""The agent clients that Satchel can be installed in: one file each."""

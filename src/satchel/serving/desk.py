@@ -1,0 +1,321 @@
+"""Requests in, envelopes out: what every surface but the command line's own flags goes through.
+
+A desk of a server serves the roots it was given and no other; the desk of a local caller opens whatever
+folder the caller names.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from satchel import ids, plugins, settings
+from satchel.commands import query_log
+from satchel.commands.command import Command
+from satchel.commands.freshness import Bounded, Freshener
+from satchel.commands.session import CallOptions, Session
+from satchel.errors import (
+    Cancelled,
+    ConfigError,
+    Internal,
+    InvalidRequest,
+    ProjectNotFound,
+    SatchelError,
+    Timeout,
+)
+from satchel.plugins import late
+from satchel.serving.envelope import Config, Hint, Meta, Request, Response, decode, failure
+from satchel.types import ResponseMode
+
+if TYPE_CHECKING:
+    from satchel import engine
+    from satchel.engine import Engine
+else:
+    engine = late("satchel.engine")  # a server answers its first handshake before anything is loaded
+
+Progress = Callable[[int, int], None]
+_PATIENCE_SECONDS = 0.05  # between two looks whether the caller is still there
+
+
+class Keeper(Protocol):
+    """Who keeps a served index fresh."""
+
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    def watch(self, engine: Engine) -> Freshener: ...  # as the engine's calls see it
+
+
+class Call:
+    """What a surface knows of a call: until when it waits, whether it is still there, who hears of steps."""
+
+    def __init__(self, *, seconds: float | None = None, progress: Progress | None = None) -> None:
+        self.end = None if seconds is None else time.monotonic() + seconds
+        self.cancelled = threading.Event()
+        self._progress = progress
+
+    def check(self) -> None:
+        """Ends the call if nobody waits for it any more."""
+        if self.cancelled.is_set():
+            raise Cancelled("the call was cancelled")
+        if self.end is not None and time.monotonic() > self.end:
+            raise Timeout("the time for this call is over", hint="ask for less, or wait longer")
+
+    def progress(self, done: int, total: int) -> None:
+        """Heard between two steps of long work, which can end there and lose nothing."""
+        self.check()
+        if self._progress is not None:
+            self._progress(done, total)
+
+
+class Desk:
+    """Answers requests. With `roots`, these and no others; `make_keeper` gives each one its keeper."""
+
+    def __init__(
+        self,
+        roots: Sequence[Path] | None = None,
+        *,
+        index_dir: str = "",
+        profile: str = "",
+        make_keeper: Callable[[Path], Keeper] | None = None,
+    ) -> None:
+        self._index_dir = index_dir
+        self._profile = profile
+        self._make_keeper = make_keeper
+        self._lock = threading.Lock()
+        self._served = None if roots is None else {root.resolve(): _Counter(root.resolve()) for root in roots}
+
+    @property
+    def remote(self) -> bool:
+        """Whether callers may be elsewhere, and name no files of this machine."""
+        return self._served is not None
+
+    def answer(self, request: Request, call: Call | None = None) -> Response:
+        """One request, answered; whatever goes wrong is in the envelope."""
+        started = time.perf_counter()
+        call = call or Call()
+        payload = dict(request.payload)
+        meta = Meta()
+        session = None
+        try:
+            command: Command = plugins.load("command", request.action)
+            mode = _mode(command, payload)
+            project = _project(command, payload)
+            with self._opened(project, call) as counter:
+                meta = Meta(root_fingerprint=ids.root_fingerprint(counter.root))
+                with counter.configured(request.config, self._profile) as engine:
+                    session = self._session(counter, engine, command, request)
+                    data = session.call(request.action, payload)
+                    meta = _meta(meta, session, mode)
+                    query_log.record(engine, request.action, payload, data, started)
+        except SatchelError as error:
+            return failure(error, _timed(_stated(meta, session), started), _hints(session))
+        except Exception as error:
+            return failure(_internal(error), _timed(meta, started))
+        return Response(
+            status="ok",
+            hints=_hints(session),
+            next_actions=[],
+            data=data,
+            meta=_timed(meta, started),
+        )
+
+    def start(self) -> None:
+        """Open the served roots and begin to keep them fresh."""
+        for root in self._served or ():
+            self._counter(root)
+
+    def close(self) -> None:
+        """Stop keeping, release every index."""
+        for counter in (self._served or {}).values():
+            counter.close()
+
+    def roots(self) -> list[Path]:
+        """What is served."""
+        return list(self._served or ())
+
+    def engine_of(self, root: Path) -> Engine | None:
+        """The engine of a served root, once it is open."""
+        return (self._served or {})[root].engine
+
+    def _session(self, counter: _Counter, engine: Engine, command: Command, request: Request) -> Session:
+        options = request.options or CallOptions()
+        if request.config is not None and request.config.ignore:
+            if "exclude_paths" not in command.request.__struct_fields__:
+                raise ConfigError(f"{command.name} leaves no paths out", hint="leave config.ignore out")
+            excluded = (*options.exclude_paths, *request.config.ignore)
+            options = msgspec.structs.replace(options, exclude_paths=excluded)
+        return Session(engine, options, freshener=counter.freshener, remote=self.remote)
+
+    @contextmanager
+    def _opened(self, project: str, call: Call) -> Iterator[_Counter]:
+        """The counter of a project, for this caller alone."""
+        if self._served is None:
+            counter = _Counter(Path(project or "."))
+            counter.open(self._index_dir, self._profile, None)
+            try:
+                with counter.taken(call):
+                    yield counter
+            finally:
+                counter.close()
+            return
+        with self._counter(self._root(project)).taken(call) as counter:
+            yield counter
+
+    def _root(self, project: str) -> Path:
+        assert self._served is not None
+        roots = list(self._served)
+        if project in ("", "."):
+            return roots[0]
+        for root in roots:
+            if project in (root.name, str(root), root.as_posix(), ids.root_fingerprint(root)):
+                return root
+        raise ProjectNotFound(
+            f"{project!r} is not served here", hint=f"served: {', '.join(root.name for root in roots)}"
+        )
+
+    def _counter(self, root: Path) -> _Counter:
+        assert self._served is not None
+        with self._lock:
+            counter = self._served[root]
+            if counter.engine is None:
+                counter.open(self._index_dir, self._profile, self._make_keeper)
+        return counter
+
+
+class _Counter:
+    """One root: its engine, and one caller at a time."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.engine: Engine | None = None
+        self.freshener: Freshener = Bounded()
+        self._keeper: Keeper | None = None
+        self._lock = threading.Lock()
+
+    def open(self, index_dir: str, profile: str, make_keeper: Callable[[Path], Keeper] | None) -> None:
+        self.engine = engine.Engine.open(self.root, index_dir=index_dir or None, profile=profile)
+        self.root = self.engine.root
+        if make_keeper is not None:
+            self._keeper = make_keeper(self.root)
+            self._keeper.start()
+            self.freshener = self._keeper.watch(self.engine)
+
+    def close(self) -> None:
+        if self._keeper is not None:
+            self._keeper.stop()
+        if self.engine is not None:
+            self.engine.close()
+
+    @contextmanager
+    def taken(self, call: Call) -> Iterator[_Counter]:
+        while not self._lock.acquire(timeout=_PATIENCE_SECONDS):
+            call.check()
+        assert self.engine is not None
+        try:
+            call.check()
+            self.engine.progress = call.progress
+            yield self
+        finally:
+            self.engine.progress = None
+            self._lock.release()
+
+    @contextmanager
+    def configured(self, config: Config | None, profile: str) -> Iterator[Engine]:
+        """The engine as one call wants it."""
+        assert self.engine is not None
+        options = self.engine.options
+        if config is not None and config.profile:
+            self.engine.options = settings.with_profile(options, config.profile)
+        try:
+            yield self.engine
+        finally:
+            self.engine.options = options
+
+
+def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
+    """One request of the Command API, answered in this process: `{action, payload, options, config}` in, the
+    envelope out. `payload.project` is the folder; the current one if it is not given."""
+    data = request if isinstance(request, (str, bytes)) else msgspec.json.encode(request)
+    try:
+        response = Desk().answer(decode(data))
+    except SatchelError as error:
+        response = failure(error)
+    told: dict[str, Any] = msgspec.to_builtins(response)
+    return told
+
+
+def _mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
+    """How much the envelope says; a command that has a mode of its own is told as well."""
+    has_own = "response_mode" in command.request.__struct_fields__
+    given = payload.get("response_mode") if has_own else payload.pop("response_mode", None)
+    try:
+        return ResponseMode(given) if given is not None else ResponseMode.FACTS
+    except ValueError:
+        raise InvalidRequest(
+            f"response_mode is {given!r}", hint=f"use {', '.join(mode.value for mode in ResponseMode)}"
+        ) from None
+
+
+def _project(command: Command, payload: dict[str, Any]) -> str:
+    """The one project that a call is about."""
+    named = [payload.pop("project", "")]
+    if command.composes:
+        items = payload.get("items")
+        inner = (
+            [item.get("payload") for item in items if isinstance(item, dict)]
+            if isinstance(items, list)
+            else []
+        )
+        named += [part["project"] for part in inner if isinstance(part, dict) and "project" in part]
+    if not all(isinstance(name, str) for name in named):
+        raise InvalidRequest("project must be text", hint="project is a folder")
+    chosen = sorted({name for name in named if name})
+    if len(chosen) > 1:
+        raise InvalidRequest(
+            f"a batch is about one project, not {' and '.join(chosen)}", hint="make one batch for each"
+        )
+    return chosen[0] if chosen else ""
+
+
+def _stated(meta: Meta, session: Session | None) -> Meta:
+    """An error says how the index stands as well, where that can be found out."""
+    if session is None:
+        return meta
+    try:
+        return _meta(meta, session, ResponseMode.FACTS)
+    except SatchelError:
+        return meta
+
+
+def _meta(meta: Meta, session: Session, mode: ResponseMode) -> Meta:
+    state = None if mode is ResponseMode.MINIMAL else session.state()
+    return msgspec.structs.replace(meta, index_state=state)
+
+
+def _timed(meta: Meta, started: float) -> Meta:
+    return msgspec.structs.replace(meta, duration_ms=round((time.perf_counter() - started) * 1000, 3))
+
+
+def _hints(session: Session | None) -> list[Hint]:
+    if session is None:
+        return []
+    notes = [Hint("info", note) for note in session.engine.notes]
+    return [*(Hint("warn", text) for text in session.warnings), *notes]
+
+
+def _internal(error: Exception) -> Internal:
+    """A defect. Its message may quote a file, so only its kind and place are told."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
+    print(f"satchel: internal error: {type(error).__name__} at {place}", file=sys.stderr)
+    return Internal(
+        f"internal error: {type(error).__name__}", hint="this is a defect", details={"place": place}
+    )

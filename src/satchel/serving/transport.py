@@ -1,0 +1,53 @@
+"""What a transport is: how calls reach a desk over a wire, and what can be set about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel.commands.command import Flag, Positional
+from satchel.serving.access import Access
+from satchel.serving.desk import Desk
+
+Words = tuple[str, ...]
+
+
+class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How to serve. The limits hold for every transport that has a use for them."""
+
+    transport: Annotated[str, Meta(description="http, grpc or mcp"), Positional()]
+    segments: Annotated[
+        Words, Meta(description="a folder to serve (repeatable; default: .)"), Flag("--segment"), Flag("-s")
+    ] = ()
+    host: Annotated[str, Meta(description="the address to listen on")] = "127.0.0.1"
+    port: Annotated[
+        int | None, Meta(description="the port to listen on; 0 takes a free one; mcp without one: stdio")
+    ] = None
+    public: Annotated[bool, Meta(description="allow an address that other machines reach; needs a token")] = (
+        False
+    )
+    token: Annotated[str, Meta(description="callers must send this token (better: SATCHEL_TOKEN)")] = ""
+    allow_hosts: Annotated[
+        Words, Meta(description="also answer to this host name (repeatable)"), Flag("--allow-host")
+    ] = ()
+    allow_origins: Annotated[
+        Words, Meta(description="let pages of this origin call (repeatable)"), Flag("--allow-origin")
+    ] = ()
+    index_dir: Annotated[str, Meta(description="keep the index here, not in _ctx/")] = ""
+    profile: Annotated[str, Meta(description="rank by quality (default) or fast: without vectors")] = ""
+    no_watch: Annotated[bool, Meta(description="do not watch the folder: look before every answer")] = False
+    max_body_bytes: Annotated[int, Meta(description="the largest request")] = 8 * 1024 * 1024
+    max_concurrent: Annotated[int, Meta(description="requests at once; more are told to come again")] = 64
+    timeout_seconds: Annotated[float, Meta(description="after this a call is given up")] = 120.0
+    json: Annotated[bool, Meta(description="say where it listens as one line of JSON")] = False
+
+
+class Transport(msgspec.Struct, frozen=True):
+    """A way to call. `run` serves the desk until it is told to stop, and gives the exit code. It starts and
+    closes the desk itself: some must answer before anything is loaded."""
+
+    name: str
+    run: Callable[[Desk, Access, ServeOptions], int]

@@ -1,0 +1,1 @@
+"""How a call arrives over a wire: one file per protocol."""

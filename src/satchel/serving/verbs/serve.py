@@ -1,0 +1,69 @@
+"""`satchel serve`: answer over HTTP, gRPC or MCP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from satchel import plugins
+from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
+from satchel.plugins import late
+from satchel.serving.access import grant
+from satchel.serving.desk import Desk
+from satchel.serving.transport import ServeOptions, Transport
+from satchel.serving.verb import Verb
+
+if TYPE_CHECKING:
+    from satchel.serving.keeping import keeper
+else:
+    keeper = late("satchel.serving.keeping.keeper")  # it watches once the first call is answered
+
+
+def run(options: ServeOptions) -> int:
+    """Answer over HTTP, gRPC or MCP, for one folder or several, and keep their indexes fresh meanwhile.
+
+    satchel serve mcp                 for an agent client: over standard input and output
+    satchel serve mcp --port 8642     for agent clients that call by HTTP
+    satchel serve http --port 8640    POST /v1/command, a route for each command, /openapi.json, /metrics
+    satchel serve grpc --port 8641    the same envelope, with health and reflection
+
+    Only this machine can call, unless --public and a token are given.
+    """
+    transport: Transport = plugins.load("transport", options.transport)
+    _check(options)
+    access = grant(
+        options.host,
+        public=options.public,
+        token=options.token,
+        hosts=options.allow_hosts,
+        origins=options.allow_origins,
+    )
+    roots = [Path(segment) for segment in options.segments or (".",)]
+    for root in roots:
+        if not root.is_dir():
+            raise ProjectNotFound(f"{str(root)!r} is not a folder", hint="give the root of a repository")
+    if options.index_dir and len(roots) > 1:
+        raise ConfigError(
+            "one --index-dir cannot hold the indexes of several folders", hint="use SATCHEL_HOME"
+        )
+    desk = Desk(
+        roots,
+        index_dir=options.index_dir,
+        profile=options.profile,
+        make_keeper=None
+        if options.no_watch
+        else lambda root: keeper.Keeper(root, index_dir=options.index_dir or None),
+    )
+    return transport.run(desk, access, options)
+
+
+def _check(options: ServeOptions) -> None:
+    limits = ("max_body_bytes", "max_concurrent", "timeout_seconds")
+    wrong = [name for name in limits if getattr(options, name) <= 0]
+    if wrong:
+        raise InvalidRequest(f"{wrong[0]} is {getattr(options, wrong[0])}, it must be above 0")
+    if options.port is not None and not 0 <= options.port <= 65535:
+        raise InvalidRequest(f"port is {options.port}, it must be from 0 to 65535")
+
+
+VERB = Verb("serve", ServeOptions, run)
