@@ -12,11 +12,13 @@ from builders import SHOP, make_item, make_pack, make_tree
 
 from satchel import Engine, MemoryStore, plugins
 from satchel.commands.command import Command
+from satchel.commands.session import Session
 from satchel.rendering.packs import context
 from satchel.serving.contracts import schemas
 
 CONTRACTS = Path(__file__).parent.parent / "contracts" / "v1"
 REQUESTS = {
+    "batch": {"items": [{"id": "one", "action": "search", "payload": {"query": "basket"}}]},
     "build": {"dry_run": True, "verbose": True},
     "build_context_pack": {"query": "basket total price", "section_caps": {"docs": 1}, "trace": True},
     "context_pack": {"query": "Basket", "strategy": "deep", "trace": True},
@@ -55,7 +57,8 @@ def test_a_real_answer_satisfies_its_schema(name: str, tmp_path: Path) -> None:
         build.run(engine, build.request())
     command: Command = plugins.load("command", name)
     jsonschema.validate(REQUESTS[name], schemas()[f"{name}.request.schema.json"])
-    response = command.run(engine, msgspec.convert(REQUESTS[name], command.request))
+    subject = Session(engine) if command.composes else engine
+    response = command.run(subject, msgspec.convert(REQUESTS[name], command.request))
     answer = json.loads(msgspec.json.encode(response))
     jsonschema.validate(answer, schemas()[f"{name}.response.schema.json"])
 

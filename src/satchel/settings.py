@@ -41,14 +41,17 @@ class Options(Struct, frozen=True):
     workers: int = 0  # 0: one per core
     index_dir: Path | None = None
     profile: str = QUALITY
+    query_log: bool = False  # whether questions are noted beside the index
 
 
 def load(root: Path, *, index_dir: Path | None = None, workers: int = 0, profile: str = "") -> Options:
     """The options of a project: what the caller gave, over the environment, over the files."""
-    walk = _apply(WalkOptions(), _read(_user_file()), trusted=True)
+    user = _read(_user_file())
+    query_log = _wants_log(user.pop("query_log", False))
+    walk = _apply(WalkOptions(), user, trusted=True)
     walk = _apply(walk, _read(root / PROJECT_FILE), trusted=False)
     number = workers or _environment_number("SATCHEL_WORKERS")
-    options = Options(walk, number, index_dir or _home(root))
+    options = Options(walk, number, index_dir or _home(root), query_log=query_log)
     return with_profile(options, profile or os.environ.get("SATCHEL_PROFILE") or QUALITY)
 
 
@@ -117,6 +120,14 @@ def _apply(options: WalkOptions, values: dict[str, Any], *, trusted: bool) -> Wa
     return options
 
 
+def _wants_log(in_file: Any) -> bool:
+    """Only the user turns the log of questions on: in the user file, or by the environment."""
+    if not isinstance(in_file, bool):
+        raise ConfigError(f"query_log is {in_file!r}, it must be true or false", hint="correct the user file")
+    given = os.environ.get("SATCHEL_QUERY_LOG")
+    return in_file if given is None else given.lower() in ("1", "true", "yes", "on")
+
+
 def _environment_number(name: str) -> int:
     value = os.environ.get(name, "")
     if value and not value.isdecimal():
@@ -126,5 +137,5 @@ def _environment_number(name: str) -> int:
 
 _KNOWN = (
     "known: ignore (list of patterns), max_file_bytes (number), include_hidden, include_vendored,"
-    " include_generated (true or false; a project file can only say false)"
+    " include_generated (true or false; a project file can only say false); in the user file also query_log"
 )

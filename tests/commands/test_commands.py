@@ -18,6 +18,7 @@ from satchel.serving.contracts import schemas
 
 ADD_MONEY = '{"items": [{"file": "src/money.py", "start_line": 1, "end_line": 1, "content": "RATE = 2\\n"}]}'
 ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "batch": ("--items", '[{"id": "one", "action": "search", "payload": {"query": "basket"}}]'),
     "build": (),
     "build_context_pack": ("basket",),
     "context_pack": ("basket",),

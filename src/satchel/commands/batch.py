@@ -112,9 +112,7 @@ class _Run:
         self._names = names
         self._answers: list[BatchAnswer] = []
         self._truncated = False
-        least = _length(
-            _response([self._too_long(place, _MANY_DIGITS) for place in range(len(names))], max_chars)
-        )
+        least = _length(_response([self._too_long(place, _MANY_DIGITS) for place in range(len(names))]))
         if least > max_chars:
             raise InvalidBudget(
                 f"max_chars is {max_chars}, a batch of {len(names)} items takes at least {least}",
@@ -149,7 +147,7 @@ class _Run:
     def _with(self, answer: BatchAnswer, place: int) -> int:
         """The length of the whole if this answer is in it and all that follow are errors."""
         rest = [self._too_long(later, _MANY_DIGITS) for later in range(place + 1, len(self._names))]
-        return _length(_response([*self._answers, answer, *rest], self._max_chars))
+        return _length(_response([*self._answers, answer, *rest]))
 
     def _too_long(self, place: int, size: int) -> BatchAnswer:
         return _failed(
@@ -162,7 +160,9 @@ class _Run:
         )
 
 
-def _response(answers: list[BatchAnswer], max_chars: int, truncated: bool = False) -> BatchResponse:
+def _response(
+    answers: list[BatchAnswer], max_chars: int = MOST_CHARS, truncated: bool = False
+) -> BatchResponse:
     actions = [action for answer in answers if answer.error for action in answer.error["next_actions"]]
     return BatchResponse(
         version=VERSION,

@@ -40,8 +40,8 @@ class Verbatim(msgspec.Struct, frozen=True):
 class Command(msgspec.Struct, frozen=True):
     """A verb. `fresh` commands bring the index up to date before they run; the JSON of a `counted` one is
     what its budget counts, and is given as it was counted. One that `composes` others gets the session
-    instead of the engine. `tool` is its name among the few tools that agents are offered; without one it is not. A
-    command whose response says `ok = False` ran, but what it checked does not hold."""
+    instead of the engine. `tool` is its name among the few tools that agents are offered. A command whose
+    response says `ok = False` ran, but what it checked does not hold."""
 
     name: str
     request: type[msgspec.Struct]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from satchel.commands import query_log
 from satchel.commands.command import Command
+from satchel.commands.query_log import QueryStats
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -18,7 +20,7 @@ class StatsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     pass
 
 
-class StatsResponse(msgspec.Struct, frozen=True):
+class StatsResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     segment: str
     generation: int
     files: int
@@ -30,10 +32,15 @@ class StatsResponse(msgspec.Struct, frozen=True):
     redactions: int
     languages: dict[str, int]
     kinds: dict[str, int]
+    queries: QueryStats | None = None
 
 
 def run(engine: Engine, request: StatsRequest) -> StatsResponse:
-    """Count what is indexed: files, chunks, symbols, lines, bytes, languages and kinds of chunks."""
+    """Count what is indexed: files, chunks, symbols, lines, bytes, languages and kinds of chunks.
+
+    Where the log of questions is on (`query_log = true` in the user file, or SATCHEL_QUERY_LOG=1), it also
+    says how many were asked, which found nothing, how long they took and how many tokens they saved.
+    """
     snapshot = engine.snapshot()
     files = snapshot.files()
     location = engine.store.location
@@ -49,6 +56,7 @@ def run(engine: Engine, request: StatsRequest) -> StatsResponse:
         redactions=sum(len(record.redactions) for record in files),
         languages=dict(sorted(Counter(record.language for record in files).items())),
         kinds=snapshot.kind_counts(),
+        queries=query_log.summary(engine),
     )
 
 

@@ -12,6 +12,7 @@ from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line, visible
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
+    from satchel.commands.batch import BatchResponse
     from satchel.commands.build import BuildResponse
     from satchel.commands.build_context_pack import BuildContextPackResponse
     from satchel.commands.context_pack import ContextPackResponse
@@ -132,6 +133,18 @@ def _problem(problem: Problem) -> str:
     return f"  {problem.kind}: {one_line(problem.subject)}: {one_line(problem.detail)}"
 
 
+def _batch(response: BatchResponse, style: Style) -> str:
+    rows = []
+    for item in response.items:
+        rows.append(f"{style.name(one_line(item.id))}: {item.status}  {one_line(item.message)}".rstrip())
+        if item.data is not None:
+            shown = msgspec.json.format(msgspec.json.encode(item.data), indent=2).decode()
+            rows += [f"  {line}" for line in visible(shown).split("\n")]
+    budget = response.budget
+    rows.append(style.dim(f"{budget.used_chars:,} of {budget.max_chars:,} characters"))
+    return "\n".join(rows) + "\n"
+
+
 def _stats(response: StatsResponse, style: Style) -> str:
     rows = [
         f"{one_line(response.segment)}: {response.files:,} files, {response.chunks:,} chunks,"
@@ -142,6 +155,13 @@ def _stats(response: StatsResponse, style: Style) -> str:
     for title, counts in (("languages", response.languages), ("kinds", response.kinds)):
         ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         rows.append(f"  {title}: " + ", ".join(f"{name} {count:,}" for name, count in ranked))
+    if response.queries is not None:
+        asked = response.queries
+        rows.append(
+            f"  questions: {asked.asked:,}, without an answer {asked.without_answer:,},"
+            f" p50 {asked.p50_ms:g} ms, p95 {asked.p95_ms:g} ms, about {asked.tokens_saved:,} tokens saved"
+        )
+        rows += [f"    nothing found: {one_line(query)}" for query in asked.unanswered]
     return "\n".join(rows) + "\n"
 
 
@@ -217,6 +237,7 @@ def _verified(item: VerifyItem, style: Style) -> str:
 
 FORMS: dict[str, Callable[[Any, Style], str]] = {
     "BuildContextPackResponse": _build_context_pack,
+    "BatchResponse": _batch,
     "BuildResponse": _build,
     "ContextPackResponse": _context_pack,
     "EvalResponse": _eval,

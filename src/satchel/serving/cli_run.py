@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
@@ -159,6 +160,7 @@ def _reader(kind: Any) -> Any:
 
 
 def _answer(options: argparse.Namespace) -> Any:
+    started = time.perf_counter()
     command: Command = plugins.load("command", options.command)
     request = _request(command, options)
     from satchel.engine import Engine
@@ -178,9 +180,17 @@ def _answer(options: argparse.Namespace) -> Any:
         except IndexCorrupt as error:  # only reading shows that a page is broken
             engine.rebuild(error)
             response = command.run(subject, request)
+        if engine.options.query_log:
+            _note_query(engine, command.name, request, response, started)
         for note in engine.notes:
             print(f"note: {note}", file=sys.stderr)
         return response
+
+
+def _note_query(engine: Any, action: str, request: Any, response: Any, started: float) -> None:
+    from satchel.commands.query_log import record
+
+    record(engine, action, getattr(request, "query", None), response, started)
 
 
 def _session(engine: Any) -> Any:

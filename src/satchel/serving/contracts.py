@@ -1,4 +1,4 @@
-"""The published contracts: JSON Schemas of every request, every answer and the three-layer pack."""
+"""The published contracts: JSON Schemas of the envelope, every request, every answer, the three-layer pack."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ import msgspec
 
 from satchel import plugins
 from satchel.commands.command import Command
+from satchel.commands.index_state import IndexStateItem
 from satchel.packing.layers import LayeredPack
+from satchel.serving.envelope import Request, Response
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schemas() -> dict[str, dict[str, Any]]:
     """File name → schema, for all of `contracts/v1/`."""
-    found = {"context_pack_layers.schema.json": _schema(LayeredPack)}
+    found = {
+        "command.request.schema.json": _schema(Request),
+        "command.response.schema.json": _schema(Response),
+        "context_pack_layers.schema.json": _schema(LayeredPack),
+        "index_state.schema.json": _schema(IndexStateItem),
+    }
     for name in plugins.names("command"):
         command: Command = plugins.load("command", name)
         found[f"{name}.request.schema.json"] = _schema(command.request)

@@ -32,7 +32,7 @@ from satchel.errors import (
     Timeout,
 )
 from satchel.plugins import late
-from satchel.serving.envelope import Config, Hint, Meta, Request, Response, decode, failure
+from satchel.serving.envelope import Config, Hint, Meta, Request, Response, decode, encode, failure
 from satchel.types import ResponseMode
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Desk:
                     session = self._session(counter, engine, command, request)
                     data = session.call(request.action, payload)
                     meta = _meta(meta, session, mode)
-                    query_log.record(engine, request.action, payload, data, started)
+                    query_log.record(engine, request.action, payload.get("query"), data, started)
         except SatchelError as error:
             return failure(error, _timed(_stated(meta, session), started), _hints(session))
         except Exception as error:
@@ -248,7 +248,7 @@ def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
         response = Desk().answer(decode(data))
     except SatchelError as error:
         response = failure(error)
-    told: dict[str, Any] = msgspec.to_builtins(response)
+    told: dict[str, Any] = msgspec.json.decode(encode(response))
     return told
 
 

@@ -1,0 +1,164 @@
+"""Several actions in one call: order, references, one budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from builders import SHOP, make_tree
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from satchel import Engine, MemoryStore
+from satchel.commands import batch
+from satchel.commands.batch import BatchRequest, BatchResponse
+from satchel.commands.json_refs import resolve
+from satchel.commands.session import Session
+from satchel.errors import InvalidBudget, InvalidRequest
+
+SEARCH = {"id": "found", "action": "search", "payload": {"query": "basket total price", "k": 2}}
+FETCH = {"id": "text", "action": "get", "payload": {"ids": [{"$ref": "#/items/found/data/hits/0/id"}]}}
+NO_SUCH = {"id": "bad", "action": "symbols", "payload": {"name": "no_such_name_anywhere"}}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    opened = Engine.open(make_tree(tmp_path_factory.mktemp("shop"), SHOP), store=MemoryStore())
+    opened.refresh()
+    yield opened
+
+
+def ask(engine: Engine, *items: dict[str, Any], **fields: Any) -> BatchResponse:
+    request = msgspec.convert({"items": list(items), **fields}, BatchRequest)
+    answer: BatchResponse = batch.COMMAND.run(Session(engine), request)  # type: ignore[arg-type]
+    return answer
+
+
+def test_a_later_item_takes_its_id_from_an_earlier_one(engine: Engine) -> None:
+    found, text = ask(engine, SEARCH, FETCH).items
+    assert text.data["chunks"][0]["id"] == found.data["hits"][0]["id"]
+
+
+def test_one_failure_does_not_stop_the_others(engine: Engine) -> None:
+    assert [item.status for item in ask(engine, NO_SUCH, SEARCH).items] == ["error", "ok"]
+
+
+def test_it_stops_at_the_first_error_when_asked_to(engine: Engine) -> None:
+    assert [item.id for item in ask(engine, NO_SUCH, SEARCH, stop_on_error=True).items] == ["bad"]
+
+
+def test_a_reference_into_a_failed_item_is_an_error_unless_it_has_a_default(engine: Engine) -> None:
+    reference = {"$ref": "#/items/bad/data/symbols/0/path"}
+    plain = {"id": "a", "action": "search", "payload": {"query": reference}}
+    with_default = {"id": "b", "action": "search", "payload": {"query": {**reference, "$default": "basket"}}}
+    _, first, second = ask(engine, NO_SUCH, plain, with_default).items
+    assert first.error and first.error["code"] == "invalid_request" and second.status == "ok"
+
+
+def test_a_batch_cannot_hold_a_batch(engine: Engine) -> None:
+    inner = {"id": "x", "action": "batch", "payload": {"items": [SEARCH]}}
+    (answer,) = ask(engine, inner).items
+    assert answer.error and "inside a batch" in answer.error["message"]
+
+
+@pytest.mark.parametrize(
+    "items", [[], [SEARCH, SEARCH], [{**SEARCH, "id": "  "}], [{**SEARCH, "id": str(n)} for n in range(65)]]
+)
+def test_ids_are_unique_and_the_number_of_items_has_a_limit(engine: Engine, items: list[Any]) -> None:
+    with pytest.raises(InvalidRequest):
+        ask(engine, *items)
+
+
+def test_ids_are_trimmed(engine: Engine) -> None:
+    first, second = ask(engine, {**SEARCH, "id": "  found "}, FETCH).items
+    assert (first.id, second.status) == ("found", "ok")
+
+
+def test_a_pack_without_a_budget_gets_what_is_left(engine: Engine) -> None:
+    pack = {"id": "pack", "action": "context_pack", "payload": {"query": "basket total"}}
+    answer = ask(engine, SEARCH, pack, max_chars=6000)
+    assert [item.status for item in answer.items] == ["ok", "ok"]
+    assert answer.items[1].data["budget"]["max_chars"] < 6000
+
+
+def test_what_does_not_fit_is_replaced_by_an_error_that_names_what_it_takes(engine: Engine) -> None:
+    whole = ask(engine, SEARCH, FETCH)
+    answer = ask(engine, SEARCH, FETCH, max_chars=whole.budget.used_chars - 1)
+    error = answer.items[1].error
+    assert answer.items[0].status == "ok" and answer.budget.truncated
+    assert error and error["code"] == "invalid_budget"
+    assert ask(engine, SEARCH, FETCH, max_chars=error["details"]["min_chars"]).items[1].status == "ok"
+
+
+def test_a_budget_below_the_envelope_names_the_least_one_that_works(engine: Engine) -> None:
+    with pytest.raises(InvalidBudget) as caught:
+        ask(engine, SEARCH, FETCH, max_chars=10)
+    least = caught.value.details["min_chars"]
+    assert ask(engine, SEARCH, FETCH, max_chars=least).budget.used_chars <= least
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(max_chars=st.integers(600, 30_000), count=st.integers(1, 4), with_bad=st.booleans())
+def test_the_whole_answer_is_never_above_its_budget(
+    engine: Engine, max_chars: int, count: int, with_bad: bool
+) -> None:
+    packs = [
+        {"id": f"p{n}", "action": "context_pack", "payload": {"query": "basket price"}} for n in range(count)
+    ]
+    try:
+        answer = ask(engine, SEARCH, *packs, *([NO_SUCH] if with_bad else []), max_chars=max_chars)
+    except InvalidBudget as error:
+        assert error.details["min_chars"] > max_chars
+        return
+    used = len(msgspec.json.encode(answer).decode())
+    assert used == answer.budget.used_chars <= max_chars
+
+
+def test_what_a_reference_brings_is_never_resolved_itself() -> None:
+    hostile = {"$ref": "#/items/a/data/secret"}
+    assert resolve([{"$ref": "#/items/a/data/x"}], {"a": {"x": hostile, "secret": 1}}) == [hostile]
+
+
+def test_other_keys_beside_it_make_it_a_literal() -> None:
+    literal = {"$ref": "#/items/a/data", "note": 1}
+    assert resolve(literal, {"a": 1}) == literal
+
+
+@pytest.mark.parametrize("pointer", ["#/items/a", "#/items/a/meta/x", "/items/a/data", "", 7, None, ["#"]])
+def test_a_pointer_to_anything_but_data_is_refused(pointer: Any) -> None:
+    with pytest.raises(InvalidRequest):
+        resolve({"$ref": pointer, "$default": 1}, {"a": {"x": 1}})
+
+
+@given(
+    st.dictionaries(st.text(min_size=1), st.lists(st.integers(), min_size=1), min_size=1), st.text(min_size=1)
+)
+def test_every_value_can_be_reached_by_its_pointer(data: dict[str, list[int]], name: str) -> None:
+    def escaped(text: str) -> str:
+        return text.replace("~", "~0").replace("/", "~1")
+
+    for key, values in data.items():
+        for place, value in enumerate(values):
+            pointer = f"#/items/{escaped(name)}/data/{escaped(key)}/{place}"
+            assert resolve({"$ref": pointer}, {name: data}) == value
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_what_holds_no_reference_stays_as_it_is(value: Any) -> None:
+    if "$ref" not in json.dumps(value):
+        assert resolve(value, {}) == value
+
+
+def test_an_item_sees_the_index_that_an_earlier_one_made(tmp_path: Path) -> None:
+    with Engine.open(make_tree(tmp_path, SHOP)) as engine:
+        answer = ask(engine, {"id": "i", "action": "index"}, SEARCH)
+    assert [item.status for item in answer.items] == ["ok", "ok"]

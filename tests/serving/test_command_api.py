@@ -1,0 +1,291 @@
+"""The Command API: one envelope for whatever happens, and the freshness that was asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from builders import SHOP, git, git_repo, make_tree, run_cli
+
+from satchel import answer
+from satchel.serving.contracts import schemas
+from satchel.serving.desk import Call, Desk
+from satchel.serving.envelope import Request, decode
+from satchel.serving.error_table import ERRORS
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return git_repo(tmp_path / "shop", SHOP)
+
+
+def ask(root: Path, action: str = "search", **fields: Any) -> dict[str, Any]:
+    payload = {"project": str(root), **({"query": "basket total"} if action == "search" else {})}
+    payload.update(fields.pop("payload", {}))
+    told = answer({"action": action, "payload": payload, **fields})
+    jsonschema.validate(told, schemas()["command.response.schema.json"])
+    return told
+
+
+def test_an_answer_has_every_part_of_the_envelope(shop: Path) -> None:
+    told = ask(shop)
+    assert told["status"] == "ok" and told["data"]["hits"] and told["hints"] == told["next_actions"] == []
+    assert set(told["meta"]) >= {"index_state", "duration_ms", "root_fingerprint"}
+    jsonschema.validate(told["meta"]["index_state"], schemas()["index_state.schema.json"])
+
+
+def test_an_error_has_every_part_as_well(shop: Path) -> None:
+    told = ask(shop, payload={"query": " "})
+    assert told["status"] == "error" and told["data"] is None
+    assert set(told["error"]) == {"code", "message", "details", "hint", "next_actions"}
+    assert told["error"]["code"] == "invalid_query"
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        ("{", "invalid_request"),
+        ("[]", "invalid_request"),
+        ('{"payload": {}}', "invalid_request"),
+        ('{"action": "search", "more": 1}', "invalid_request"),
+        ('{"action": "search", "options": {"stale_policy": "never"}}', "invalid_request"),
+        ('{"action": "search", "options": {"max_reindex_ms": -1}}', "invalid_request"),
+        ('{"action": "no_such"}', "unsupported"),
+        ('{"action": "../search"}', "unsupported"),
+        ('{"action": "search", "payload": {"query": "x", "no_such": 1}}', "invalid_request"),
+        ('{"action": "search", "payload": {"query": 7}}', "invalid_request"),
+        ('{"action": "search", "payload": {"query": "x", "project": 7}}', "invalid_request"),
+        (
+            '{"action": "search", "payload": {"query": "x", "project": "/no/such/folder"}}',
+            "project_not_found",
+        ),
+        ('{"action": "search", "payload": {"query": "x"}, "config": {"profile": "best"}}', "config_error"),
+        (
+            '{"action": "search", "payload": {"query": "x"}, "config": {"include_hidden": true}}',
+            "invalid_request",
+        ),
+        ('{"action": "stats", "config": {"ignore": ["docs"]}}', "config_error"),
+        ('{"action": "search", "payload": {"query": "x", "response_mode": "loud"}}', "invalid_request"),
+        ("\ufeff{}", "invalid_request"),
+        ('{"action": "search", "payload": {"query": ' + "[" * 5000, "invalid_request"),
+    ],
+)
+def test_bad_requests_get_typed_errors(
+    request_: str, code: str, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop)
+    assert answer(request_)["error"]["code"] == code
+
+
+def test_the_same_root_has_the_same_fingerprint_and_no_path_is_in_it(shop: Path, tmp_path: Path) -> None:
+    other = make_tree(tmp_path / "other", SHOP)
+    prints = [ask(root)["meta"]["root_fingerprint"] for root in (shop, shop, other)]
+    assert prints[0] == prints[1] != prints[2] and "shop" not in prints[0]
+
+
+def test_auto_indexes_first_and_says_so(shop: Path) -> None:
+    state = ask(shop)["meta"]["index_state"]
+    assert state["reindex"]["result"] == "ok" and state["reindex"]["performed"] and not state["stale"]
+    assert "reindex" not in ask(shop)["meta"]["index_state"]
+
+
+@pytest.mark.parametrize("policy", ["auto", "warn", "fail"])
+def test_a_missing_index_is_an_error_in_all_policies(shop: Path, policy: str) -> None:
+    told = ask(shop, options={"stale_policy": policy, "max_reindex_ms": 0})
+    assert told["error"]["code"] == "index_missing"
+    (action,) = told["error"]["next_actions"]
+    assert ask(shop, action["tool"], payload=action["args"])["status"] == "ok"
+
+
+def stale(root: Path) -> None:
+    ask(root, "index")
+    (root / "src" / "money.py").write_text("def brand_new_name() -> int:\n    return 1\n")
+
+
+def test_warn_answers_from_the_stale_index_and_says_so(shop: Path) -> None:
+    stale(shop)
+    told = ask(shop, options={"stale_policy": "warn"})
+    assert told["status"] == "ok" and told["meta"]["index_state"]["stale_reasons"] == ["git_dirty_mismatch"]
+    assert [hint["type"] for hint in told["hints"]] == ["warn"]
+
+
+def test_fail_refuses_a_stale_index(shop: Path) -> None:
+    stale(shop)
+    assert ask(shop, options={"stale_policy": "fail"})["error"]["code"] == "index_stale"
+
+
+def test_auto_without_time_answers_from_the_stale_index_and_says_so(shop: Path) -> None:
+    stale(shop)
+    told = ask(shop, options={"max_reindex_ms": 0})
+    assert told["meta"]["index_state"]["reindex"]["result"] == "skipped" and told["hints"]
+
+
+def test_auto_that_runs_out_of_time_loses_nothing(shop: Path) -> None:
+    stale(shop)
+    for number in range(400):
+        (shop / "src" / f"more_{number}.py").write_text(f"def more_{number}() -> int:\n    return {number}\n")
+    told = ask(shop, options={"max_reindex_ms": 1})
+    assert told["status"] == "ok" and told["hints"][0]["type"] == "warn"
+    assert told["meta"]["index_state"]["reindex"]["result"] == "budget_exceeded"
+    assert ask(shop, payload={"query": "brand_new_name"})["data"]["hits"][0]["path"] == "src/money.py"
+
+
+def test_heads_that_differ_are_said(shop: Path) -> None:
+    ask(shop, "index")
+    git(shop, "commit", "--allow-empty", "-qm", "empty")
+    told = ask(shop, options={"stale_policy": "fail"})
+    assert told["error"]["details"]["stale_reasons"] == ["git_head_mismatch"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root writes everywhere")
+def test_where_no_index_can_be_kept_the_files_answer_if_that_is_allowed(shop: Path) -> None:
+    shop.chmod(0o555)
+    assert ask(shop)["error"]["code"] == "index_missing"
+    told = ask(shop, options={"allow_filesystem_fallback": True})
+    assert told["data"]["hits"] and "files themselves" in told["hints"][0]["text"]
+
+
+def test_a_link_for_an_index_folder_is_never_followed_but_the_files_may_answer(
+    shop: Path, tmp_path: Path
+) -> None:
+    (shop / "_ctx").symlink_to(tmp_path / "elsewhere")
+    told = ask(shop, options={"allow_filesystem_fallback": True})
+    assert not (tmp_path / "elsewhere").exists() and told["status"] in ("ok", "error")
+
+
+def test_path_filters_of_the_call_are_added_to_those_of_the_payload(shop: Path) -> None:
+    everything = {
+        hit["path"] for hit in ask(shop, payload={"query": "basket price money", "k": 50})["data"]["hits"]
+    }
+    told = ask(
+        shop,
+        payload={"query": "basket price money", "k": 50, "exclude_paths": ["README.md"]},
+        options={"exclude_paths": ["src/money.py"]},
+        config={"ignore": ["tests"]},
+    )
+    left = {hit["path"] for hit in told["data"]["hits"]}
+    assert left and left < everything
+    assert not {path for path in left if path.startswith("tests/") or path in ("README.md", "src/money.py")}
+
+
+def test_a_profile_of_one_call_is_not_that_of_the_next(shop: Path) -> None:
+    desk = Desk([shop])
+    fast = decode('{"action": "context_pack", "payload": {"query": "basket"}, "config": {"profile": "fast"}}')
+    plain = decode('{"action": "context_pack", "payload": {"query": "basket"}}')
+    assert [desk.answer(one).data.profile for one in (fast, plain)] == ["fast", "quality"]
+    desk.close()
+
+
+def test_minimal_leaves_the_state_out_and_full_has_a_trace(shop: Path) -> None:
+    modes = {
+        mode: ask(shop, "context_pack", payload={"query": "basket", "response_mode": mode})
+        for mode in ("minimal", "facts", "full")
+    }
+    assert modes["minimal"]["meta"]["index_state"] is None is modes["minimal"]["data"]["meta"]["index_state"]
+    assert modes["facts"]["data"]["meta"]["index_state"] and "trace" not in modes["facts"]["data"]["meta"]
+    assert modes["full"]["data"]["meta"]["trace"]
+
+
+def test_anchors_can_be_turned_off(shop: Path) -> None:
+    query = {"query": "no_such_identifier_here basket"}
+    assert ask(shop, "context_pack", payload=query)["data"]["meta"]["trust"]["anchor_not_found"]
+    off = ask(shop, "context_pack", payload=query, options={"anchor_policy": "off"})
+    assert off["data"]["items"]
+
+
+class TestServed:
+    """A desk that serves roots: only those, and no files of the machine."""
+
+    def test_only_the_given_roots_are_served(self, shop: Path, tmp_path: Path) -> None:
+        make_tree(tmp_path / "secret", {"a.py": "HIDDEN = 1\n"})
+        desk = Desk([shop])
+        for project in (str(tmp_path / "secret"), "..", "secret", "/", str(shop) + "/../secret"):
+            told = desk.answer(Request("search", {"query": "HIDDEN", "project": project}))
+            assert told.error and told.error["code"] == "project_not_found"
+        desk.close()
+
+    @pytest.mark.parametrize("name", ["", ".", "shop"])
+    def test_a_root_is_named_by_its_folder_or_not_at_all(self, shop: Path, name: str) -> None:
+        desk = Desk([shop])
+        assert desk.answer(Request("search", {"query": "basket", "project": name})).status == "ok"
+        desk.close()
+
+    @pytest.mark.parametrize(
+        ("action", "payload"),
+        [
+            ("verify", {"pack": "/etc/passwd"}),
+            ("verify", {"pack": "-"}),
+            ("verify", {"text": "x", "refresh": True, "output": "/tmp/out"}),
+            ("eval", {"dataset": "/etc/passwd"}),
+            ("eval", {"history": 1, "save": "/tmp/out"}),
+            ("eval", {"history": 1, "plot": "/tmp/out"}),
+            ("build", {"output": "/tmp/out"}),
+            ("validate", {"output": "/etc/passwd"}),
+            ("pack", {"query": "x", "tokenizer": "/etc/tokenizer.json"}),
+            ("map", {"tokenizer": "../tokenizer.json"}),
+            ("batch", {"items": [{"id": "a", "action": "verify", "payload": {"pack": "/etc/passwd"}}]}),
+        ],
+    )
+    def test_a_caller_names_no_file_of_the_machine(
+        self, shop: Path, action: str, payload: dict[str, Any]
+    ) -> None:
+        desk = Desk([shop])
+        told = desk.answer(Request(action, payload))
+        error = told.data.items[0].error if action == "batch" else told.error
+        assert error["code"] == "path_not_allowed"
+        desk.close()
+
+    def test_a_cancelled_call_is_not_run(self, shop: Path) -> None:
+        desk, call = Desk([shop]), Call()
+        call.cancelled.set()
+        told = desk.answer(Request("index"), call)
+        assert (
+            told.error and told.error["code"] == "cancelled" and not (shop / "_ctx" / "context.db").exists()
+        )
+        desk.close()
+
+    def test_a_call_whose_time_is_over_ends(self, shop: Path) -> None:
+        desk = Desk([shop])
+        told = desk.answer(Request("index"), Call(seconds=-1))
+        assert told.error and told.error["code"] == "timeout"
+        desk.close()
+
+    def test_a_batch_is_about_one_project(self, shop: Path, tmp_path: Path) -> None:
+        other = make_tree(tmp_path / "other", SHOP)
+        items = [
+            {"id": str(number), "action": "stats", "payload": {"project": str(root)}}
+            for number, root in enumerate((shop, other))
+        ]
+        assert answer({"action": "batch", "payload": {"items": items}})["error"]["code"] == "invalid_request"
+        assert (
+            answer({"action": "batch", "payload": {"items": items[1:]}})["data"]["items"][0]["data"][
+                "segment"
+            ]
+            == "other"
+        )
+
+
+def test_the_command_line_prints_the_envelope_and_its_code(shop: Path, tmp_path: Path) -> None:
+    request = json.dumps({"action": "symbols", "payload": {"project": str(shop), "name": "no_such_name"}})
+    (tmp_path / "request.json").write_text(request)
+    for arguments in (("--json", request), ("--file", tmp_path / "request.json")):
+        done = run_cli("command", *arguments)
+        told = json.loads(done.stdout)
+        assert told["error"]["code"] == "symbol_not_found"
+        assert done.returncode == ERRORS["symbol_not_found"].exit
+    assert run_cli("command").returncode == ERRORS["invalid_request"].exit
+
+
+def test_every_error_code_is_in_the_table() -> None:
+    from satchel import errors
+
+    codes = {
+        kind.code
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.SatchelError)
+    }
+    assert codes == set(ERRORS)
