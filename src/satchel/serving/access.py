@@ -6,6 +6,7 @@ import hmac
 import ipaddress
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import msgspec
@@ -49,9 +50,10 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         """The page that a browser calls from; other clients send none."""
         if origin is None or origin in self.origins:
             return
-        parts = urlsplit(origin)
-        if parts.scheme in ("http", "https") and (parts.hostname or "") in _LOCAL_NAMES:
-            return
+        with suppress(ValueError):  # of what only looks like an address
+            parts = urlsplit(origin)
+            if parts.scheme in ("http", "https") and (parts.hostname or "") in _LOCAL_NAMES:
+                return
         raise PathNotAllowed(
             "pages of another origin may not call this server", hint="start it with --allow-origin"
         )

@@ -1,4 +1,4 @@
-"""The published contracts: JSON Schemas of the envelope, every request, every answer, the three-layer pack."""
+"""The published contracts: JSON Schemas of the envelope, every request and answer, the three-layer pack."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +20,8 @@ import msgspec
 from satchel import ids, plugins, settings
 from satchel.commands import query_log
 from satchel.commands.command import Command
-from satchel.commands.freshness import Bounded, Freshener
+from satchel.commands.freshness import StalePolicy
+from satchel.commands.index_state import ReindexItem
 from satchel.commands.session import CallOptions, Session
 from satchel.errors import (
     Cancelled,
@@ -31,6 +32,7 @@ from satchel.errors import (
     SatchelError,
     Timeout,
 )
+from satchel.indexing.freshness import IndexState
 from satchel.plugins import late
 from satchel.serving.envelope import Config, Hint, Meta, Request, Response, decode, encode, failure
 from satchel.types import ResponseMode
@@ -50,7 +52,25 @@ class Keeper(Protocol):
 
     def start(self) -> None: ...
     def stop(self) -> None: ...
-    def watch(self, engine: Engine) -> Freshener: ...  # as the engine's calls see it
+    def settle(self, budget_ms: int) -> ReindexItem | None: ...
+    @property
+    def state(self) -> IndexState | None: ...
+    @property
+    def progress(self) -> tuple[int, int] | None: ...
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What a keeper knows of an index at the time of a call, and what it did for that call."""
+
+    reindex: ReindexItem | None
+    state: IndexState | None
+    busy: tuple[int, int] | None
+
+    def freshen(self, engine: Engine, budget_ms: int) -> ReindexItem | None:
+        return self.reindex
+
+    def busy_with(self) -> tuple[int, int] | None:
+        return self.busy
 
 
 class Call:
@@ -97,8 +117,9 @@ class Desk:
         """Whether callers may be elsewhere, and name no files of this machine."""
         return self._served is not None
 
-    def answer(self, request: Request, call: Call | None = None) -> Response:
-        """One request, answered; whatever goes wrong is in the envelope."""
+    def answer(self, request: Request, call: Call | None = None, known: Known | None = None) -> Response:
+        """One request, answered; whatever goes wrong is in the envelope. `known` comes from who keeps the
+        index fresh, if that is not this desk."""
         started = time.perf_counter()
         call = call or Call()
         payload = dict(request.payload)
@@ -108,17 +129,18 @@ class Desk:
             command: Command = plugins.load("command", request.action)
             mode = _mode(command, payload)
             project = _project(command, payload)
+            known = known or self.known(request)
             with self._opened(project, call) as counter:
                 meta = Meta(root_fingerprint=ids.root_fingerprint(counter.root))
-                with counter.configured(request.config, self._profile) as engine:
-                    session = self._session(counter, engine, command, request)
+                with counter.configured(request.config, known) as engine:
+                    session = self._session(known, engine, command, request)
                     data = session.call(request.action, payload)
                     meta = _meta(meta, session, mode)
                     query_log.record(engine, request.action, payload.get("query"), data, started)
         except SatchelError as error:
             return failure(error, _timed(_stated(meta, session), started), _hints(session))
         except Exception as error:
-            return failure(_internal(error), _timed(meta, started))
+            return failure(defect(error), _timed(meta, started))
         return Response(
             status="ok",
             hints=_hints(session),
@@ -131,6 +153,31 @@ class Desk:
         """Open the served roots and begin to keep them fresh."""
         for root in self._served or ():
             self._counter(root)
+
+    def known(self, request: Request) -> Known | None:
+        """What is known of the index that a call asks, after it was brought up to date if that is to be done
+        first; None if nobody keeps it."""
+        if self._make_keeper is None:
+            return None
+        command: Command = plugins.load("command", request.action)
+        keeper = self._counter(self._root(_project(command, dict(request.payload)))).keeper
+        assert keeper is not None
+        options = request.options or CallOptions()
+        wanted = (command.fresh or command.composes) and options.stale_policy is StalePolicy.AUTO
+        reindex = keeper.settle(options.max_reindex_ms) if wanted and options.max_reindex_ms else None
+        return Known(reindex, keeper.state, keeper.progress)
+
+    def settings(self) -> dict[str, Any]:
+        """What another process needs to serve the same roots."""
+        return {"roots": self.roots(), "index_dir": self._index_dir, "profile": self._profile}
+
+    def warm(self) -> None:
+        """Read what every question needs, so that the first one does not wait for it."""
+        for root in self.roots():
+            engine = self._counter(root).engine
+            with suppress(SatchelError):
+                assert engine is not None
+                engine.corpus()
 
     def close(self) -> None:
         """Stop keeping, release every index."""
@@ -145,14 +192,19 @@ class Desk:
         """The engine of a served root, once it is open."""
         return (self._served or {})[root].engine
 
-    def _session(self, counter: _Counter, engine: Engine, command: Command, request: Request) -> Session:
+    def busy_with(self, root: Path) -> tuple[int, int] | None:
+        """Files done and files to do, while the index of a served root is being built."""
+        keeper = (self._served or {})[root].keeper
+        return None if keeper is None else keeper.progress
+
+    def _session(self, known: Known | None, engine: Engine, command: Command, request: Request) -> Session:
         options = request.options or CallOptions()
         if request.config is not None and request.config.ignore:
             if "exclude_paths" not in command.request.__struct_fields__:
                 raise ConfigError(f"{command.name} leaves no paths out", hint="leave config.ignore out")
             excluded = (*options.exclude_paths, *request.config.ignore)
             options = msgspec.structs.replace(options, exclude_paths=excluded)
-        return Session(engine, options, freshener=counter.freshener, remote=self.remote)
+        return Session(engine, options, freshener=known, remote=self.remote)
 
     @contextmanager
     def _opened(self, project: str, call: Call) -> Iterator[_Counter]:
@@ -196,21 +248,19 @@ class _Counter:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.engine: Engine | None = None
-        self.freshener: Freshener = Bounded()
-        self._keeper: Keeper | None = None
+        self.keeper: Keeper | None = None
         self._lock = threading.Lock()
 
     def open(self, index_dir: str, profile: str, make_keeper: Callable[[Path], Keeper] | None) -> None:
         self.engine = engine.Engine.open(self.root, index_dir=index_dir or None, profile=profile)
         self.root = self.engine.root
         if make_keeper is not None:
-            self._keeper = make_keeper(self.root)
-            self._keeper.start()
-            self.freshener = self._keeper.watch(self.engine)
+            self.keeper = make_keeper(self.root)
+            self.keeper.start()
 
     def close(self) -> None:
-        if self._keeper is not None:
-            self._keeper.stop()
+        if self.keeper is not None:
+            self.keeper.stop()
         if self.engine is not None:
             self.engine.close()
 
@@ -228,10 +278,11 @@ class _Counter:
             self._lock.release()
 
     @contextmanager
-    def configured(self, config: Config | None, profile: str) -> Iterator[Engine]:
+    def configured(self, config: Config | None, known: Known | None) -> Iterator[Engine]:
         """The engine as one call wants it."""
         assert self.engine is not None
         options = self.engine.options
+        self.engine.known_state = None if known is None else lambda: known.state
         if config is not None and config.profile:
             self.engine.options = settings.with_profile(options, config.profile)
         try:
@@ -311,7 +362,7 @@ def _hints(session: Session | None) -> list[Hint]:
     return [*(Hint("warn", text) for text in session.warnings), *notes]
 
 
-def _internal(error: Exception) -> Internal:
+def defect(error: Exception) -> Internal:
     """A defect. Its message may quote a file, so only its kind and place are told."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"

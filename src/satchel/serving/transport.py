@@ -41,6 +41,9 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     no_watch: Annotated[bool, Meta(description="do not watch the folder: look before every answer")] = False
     max_body_bytes: Annotated[int, Meta(description="the largest request")] = 8 * 1024 * 1024
     max_concurrent: Annotated[int, Meta(description="requests at once; more are told to come again")] = 64
+    workers: Annotated[
+        int | None, Meta(description="processes that answer, for http and grpc (default: one for each core)")
+    ] = None
     timeout_seconds: Annotated[float, Meta(description="after this a call is given up")] = 120.0
     json: Annotated[bool, Meta(description="say where it listens as one line of JSON")] = False
 
@@ -51,3 +54,4 @@ class Transport(msgspec.Struct, frozen=True):
 
     name: str
     run: Callable[[Desk, Access, ServeOptions], int]
+    parallel: bool = False  # whether several callers at once are to be expected

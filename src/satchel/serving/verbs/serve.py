@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from satchel import plugins
 from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
+from satchel.indexing.workers import default_workers
 from satchel.plugins import late
 from satchel.serving.access import grant
 from satchel.serving.desk import Desk
@@ -14,9 +15,10 @@ from satchel.serving.transport import ServeOptions, Transport
 from satchel.serving.verb import Verb
 
 if TYPE_CHECKING:
+    from satchel.serving import pool
     from satchel.serving.keeping import keeper
-else:
-    keeper = late("satchel.serving.keeping.keeper")  # it watches once the first call is answered
+else:  # what is not needed before the first call is answered
+    keeper, pool = late("satchel.serving.keeping.keeper"), late("satchel.serving.pool")
 
 
 def run(options: ServeOptions) -> int:
@@ -46,20 +48,20 @@ def run(options: ServeOptions) -> int:
         raise ConfigError(
             "one --index-dir cannot hold the indexes of several folders", hint="use SATCHEL_HOME"
         )
-    desk = Desk(
-        roots,
-        index_dir=options.index_dir,
-        profile=options.profile,
-        make_keeper=None
-        if options.no_watch
-        else lambda root: keeper.Keeper(root, index_dir=options.index_dir or None),
-    )
-    return transport.run(desk, access, options)
+    return transport.run(_desk(roots, transport, options), access, options)
+
+
+def _desk(roots: list[Path], transport: Transport, options: ServeOptions) -> Desk:
+    workers = options.workers or (default_workers() if transport.parallel else 1)
+    settings: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
+    if not options.no_watch:
+        settings["make_keeper"] = lambda root: keeper.Keeper(root, index_dir=options.index_dir or None)
+    return pool.Pool(roots, workers, **settings) if workers > 1 else Desk(roots, **settings)
 
 
 def _check(options: ServeOptions) -> None:
-    limits = ("max_body_bytes", "max_concurrent", "timeout_seconds")
-    wrong = [name for name in limits if getattr(options, name) <= 0]
+    limits = ("max_body_bytes", "max_concurrent", "timeout_seconds", "workers")
+    wrong = [name for name in limits if (value := getattr(options, name)) is not None and value <= 0]
     if wrong:
         raise InvalidRequest(f"{wrong[0]} is {getattr(options, wrong[0])}, it must be above 0")
     if options.port is not None and not 0 <= options.port <= 65535:
