@@ -59,10 +59,15 @@ def names(kind: str) -> list[str]:
     return sorted(info.name for info in modules if not info.ispkg and _value(folder, info.name, attribute))
 
 
+def find(kind: str, name: str) -> Any:
+    """One plug-in, loading no other; None if there is none of that name."""
+    folder, attribute = _DOORS[kind]
+    return _value(folder, name, attribute) if name.isidentifier() else None
+
+
 def load(kind: str, name: str) -> Any:
     """One plug-in, loading no other; an unknown name is an error that lists the known ones."""
-    folder, attribute = _DOORS[kind]
-    value = _value(folder, name, attribute) if name.isidentifier() else None
+    value = find(kind, name)
     if value is None:
         raise Unsupported(f"unknown {kind} {name!r}", hint=f"known: {', '.join(names(kind))}")
     return value

@@ -18,7 +18,7 @@ from satchel.retrieval.names import last_name
 from satchel.storage import postings
 from satchel.storage.history import arrange, unpack_history
 from satchel.storage.protocol import Snapshot
-from satchel.storage.records import Commit, Outline, Segment
+from satchel.storage.records import Commit, FileRecord, Outline, Segment
 from satchel.types import Label, Reference
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 
 Kept = TypeVar("Kept")
 _USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
-_FILES_AT_HAND = 200  # about 5 MB
+_FILES_AT_HAND = 600  # those of some dozen questions: about 20 MB
 
 
 class Names:
@@ -63,10 +63,48 @@ class Known(NamedTuple):
     others: Names
 
 
-class Corpus:
-    """The arrays of a snapshot; built once per generation."""
+class Read:
+    """What was read of the files of one generation; where a file stays as it was, good for the next one."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, signature: str, files: Sequence[FileRecord]) -> None:
+        self.signature = signature
+        self.position_of = {record.path: at for at, record in enumerate(files)}
+        self.known: dict[int, Known] = {}
+        self.lines: dict[str, list[str]] = {}
+        self.definitions: dict[str, list[tuple[int, int]]] = {}
+        self.references: dict[str, tuple[Reference, ...]] = {}
+        self.uses: dict[str, list[tuple[str, int]]] = {}
+        self._files = files
+
+    def take(self, before: Read) -> None:
+        """An edit changes one file of thousands: the others need not be read again."""
+        if before.signature != self.signature:
+            return
+        for old, known in before.known.items():
+            at = self._same_file(before, before._files[old].path)
+            if at is not None:
+                self.known[at] = known
+        self._take(self.lines, before.lines, before)
+        self._take(self.definitions, before.definitions, before)
+        self._take(self.references, before.references, before)
+        self._take(self.uses, before.uses, before)
+
+    def _take(self, mine: dict[str, Kept], theirs: dict[str, Kept], before: Read) -> None:
+        mine.update((path, theirs[path]) for path in theirs if self._same_file(before, path) is not None)
+
+    def _same_file(self, before: Read, path: str) -> int | None:
+        """Where a file stands that has the content it had before."""
+        at, old = self.position_of.get(path), before.position_of.get(path)
+        if at is None or old is None:
+            return None
+        mine, theirs = self._files[at], before._files[old]
+        return at if (mine.file_hash, mine.language) == (theirs.file_hash, theirs.language) else None
+
+
+class Corpus:
+    """The arrays of a snapshot; built once per generation, with what was `read` in the one before."""
+
+    def __init__(self, snapshot: Snapshot, before: Read | None = None) -> None:
         self.snapshot = snapshot
         self.files = snapshot.files()
         segments = snapshot.segments()
@@ -88,12 +126,12 @@ class Corpus:
         self.first_place = np.full(len(self.files), -1, np.int64)  # of each file; its units follow
         self.first_place[owners[owners >= 0]] = starts[owners >= 0]
         self.file_vectors = self._file_vectors(segments, owners)
-        self._known: dict[int, Known] = {}
         self.defining: dict[str, list[int]] = defaultdict(list)  # name -> the known files that define it
-        self._lines: dict[str, list[str]] = {}
-        self._definitions: dict[str, list[tuple[int, int]]] = {}
-        self._references: dict[str, tuple[Reference, ...]] = {}
-        self._uses: dict[str, list[tuple[str, int]]] = {}
+        self.read = Read(snapshot.meta().get("signature", ""), self.files)
+        if before is not None:
+            self.read.take(before)
+            for at, known in self.read.known.items():
+                self._note_definitions(at, known.outline)
         self._tagged: dict[str, Places] = {}
         self._history: Changes | None = None
 
@@ -131,36 +169,40 @@ class Corpus:
 
     def known(self, positions: Sequence[int]) -> list[Known]:
         """What ranking asks of some files, each read once."""
-        missing = [at for at in positions if at not in self._known]
+        kept = self.read.known
+        missing = [at for at in positions if at not in kept]
         found = self.snapshot.outlines([self.files[at].path for at in missing])
         for at, (outline, vectors) in zip(missing, found, strict=True):
-            self._known[at] = Known(
+            kept[at] = Known(
                 outline, vectors, frozenset(outline.head), Names(outline.types), Names(outline.others)
             )
-            for name in dict.fromkeys((*outline.types, *outline.others)):
-                self.defining[name].append(at)
-        return [self._known[at] for at in positions]
+            self._note_definitions(at, outline)
+        return [kept[at] for at in positions]
+
+    def _note_definitions(self, at: int, outline: Outline) -> None:
+        for name in dict.fromkeys((*outline.types, *outline.others)):
+            self.defining[name].append(at)
 
     def lines(self, path: str) -> list[str]:
         """The lines of a file."""
-        return self._at_hand(self._lines, path, lambda: split_lines(self.snapshot.text(path)))
+        return self._at_hand(self.read.lines, path, lambda: split_lines(self.snapshot.text(path)))
 
     def definitions(self, path: str) -> list[tuple[int, int]]:
         """The first and last line of each definition of a file, in order."""
         return self._at_hand(
-            self._definitions,
+            self.read.definitions,
             path,
             lambda: sorted((item.start_line, item.end_line) for item in self.snapshot.symbols(path)),
         )
 
     def references(self, path: str) -> tuple[Reference, ...]:
         """What a file refers to."""
-        return self._at_hand(self._references, path, lambda: self.snapshot.references(path))
+        return self._at_hand(self.read.references, path, lambda: self.snapshot.references(path))
 
     def uses(self, path: str) -> list[tuple[str, int]]:
         """The names that a file calls, uses or extends, each with its line."""
         return self._at_hand(
-            self._uses,
+            self.read.uses,
             path,
             lambda: [(last_name(use.name), use.line) for use in self.references(path) if use.label in _USES],
         )
@@ -188,10 +230,10 @@ class Corpus:
             self._tagged[tag] = np.array(found, np.int64)
         return self._tagged[tag]
 
-    @cached_property
+    @property
     def position_of(self) -> dict[str, int]:
         """Where a path stands in `files`."""
-        return {record.path: at for at, record in enumerate(self.files)}
+        return self.read.position_of
 
     @property
     def history(self) -> Changes:

@@ -1,0 +1,36 @@
+"""Zed: `context_servers` in the settings, and the first file of instructions that it finds."""
+
+from __future__ import annotations
+
+from satchel.serving.clients.client import HERE, Client, Folder, Guide, Link, Place
+
+_USER = Folder("{config}/zed", "{home}/.config/zed", "{appdata}/Zed")
+
+CLIENT = Client(
+    "zed",
+    "Zed",
+    executables=("zed", "zeditor"),
+    marks=(_USER,),
+    user=Link(Place(_USER, "settings.json"), ("context_servers",), HERE, Guide(Place(_USER, "AGENTS.md"))),
+    project=Link(
+        Place(Folder("{project}/.zed"), "settings.json"),
+        ("context_servers",),
+        ".",
+        Guide(
+            Place(
+                Folder("{project}"),
+                "AGENTS.md",
+                # Zed reads one file alone: a new one would hide the one that the project has
+                (
+                    ".rules",
+                    ".cursorrules",
+                    ".windsurfrules",
+                    ".clinerules",
+                    ".github/copilot-instructions.md",
+                    "AGENT.md",
+                ),
+                after=("CLAUDE.md", "GEMINI.md"),
+            )
+        ),
+    ),
+)

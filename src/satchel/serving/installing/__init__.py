@@ -1,0 +1,1 @@
+"""How Satchel is put into the settings of other programs, and taken out again."""

@@ -1,0 +1,86 @@
+"""What an agent is told about Satchel, and how that text stands in a file that others write in too."""
+
+from __future__ import annotations
+
+from satchel.errors import ConfigError
+from satchel.serving.installing.trace import Trace, appended, without
+
+BEGIN, END = "<!-- satchel:begin -->", "<!-- satchel:end -->"
+_WHEN = (
+    "Find and cite code and documents of this repository with the satchel tools. Use before grep or reading"
+    " whole files: where something is defined, who uses it, how a part works, what a change touches."
+)
+SKILL_HEAD = f"---\nname: satchel\ndescription: {_WHEN!r}\n---\n\n"
+RULE_HEAD = f"---\ndescription: {_WHEN!r}\nglobs:\nalwaysApply: true\n---\n\n"
+INSTRUCTIONS_HEAD = f'---\ndescription: {_WHEN!r}\napplyTo: "**"\n---\n\n'
+_TEXT = """\
+# Satchel: cited context of this repository
+
+The satchel tools answer from an index of this repository that is kept fresh. Ask them first;
+use grep only for an exact text that they did not find, and read a whole file only to edit it.
+
+1. **search**: where is it? Ask with a sentence or a name; narrow with a path prefix or a language.
+   `symbols` and `references` tell what a name is and who uses it, `map` shows an unknown repository.
+2. **pack**: `build_context_pack` (budget in tokens) or `context_pack` (budget in characters) gathers
+   definitions, usages, tests, settings and documents for one question, within its budget.
+   Start with 4000 tokens; ask again with a narrower question rather than with a larger budget.
+3. **cite**: every piece has an id, a path and its lines. Say `path:start-end` for what you claim,
+   and claim nothing about code that you have not been shown.
+4. **get**: fetch the exact text by id or `path:start:end` before you change it; `skeleton` shows a
+   long file as its signatures.
+
+When an answer says that it is stale, partial or empty, believe it: follow its suggestions.
+After edits, `satchel verify PACK` tells which citations still hold.
+Without the tools, the same words work in a shell: `satchel search "…"`, `satchel pack "…"`,
+`satchel get ID`.
+"""
+BLOCK = f"{BEGIN}\n{_TEXT}{END}\n"
+
+
+def read(data: bytes) -> bytes | None:
+    """The block in a file, as it is there."""
+    span = _span(data)
+    return None if span is None else data[slice(*span)]
+
+
+def put(data: bytes, head: str) -> tuple[bytes, Trace]:
+    """The file with the block in it: in its place, or at the end. An empty file gets the head as well."""
+    newline = b"\r\n" if b"\r\n" in data else b"\n"
+    block = BLOCK.encode().replace(b"\n", newline)
+    span = _span(data)
+    if span is not None:
+        return data[: span[0]] + block + data[span[1] :], Trace()
+    return appended(data, block if data.strip() else head.encode().replace(b"\n", newline) + block)
+
+
+def take(data: bytes, trace: Trace, head: str) -> bytes:
+    """The file without the block; of a file of our own nothing stays."""
+    span = _span(data)
+    if span is None:
+        return data
+    rest = without(data, *span, trace.space)
+    return b"" if rest.replace(b"\r\n", b"\n").strip() == head.encode().strip() else rest
+
+
+def is_current(block: bytes) -> bool:
+    """Whether a block is the one that this version writes."""
+    return block.replace(b"\r\n", b"\n").strip() == BLOCK.encode().strip()
+
+
+def _span(data: bytes) -> tuple[int, int] | None:
+    """Where the block is, with the end of its last line."""
+    begin, end = BEGIN.encode(), END.encode()
+    if begin not in data and end not in data:
+        return None
+    start, stop = data.find(begin), data.find(end)
+    if not (data.count(begin) == data.count(end) == 1 and start < stop):
+        line = data.count(b"\n", 0, max(start, stop)) + 1
+        raise ConfigError(
+            f"line {line}: the marks {BEGIN} and {END} are not there once each",
+            hint="mend or remove them by hand",
+        )
+    stop += len(end)
+    for newline in (b"\r\n", b"\n"):
+        if data.startswith(newline, stop):
+            return start, stop + len(newline)
+    return start, stop

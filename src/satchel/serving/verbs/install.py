@@ -1,0 +1,131 @@
+"""`install`: put Satchel into the agent clients of this machine, or of this project."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel.commands.command import Flag
+from satchel.errors import InvalidRequest
+from satchel.plugins import late
+from satchel.rendering.style import Style
+from satchel.rendering.visible import one_line, visible
+from satchel.serving.clients.client import Client, Machine, Scope
+from satchel.serving.installing import launch
+from satchel.serving.installing.files import Files
+from satchel.serving.installing.installer import Done, Installer, Outcome
+from satchel.serving.verb import Verb
+
+if TYPE_CHECKING:
+    from satchel.walking import redaction
+else:
+    redaction = late("satchel.walking.redaction")
+
+Clients = tuple[str, ...]
+
+
+class InstallRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    clients: Annotated[Clients, Meta(description="only this client (repeatable)"), Flag("--client")] = ()
+    all: Annotated[bool, Meta(description="every client, found on this machine or not")] = False
+    scope: Annotated[Scope, Meta(description="user (default) or project: files to commit")] = Scope.USER
+    dry_run: Annotated[bool, Meta(description="show what would change, write nothing")] = False
+    no_instructions: Annotated[bool, Meta(description="leave instruction files alone")] = False
+    segment: Annotated[str, Meta(description="the project (default: .)"), Flag("-s")] = launch.HERE
+    json: Annotated[bool, Meta(description="print the answer as JSON")] = False
+
+
+class InstallResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of each file; `diffs` are only there if nothing was written."""
+
+    scope: Scope
+    changes: list[Done]
+    dry_run: bool = False
+    diffs: list[str] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
+
+
+def run(request: InstallRequest) -> InstallResponse:
+    """Link Satchel to agent clients: the MCP server in their settings, and instructions where they read them.
+
+    Takes the clients found on this machine, or those named with --client. Comments and formatting of the
+    files stay; a second run changes nothing; `satchel uninstall` takes everything out again.
+    """
+    where = launch.machine(request.segment)
+    installer = Installer(where, request.scope)
+    changes: list[Done] = []
+    notes: list[str] = []
+    for client in _chosen(request, where):
+        link = client.link(request.scope)
+        if link is None:
+            if request.clients:
+                raise InvalidRequest(f"{client.title} knows no projects", hint="use --scope user")
+            notes.append(f"{client.title} knows no projects and was left out")
+            continue
+        command = launch.command(link, request.scope, where, request.segment)
+        changes += installer.install(client, command, instructions=not request.no_instructions)
+        notes += [f"{client.title}: {link.remark}"] if link.remark else []
+    if request.scope is Scope.PROJECT and not launch.is_shareable(where):
+        notes.append(
+            "satchel is not on PATH, so the files name this machine's path: put it on PATH to share them"
+        )
+    return finished(installer, changes, notes, dry_run=request.dry_run)
+
+
+def _chosen(request: InstallRequest, where: Machine) -> list[Client]:
+    if request.clients and request.all:
+        raise InvalidRequest("--client and --all cannot be used together", hint="leave one out")
+    if request.clients:
+        return [launch.named(name) for name in dict.fromkeys(request.clients)]
+    return launch.clients() if request.all else launch.found(where)
+
+
+def finished(
+    installer: Installer, changes: list[Done], notes: list[str], *, dry_run: bool
+) -> InstallResponse:
+    """Write what was planned, or show it."""
+    if dry_run:
+        return InstallResponse(installer.scope, changes, True, _diffs(installer.files), notes)
+    installer.finish()
+    return InstallResponse(installer.scope, changes, notes=notes)
+
+
+def _diffs(files: Files) -> list[str]:
+    """What would change. A user's settings may hold keys, which are shown to nobody."""
+    diffs = []
+    for path, (before, after) in files.changes.items():
+        old, new = (_lines(data) for data in (before, after))
+        names = ("/dev/null" if before is None else str(path), "/dev/null" if after is None else str(path))
+        lines = list(difflib.unified_diff(old, new, *names, lineterm=""))
+        if lines:
+            diffs.append(redaction.redact("\n".join(lines) + "\n").text)
+    return diffs
+
+
+def _lines(data: bytes | None) -> list[str]:
+    text = (data or b"").decode("utf-8", "replace").replace("\r\n", "\n")
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def show(response: InstallResponse, style: Style) -> str:
+    """The answer for a person."""
+    rows = []
+    for done in response.changes:
+        quiet = done.outcome in _QUIET
+        words = f"would be {done.outcome}" if response.dry_run and not quiet else done.outcome
+        state = style.dim(words) if quiet else style.name(words)
+        note = style.dim(f"  ({one_line(done.note)})") if done.note else ""
+        rows.append(f"{done.client:<14} {done.part:<12} {style.path(one_line(done.path))}  {state}{note}")
+    rows += [visible(diff).rstrip("\n") for diff in response.diffs]
+    if response.dry_run:
+        rows.append("nothing was written")
+    elif any(done.outcome not in _QUIET for done in response.changes):
+        rows.append(style.dim("restart the clients; `satchel doctor` shows how things stand"))
+    rows += [style.dim(f"note: {note}") for note in response.notes]
+    return "\n".join(rows) + "\n"
+
+
+_QUIET = (Outcome.ALREADY, Outcome.ABSENT, Outcome.KEPT)
+VERB = Verb("install", InstallRequest, run, show)
