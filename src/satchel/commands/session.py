@@ -90,13 +90,14 @@ class Session:
     def _run(self, command: Command, request: Any) -> Any:
         subject: Any = self if command.composes else self.engine
         before = self.engine.last_refresh
-        try:
-            response = command.run(subject, request)
-        except IndexCorrupt as error:  # only reading shows that a page is broken
-            if self.options.stale_policy is not StalePolicy.AUTO:
-                raise
-            self.engine.rebuild(error)
-            response = command.run(subject, request)
+        with self.engine.one_generation():
+            try:
+                response = command.run(subject, request)
+            except IndexCorrupt as error:  # only reading shows that a page is broken
+                if self.options.stale_policy is not StalePolicy.AUTO:
+                    raise
+                self.engine.rebuild(error)
+                response = command.run(subject, request)
         if self.engine.last_refresh is not before:  # the action made an index: what follows looks again
             self._gated = False
         return response

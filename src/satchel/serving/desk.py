@@ -21,7 +21,7 @@ from satchel import ids, plugins, settings
 from satchel.commands import query_log
 from satchel.commands.command import Command
 from satchel.commands.freshness import StalePolicy
-from satchel.commands.index_state import ReindexItem
+from satchel.commands.index_state import ReindexItem, ReindexResult
 from satchel.commands.session import CallOptions, Session
 from satchel.errors import (
     Cancelled,
@@ -45,6 +45,7 @@ else:
 
 Progress = Callable[[int, int], None]
 _PATIENCE_SECONDS = 0.05  # between two looks whether the caller is still there
+_SLICE_MS = 200  # of waiting for an index, between two words of progress
 
 
 class Keeper(Protocol):
@@ -129,7 +130,7 @@ class Desk:
             command: Command = plugins.load("command", request.action)
             mode = _mode(command, payload)
             project = _project(command, payload)
-            known = known or self.known(request)
+            known = known or self.known(request, call)
             with self._opened(project, call) as counter:
                 meta = Meta(root_fingerprint=ids.root_fingerprint(counter.root))
                 with counter.configured(request.config, known) as engine:
@@ -154,7 +155,7 @@ class Desk:
         for root in self._served or ():
             self._counter(root)
 
-    def known(self, request: Request) -> Known | None:
+    def known(self, request: Request, call: Call) -> Known | None:
         """What is known of the index that a call asks, after it was brought up to date if that is to be done
         first; None if nobody keeps it."""
         if self._make_keeper is None:
@@ -164,7 +165,9 @@ class Desk:
         assert keeper is not None
         options = request.options or CallOptions()
         wanted = (command.fresh or command.composes) and options.stale_policy is StalePolicy.AUTO
-        reindex = keeper.settle(options.max_reindex_ms) if wanted and options.max_reindex_ms else None
+        reindex = (
+            _settled(keeper, options.max_reindex_ms, call) if wanted and options.max_reindex_ms else None
+        )
         return Known(reindex, keeper.state, keeper.progress)
 
     def settings(self) -> dict[str, Any]:
@@ -272,6 +275,7 @@ class _Counter:
         try:
             call.check()
             self.engine.progress = call.progress
+            self.engine.last_refresh = None  # an earlier caller's is not told to this one
             yield self
         finally:
             self.engine.progress = None
@@ -301,6 +305,29 @@ def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
         response = failure(error)
     told: dict[str, Any] = msgspec.json.decode(encode(response))
     return told
+
+
+def _settled(keeper: Keeper, budget_ms: int, call: Call) -> ReindexItem | None:
+    """Let a keeper bring its index up to date, as long as that may take and the caller is there."""
+    started = time.monotonic()
+    waited = False
+    while True:
+        spent = round((time.monotonic() - started) * 1000)
+        found = keeper.settle(max(1, min(budget_ms - spent, _SLICE_MS)))
+        if found is None and not waited:
+            return None
+        spent = round((time.monotonic() - started) * 1000)
+        if found is None or found.result is not ReindexResult.BUDGET_EXCEEDED or spent >= budget_ms:
+            return ReindexItem(
+                attempted=True,
+                performed=found is None or found.performed,
+                budget_ms=budget_ms,
+                duration_ms=spent,
+                result=ReindexResult.OK if found is None else found.result,
+                error="" if found is None else found.error,
+            )
+        waited = True
+        call.progress(*(keeper.progress or (0, 1)))
 
 
 def _mode(command: Command, payload: dict[str, Any]) -> ResponseMode:

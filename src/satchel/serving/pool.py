@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import queue
+import signal
 import threading
 import time
 from collections.abc import Sequence
@@ -71,7 +72,7 @@ class Pool(Desk):
         """One request, answered by whichever worker is free first."""
         call = call or Call()
         try:
-            known = known or self.known(request)
+            known = known or self.known(request, call)
             worker = self._take(call)
         except SatchelError as error:
             return failure(error)
@@ -144,6 +145,7 @@ class _RawResponse(Response, frozen=True, kw_only=True, omit_defaults=True):
 
 def serve(pipe: Connection, settings: dict[str, Any]) -> None:
     """What a worker does until its pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all: the one who owns the door ends us
     desk = Desk(**settings)
     desk.warm()
     received: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()

@@ -1,0 +1,23 @@
+"""`satchel serve grpc`: the Command API over gRPC, with the standard health and reflection services."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from satchel.plugins import late
+from satchel.serving.access import Access
+from satchel.serving.desk import Desk
+from satchel.serving.transport import ServeOptions, Transport
+
+if TYPE_CHECKING:
+    from satchel.serving.rpc import server
+else:  # whoever lists the transports loads no gRPC
+    server = late("satchel.serving.rpc.server")
+
+
+def run(desk: Desk, access: Access, options: ServeOptions) -> int:
+    """Serve until SIGINT or SIGTERM."""
+    return server.run(desk, access, options)
+
+
+TRANSPORT = Transport("grpc", run, parallel=True)
