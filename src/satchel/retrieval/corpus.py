@@ -62,6 +62,11 @@ class Known(NamedTuple):
     types: Names
     others: Names
 
+    @property
+    def defines(self) -> dict[str, None]:
+        """Every name that the file defines, once."""
+        return dict.fromkeys((*self.outline.types, *self.outline.others))
+
 
 class Read:
     """What was read of the files of one generation; where a file stays as it was, good for the next one."""
@@ -70,6 +75,7 @@ class Read:
         self.signature = signature
         self.position_of = {record.path: at for at, record in enumerate(files)}
         self.known: dict[int, Known] = {}
+        self.defining: dict[str, tuple[int, ...]] = {}  # name -> the known files that define it
         self.lines: dict[str, list[str]] = {}
         self.definitions: dict[str, list[tuple[int, int]]] = {}
         self.references: dict[str, tuple[Reference, ...]] = {}
@@ -80,14 +86,31 @@ class Read:
         """An edit changes one file of thousands: the others need not be read again."""
         if before.signature != self.signature:
             return
-        for old, known in before.known.items():
-            at = self._same_file(before, before._files[old].path)
-            if at is not None:
-                self.known[at] = known
+        self._take_known(before)
         self._take(self.lines, before.lines, before)
         self._take(self.definitions, before.definitions, before)
         self._take(self.references, before.references, before)
         self._take(self.uses, before.uses, before)
+
+    def note(self, at: int, known: Known) -> None:
+        """Keep what is known of the file at a position."""
+        self.known[at] = known
+        for name in known.defines:
+            self.defining[name] = (*self.defining.get(name, ()), at)
+
+    def _take_known(self, before: Read) -> None:
+        """Where every file stands where it stood, only what changed is taken out again."""
+        if list(self.position_of) != list(before.position_of):
+            for old, known in before.known.items():
+                at = self._same_file(before, before._files[old].path)
+                if at is not None:
+                    self.note(at, known)
+            return
+        self.known, self.defining = dict(before.known), dict(before.defining)
+        for at in before.known:
+            if self._same_file(before, self._files[at].path) is None:
+                for name in self.known.pop(at).defines:
+                    self.defining[name] = tuple(other for other in self.defining[name] if other != at)
 
     def _take(self, mine: dict[str, Kept], theirs: dict[str, Kept], before: Read) -> None:
         mine.update((path, theirs[path]) for path in theirs if self._same_file(before, path) is not None)
@@ -126,12 +149,9 @@ class Corpus:
         self.first_place = np.full(len(self.files), -1, np.int64)  # of each file; its units follow
         self.first_place[owners[owners >= 0]] = starts[owners >= 0]
         self.file_vectors = self._file_vectors(segments, owners)
-        self.defining: dict[str, list[int]] = defaultdict(list)  # name -> the known files that define it
         self.read = Read(snapshot.meta().get("signature", ""), self.files)
         if before is not None:
             self.read.take(before)
-            for at, known in self.read.known.items():
-                self._note_definitions(at, known.outline)
         self._tagged: dict[str, Places] = {}
         self._history: Changes | None = None
 
@@ -173,15 +193,14 @@ class Corpus:
         missing = [at for at in positions if at not in kept]
         found = self.snapshot.outlines([self.files[at].path for at in missing])
         for at, (outline, vectors) in zip(missing, found, strict=True):
-            kept[at] = Known(
-                outline, vectors, frozenset(outline.head), Names(outline.types), Names(outline.others)
-            )
-            self._note_definitions(at, outline)
+            words = frozenset(outline.head), Names(outline.types), Names(outline.others)
+            self.read.note(at, Known(outline, vectors, *words))
         return [kept[at] for at in positions]
 
-    def _note_definitions(self, at: int, outline: Outline) -> None:
-        for name in dict.fromkeys((*outline.types, *outline.others)):
-            self.defining[name].append(at)
+    @property
+    def defining(self) -> dict[str, tuple[int, ...]]:
+        """Name → the files that define it, of those that were looked at."""
+        return self.read.defining
 
     def lines(self, path: str) -> list[str]:
         """The lines of a file."""

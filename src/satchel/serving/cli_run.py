@@ -13,7 +13,7 @@ import msgspec
 
 from satchel import plugins
 from satchel.commands.command import Command, Flag, Positional
-from satchel.errors import IndexBusy, IndexCorrupt, InvalidRequest, SatchelError, Unsupported
+from satchel.errors import IndexBusy, IndexCorrupt, InvalidRequest, SatchelError
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
 
 if TYPE_CHECKING:
@@ -49,13 +49,11 @@ def _word(given: list[str]) -> Any:
 
 
 def _load(name: str) -> Any:
-    try:
-        return plugins.load("command", name)
-    except Unsupported:
+    found = plugins.find("command", name) or plugins.find("verb", name)  # the others are not even listed
+    if found is None:
         words = sorted({*plugins.names("command"), *plugins.names("verb")})
-        if name not in words:
-            raise InvalidRequest(f"unknown command {name!r}", hint=f"known: {', '.join(words)}") from None
-        return plugins.load("verb", name)
+        raise InvalidRequest(f"unknown command {name!r}", hint=f"known: {', '.join(words)}")
+    return found
 
 
 class _Parser(argparse.ArgumentParser):
@@ -156,7 +154,8 @@ def _is_tuple(kind: Any) -> bool:
 
 
 def _reader(kind: Any) -> Any:
-    return int if int in (kind, *get_args(kind)) else str
+    kinds = (kind, *get_args(kind))
+    return next((number for number in (int, float) if number in kinds), str)
 
 
 def _answer(options: argparse.Namespace) -> Any:

@@ -1,4 +1,5 @@
-"""The published contracts: JSON Schemas of the envelope, every request and answer, the three-layer pack."""
+"""The published contracts: the HTTP interface and JSON Schemas of the envelope, every request and answer, and
+the three-layer pack."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from satchel.commands.command import Command
 from satchel.commands.index_state import IndexStateItem
 from satchel.packing.layers import LayeredPack
 from satchel.serving.envelope import Request, Response
+from satchel.serving.http import openapi
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -22,6 +24,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "command.response.schema.json": _schema(Response),
         "context_pack_layers.schema.json": _schema(LayeredPack),
         "index_state.schema.json": _schema(IndexStateItem),
+        "openapi.json": openapi.document(),
     }
     for name in plugins.names("command"):
         command: Command = plugins.load("command", name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ class Context:
         self.views: Views = evidence.views
         self.corpus = evidence.corpus
         self.records: list[FileRecord] = [self.corpus.files[at] for at in evidence.files.tolist()]
+        self._named: dict[str, list[SymbolRecord]] = {}
 
     @property
     def count(self) -> int:
@@ -42,10 +43,11 @@ class Context:
         """Where a path stands among the candidates."""
         return {record.path: at for at, record in enumerate(self.records)}
 
-    @lru_cache  # noqa: B019
     def symbols_named(self, name: str) -> list[SymbolRecord]:
         """The definitions of a name, in whatever case."""
-        return self.corpus.snapshot.symbols_named(name)
+        if name not in self._named:
+            self._named[name] = self.corpus.snapshot.symbols_named(name)
+        return self._named[name]
 
     def is_test(self, path: str) -> bool:
         return "test" in self.corpus.files[self.corpus.position_of[path]].tags

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from satchel import plugins
 from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
-from satchel.indexing.workers import default_workers
 from satchel.plugins import late
 from satchel.serving.access import grant
 from satchel.serving.desk import Desk
@@ -15,10 +14,12 @@ from satchel.serving.transport import ServeOptions, Transport
 from satchel.serving.verb import Verb
 
 if TYPE_CHECKING:
+    from satchel.indexing import workers as cores
     from satchel.serving import pool
     from satchel.serving.keeping import keeper
 else:  # what is not needed before the first call is answered
     keeper, pool = late("satchel.serving.keeping.keeper"), late("satchel.serving.pool")
+    cores = late("satchel.indexing.workers")
 
 
 def run(options: ServeOptions) -> int:
@@ -52,7 +53,7 @@ def run(options: ServeOptions) -> int:
 
 
 def _desk(roots: list[Path], transport: Transport, options: ServeOptions) -> Desk:
-    workers = options.workers or (default_workers() if transport.parallel else 1)
+    workers = options.workers or (cores.default_workers() if transport.parallel else 1)
     settings: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
     if not options.no_watch:
         settings["make_keeper"] = lambda root: keeper.Keeper(root, index_dir=options.index_dir or None)

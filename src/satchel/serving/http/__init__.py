@@ -1,0 +1,1 @@
+"""How calls arrive by HTTP."""

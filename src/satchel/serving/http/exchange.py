@@ -1,0 +1,183 @@
+"""One request and its answer: what is checked of it, how its body comes in, what every answer says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from satchel.errors import InvalidRequest, PathNotAllowed, SatchelError, Timeout, TooLarge, Unauthorized
+from satchel.serving.access import Access
+from satchel.serving.error_table import ERRORS
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+
+HEADER_BYTES = 32 * 1024  # a token and what proxies add
+OPEN_PATHS = ("/health",)  # whoever looks after the process has no token, and asks when it is busy too
+_LINGER_SECONDS = 1.0  # who is still sending when refused would lose the answer to a reset connection
+_MISDIRECTED, _FORBIDDEN, _HEAD_TOO_LARGE = 421, 403, 431
+_CLOSE: Headers = [(b"connection", b"close")]
+
+
+class Refused(Exception):
+    """A request that goes no further, and how that is said."""
+
+    def __init__(self, error: SatchelError, status: int = 0, headers: Headers | None = None) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.status = status or ERRORS[error.code].http
+        self.headers = headers or []
+
+
+class Exchange:
+    """One request and its answer."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, access: Access) -> None:
+        self.scope = scope
+        self.path: str = scope["path"]
+        self.method: str = scope["method"]
+        self.started = False
+        self._receive = receive
+        self._send = send
+        self._access = access
+        self._body: bytes | None = None
+        self._unread = True
+
+    @property
+    def is_preflight(self) -> bool:
+        """A browser asks whether a page of another origin may call."""
+        return self.method == "OPTIONS" and self._header(b"access-control-request-method") is not None
+
+    def check(self) -> None:
+        """Name, origin, token; in this order, so that a page of a stranger learns nothing of the token."""
+        self._check_form()
+        try:
+            self._access.check_host(self._header(b"host"))
+        except PathNotAllowed as error:
+            raise Refused(error, _MISDIRECTED) from None
+        try:
+            self._access.check_origin(self._header(b"origin"))
+            if self.path not in OPEN_PATHS:
+                self._access.check_token(self._header(b"authorization"))
+        except PathNotAllowed as error:
+            raise Refused(error, _FORBIDDEN) from None
+        except Unauthorized as error:
+            raise Refused(error, headers=[(b"www-authenticate", b'Bearer realm="satchel"')]) from None
+
+    def _check_form(self) -> None:
+        """What the parser below lets through: a long head that came at once, a body with two lengths."""
+        headers = self.scope["headers"]
+        if sum(len(name) + len(value) for name, value in headers) > HEADER_BYTES:
+            error = TooLarge("the head of the request is too long", details={"max_bytes": HEADER_BYTES})
+            raise Refused(error, _HEAD_TOO_LARGE, _CLOSE)
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
+            raise Refused(InvalidRequest("the body has two lengths", hint="send one of them"), headers=_CLOSE)
+
+    def check_listed_origin(self) -> None:
+        """A page may ask before it calls only if its origin was listed: the local ones were not."""
+        try:
+            self._access.check_host(self._header(b"host"))
+        except PathNotAllowed as error:
+            raise Refused(error, _MISDIRECTED) from None
+        if not self._is_listed():
+            stranger = PathNotAllowed(
+                "pages of another origin may not call this server", hint="start it with --allow-origin"
+            )
+            raise Refused(stranger, _FORBIDDEN)
+
+    async def allow(self) -> None:
+        """The answer to a page that may call."""
+        asked = self._header(b"access-control-request-headers") or "authorization, content-type"
+        headers = [
+            (b"access-control-allow-methods", b"GET, POST, DELETE"),
+            (b"access-control-allow-headers", asked.encode("latin-1", "replace")),
+            (b"access-control-max-age", b"600"),
+        ]
+        await self.send({"type": "http.response.start", "status": 204, "headers": headers})
+        await self.send({"type": "http.response.body", "body": b""})
+
+    async def read_body(self, limit: int, seconds: float) -> None:
+        """The whole body, unless it is too long or too slow."""
+        declared = self._header(b"content-length") or "0"
+        if not declared.isdecimal() or int(declared[:20]) > limit:
+            raise _too_large(limit)
+        parts: list[bytes] = []
+        try:
+            async with asyncio.timeout(seconds):
+                while self._unread:
+                    message = await self._receive()
+                    if message["type"] == "http.disconnect":
+                        raise Refused(InvalidRequest("the connection ended inside the body"))
+                    parts.append(message.get("body", b""))
+                    self._unread = message.get("more_body", False)
+                    if sum(map(len, parts)) > limit:
+                        raise _too_large(limit)
+        except TimeoutError:
+            error = Timeout(f"the request took longer than {seconds:g} seconds to arrive", hint="send faster")
+            raise Refused(error, headers=_CLOSE) from None
+        self._body = b"".join(parts)
+
+    async def receive(self) -> Message:
+        """What the application hears: the body at once, then that the caller left."""
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        """An answer's parts, with what every answer says."""
+        if message["type"] == "http.response.start":
+            self.started = True
+            headers = [*message.get("headers", []), (b"x-content-type-options", b"nosniff")]
+            message = {**message, "headers": headers + self._shared_headers()}
+        await self._send(message)
+
+    async def answer(self, status: int, body: bytes, headers: Headers) -> None:
+        """A whole answer; what is still being sent is let run dry for a moment."""
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", b"no-store"),
+            *headers,
+        ]
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body, "more_body": self._unread})
+        if self._unread:
+            await self._let_run_dry()
+            await self.send({"type": "http.response.body", "body": b""})
+
+    async def _let_run_dry(self) -> None:
+        try:
+            async with asyncio.timeout(_LINGER_SECONDS):
+                while self._unread:
+                    message = await self._receive()
+                    self._unread = message["type"] == "http.request" and message.get("more_body", False)
+        except TimeoutError:
+            return
+
+    def _shared_headers(self) -> Headers:
+        origin = self._header(b"origin")
+        if origin is None or not self._is_listed():
+            return []
+        return [
+            (b"access-control-allow-origin", origin.encode("latin-1", "replace")),
+            (b"access-control-expose-headers", b"mcp-session-id, retry-after"),
+            (b"vary", b"origin"),
+        ]
+
+    def _is_listed(self) -> bool:
+        return self._header(b"origin") in self._access.origins
+
+    def _header(self, name: bytes) -> str | None:
+        found = [value for given, value in self.scope["headers"] if given == name]
+        return found[0].decode("utf-8", "replace") if found else None
+
+
+def _too_large(limit: int) -> Refused:
+    error = TooLarge(f"the request has more than {limit} bytes", details={"max_bytes": limit})
+    return Refused(error, headers=_CLOSE)

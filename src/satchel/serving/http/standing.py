@@ -1,0 +1,70 @@
+"""How the index of each served root stands, asked without disturbing the calls that run."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from satchel import ids
+from satchel.errors import ConfigError, IndexProblem
+from satchel.serving.desk import Desk
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """Files done and files to do."""
+
+    done: int
+    total: int
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One root. `generation` is 0 as long as there is no index that can be read."""
+
+    name: str
+    root_fingerprint: str
+    ready: bool
+    generation: int = 0
+    age_seconds: float | None = None  # since the index was last written
+    progress: Progress | None = None
+
+
+def standings(desk: Desk) -> list[Standing]:
+    """All of them, in the order they were given."""
+    return [_standing(desk, root) for root in desk.roots()]
+
+
+def _standing(desk: Desk, root: Path) -> Standing:
+    engine = desk.engine_of(root)
+    generation = _generation(engine) if engine is not None else 0
+    busy = desk.busy_with(root)
+    return Standing(
+        name=root.name,
+        root_fingerprint=ids.root_fingerprint(root),
+        ready=generation > 0,
+        generation=generation,
+        age_seconds=_age(engine) if engine is not None and generation else None,
+        progress=Progress(*busy) if busy else None,
+    )
+
+
+def _generation(engine: Engine) -> int:
+    """By a snapshot of its own: that of the engine belongs to the call that runs."""
+    with suppress(IndexProblem, ConfigError), closing(engine.store.snapshot()) as snapshot:
+        return snapshot.generation
+    return 0
+
+
+def _age(engine: Engine) -> float | None:
+    written = []
+    for suffix in ("", "-wal"):
+        with suppress(OSError):  # a store elsewhere has no file
+            written.append(os.stat(f"{engine.store.location}{suffix}").st_mtime)
+    return round(max(0.0, time.time() - max(written)), 3) if written else None
