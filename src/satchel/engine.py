@@ -26,7 +26,7 @@ from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_o
 from satchel.indexing.upkeep import already_indexed, notes_if_fresh
 from satchel.lines import split_lines
 from satchel.plugins import late
-from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.corpus import Corpus, Read
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.search import search
 from satchel.settings import Options
@@ -103,8 +103,10 @@ class Engine:
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
         self._alone = False  # nothing is taken from other indexes
         self._tree = tree or WorkTree(root, options.walk)
+        self._held = False  # the generation stays as it is
         self._snapshot: Snapshot | None = None
         self._corpus: Corpus | None = None
+        self._read: Read | None = None  # of the files of the last generation that was asked
 
     @classmethod
     def open(
@@ -154,12 +156,17 @@ class Engine:
         """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
         changed, and with the `mark` of a moment up to which nothing else had changed, the index is known to
         be true to it. An index that cannot be used is set aside and built anew."""
-        for _ in range(_TIMES_OVERTAKEN):
-            try:
-                return self._refresh(force, paths, mark, self._generation())
-            except refresh.Overtaken:
-                mark = None  # what the other process was told of may be newer
-        return self._refresh(force, paths, None, None)
+        held, self._held = self._held, False  # who refreshes wants to see what came of it
+        try:
+            for _ in range(_TIMES_OVERTAKEN):
+                try:
+                    return self._refresh(force, paths, mark, self._generation())
+                except refresh.Overtaken:
+                    mark = None  # what the other process was told of may be newer
+            return self._refresh(force, paths, None, None)
+        finally:
+            self._held = held
+            self._forget()
 
     def _refresh(
         self,
@@ -173,7 +180,6 @@ class Engine:
             meta = {"signature": signature(self.options.walk, model_id())}
             done = self._already_indexed(walk, paths, meta, mark)
             if done is not None and not force:
-                self.last_refresh = done
                 return done
             if mark is not None and mark.file_count is None:
                 meta["watermark"] = encode_watermark(mark)
@@ -196,6 +202,7 @@ class Engine:
         reader = source_reader.SourceReader(self._tree, self.options.walk)
         stages = analyse.Stages(reader, chunking.parse_source, chunking.prepare, table.load)
         count = self.options.workers or workers.default_workers()
+        self._forget()  # who writes must not himself be the reader that keeps the log from being cut
         self._prepare_folder()
         try:
             with self._sources(meta["signature"], walk.files, force) as others:
@@ -261,12 +268,14 @@ class Engine:
         """The generation that a walk of now goes out from; None where no walk can be overtaken."""
         if self._tree.content_id:
             return None
-        with suppress(IndexProblem, ConfigError):
-            return self.snapshot().generation if self.store.exists() else 0
+        if not self.store.exists():
+            return 0
+        with suppress(IndexProblem, ConfigError), closing(self.store.snapshot()) as snapshot:
+            return snapshot.generation
         return None
 
     def _takes_a_walk(self, paths: Sequence[str], mark: watermark.Watermark | None) -> bool:
-        """Whether more than these files may have changed: a folder came or went, a rule or the commit changed."""
+        """Whether more than these files may have changed: a folder came or went, or a rule, or the commit."""
         if mark is not None and (mark.git_head or "") != self.snapshot().meta().get(HISTORY_HEAD, ""):
             return True
         if any(path.rpartition("/")[2] in RULE_FILES or (self.root / path).is_dir() for path in paths):
@@ -331,20 +340,33 @@ class Engine:
         return self._refs.sources(self.store, wanted, files)
 
     def snapshot(self) -> Snapshot:
-        """The last complete generation; the same object until a newer one is there."""
+        """The last complete generation; the same object until a newer one is there. One that somebody still
+        reads, such as a question that is being answered, is closed when he is done."""
+        if self._held and self._snapshot is not None:
+            return self._snapshot
         latest = self.store.snapshot()
         if self._snapshot is not None and self._snapshot.version == latest.version:
             latest.close()
             return self._snapshot
-        self._release()
+        self._forget()
         self._snapshot = latest
         return latest
 
+    @contextmanager
+    def one_generation(self) -> Iterator[None]:
+        """Everything inside is answered from one generation, whatever is written meanwhile: the lines of a
+        chunk are cut from the text that it was found in."""
+        held, self._held = self._held, True
+        try:
+            yield
+        finally:
+            self._held = held
+
     def corpus(self) -> Corpus:
         """The last complete generation as arrays."""
-        snapshot = self.snapshot()
+        snapshot = self.snapshot()  # a newer one forgets the arrays of the one before
         if self._corpus is None:
-            self._corpus = Corpus(snapshot)
+            self._corpus = Corpus(snapshot, self._read)
         return self._corpus
 
     def search(
@@ -378,15 +400,16 @@ class Engine:
         self, query: str, filters: Filters | None = None, *, weights: Mapping[str, float] | None = None
     ) -> answering.Question:
         """A question that packs can be made of."""
-        return answering.Question(
-            self.corpus(),
-            query,
-            filters or Filters(),
-            ref=self.ref,
-            profile=self.profile,
-            model_id=self.model_id,
-            weights=weights,
-        )
+        with self.one_generation():
+            return answering.Question(
+                self.corpus(),
+                query,
+                filters or Filters(),
+                ref=self.ref,
+                profile=self.profile,
+                model_id=self.model_id,
+                weights=weights,
+            )
 
     def pack(
         self,
@@ -425,7 +448,7 @@ class Engine:
         for what differs from HEAD."""
         found = changes.read_changes(self.root, change, self.options.walk)
         gauge = budget.Gauge(render, tokenizers.get(tokenizer), max_tokens=budget_tokens, max_chars=max_chars)
-        with self._side(found.new) as new:
+        with self._side(found.new) as new, new.one_generation():
             review = reviewing.Review(
                 found, new.corpus(), self._reader_at(found.old), filters or Filters(), query
             )
@@ -464,8 +487,11 @@ class Engine:
 
     @property
     def profile(self) -> str:
-        """How hits are ranked."""
-        return self._profile(self.corpus())
+        """How hits are ranked, or will be once there is an index."""
+        try:
+            return self._profile(self.corpus())
+        except IndexProblem:
+            return self.options.profile
 
     @property
     def model_id(self) -> str:
@@ -483,21 +509,22 @@ class Engine:
 
     def get(self, chunk_id: str) -> Chunk:
         """The chunk that an id (in any spelling) or a locator names, or what it has become."""
-        found = self.find([chunk_id])[0]
-        if found.chunk is None:
-            raise ChunkNotFound(
-                f"{chunk_id!r} names no chunk: {found.detail}", hint="take an id from a search"
+        with self.one_generation():
+            found = self.find([chunk_id])[0]
+            if found.chunk is None:
+                raise ChunkNotFound(
+                    f"{chunk_id!r} names no chunk: {found.detail}", hint="take an id from a search"
+                )
+            record = found.chunk
+            return Chunk(
+                record.kind,
+                record.title_path,
+                record.start_line,
+                record.end_line,
+                self.text_of(record),
+                record.level,
+                record.body_offset,
             )
-        record = found.chunk
-        return Chunk(
-            record.kind,
-            record.title_path,
-            record.start_line,
-            record.end_line,
-            self.text_of(record),
-            record.level,
-            record.body_offset,
-        )
 
     def text_of(self, chunk: ChunkRecord) -> str:
         """The exact lines of a chunk."""
@@ -525,9 +552,10 @@ class Engine:
 
     def references(self, name: str, labels: Sequence[Label] = ()) -> list[ResolvedReference]:
         """Who calls, imports, extends or otherwise uses a name; who imports or links to a file."""
-        if self.snapshot().file(name) is not None:
-            return references.find_file_references(self.corpus(), name, labels)
-        return references.find_references(self.corpus(), name, labels)
+        corpus = self.corpus()
+        if corpus.snapshot.file(name) is not None:
+            return references.find_file_references(corpus, name, labels)
+        return references.find_references(corpus, name, labels)
 
     def map(self, budget: int, tokenizer: Tokenizer) -> list[overview.MapSymbol]:
         """The most-referenced symbols whose rendering fits the budget."""
@@ -611,6 +639,12 @@ class Engine:
     def _release(self) -> None:
         if self._snapshot is not None:
             self._snapshot.close()
+        self._forget()
+
+    def _forget(self) -> None:
+        """The next question takes the newest generation, and what is known of files that stayed the same."""
+        if self._corpus is not None:
+            self._read = self._corpus.read
         self._snapshot = self._corpus = None
 
     def _memory(self) -> Path | None:

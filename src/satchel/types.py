@@ -72,6 +72,13 @@ class ResponseMode(StrEnum):
     MINIMAL = "minimal"
 
 
+class Counted(StrEnum):
+    """What the budget of a pack counts: its data as JSON, or the text that agents read instead."""
+
+    DATA = "data"
+    TEXT = "text"
+
+
 class SkipReason(StrEnum):
     """Why a file that the walk met is not in the index."""
 

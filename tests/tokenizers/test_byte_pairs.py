@@ -24,7 +24,7 @@ OWN_FILES = sorted(
 LETTERS = st.text(max_size=300)
 PIECES = [
     "def ", "returnValue", "  ", "\t", "\n", "\r\n", " \n ", "/", "/\n", "===", "0x1F", "'s", "'LL", "Ünï", "中文", "🙂",
-    "\x1c", "ǅ", "\u0301", "\xa0", "<|endoftext|>",
+    "\x1c", "ǅ", "\u0301", "\xa0", "<|endoftext|>", "\\n  ", "12", "²", ";\n", "'", "\n\t",
 ]  # fmt: skip
 CODE = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from satchel import tokenizers
+from satchel import plugins, tokenizers
 from satchel.commands.command import Command, LocalPath, Positional, Verbatim
-from satchel.commands.shared import FilterFields, at_ref, trace_of
+from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.packing.budget import Gauge
 from satchel.packing.pack import Item, Pack, Section
 from satchel.packing.sections import PackMode, caps_of
+from satchel.types import Counted
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -32,6 +33,9 @@ class BuildContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_un
         DEFAULT_TOKENS
     )
     max_chars: Annotated[int, Meta(description="characters it may take as well; 0: no such limit")] = 0
+    budget_counts: Annotated[
+        Counted, Meta(description="what the budget counts: the data, or the text that agents read")
+    ] = Counted.DATA
     max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = 72
     mode: Annotated[PackMode, Meta(description="full, or edit_minimal: little beside definitions")] = (
         PackMode.FULL
@@ -117,14 +121,16 @@ class BuildContextPackResponse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run(engine: Engine, request: BuildContextPackRequest) -> BuildContextPackResponse:
-    """Gather what is needed to understand or change something: definitions, usages, dependencies, tests,
-    configuration and documents, each piece cited and hashed, inside a token budget.
+    """Gather what a change needs before you edit, instead of opening file after file: definitions, usages,
+    dependencies, tests, configuration and documents, each cited and hashed, inside a token budget.
 
     The budget counts the whole answer. What did not fit is counted, and what to ask next is said.
     """
     with at_ref(engine, request.ref) as chosen:
         trace = trace_of(chosen) if request.trace else None
-        pack = sectioned(chosen, request, lambda pack: encode(response_of(pack, trace)))
+        as_text = request.budget_counts is Counted.TEXT
+        render = plugins.load("renderer", AGENT_TEXT).render if as_text else None
+        pack = sectioned(chosen, request, render or (lambda pack: encode(response_of(pack, trace))))
         return response_of(pack, trace)
 
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from satchel import tokenizers
+from satchel import plugins, tokenizers
 from satchel.commands import build_context_pack
 from satchel.commands.command import Command, LocalPath, Positional, Verbatim
 from satchel.commands.index_state import IndexStateItem, index_state
-from satchel.commands.shared import FilterFields, at_ref, trace_of
+from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.errors import InvalidRequest
 from satchel.packing.budget import Gauge
 from satchel.packing.pack import Item, Pack, Trust
 from satchel.packing.preferences import Preferences
-from satchel.types import AnchorPolicy, RelatedMode, ResponseMode, Strategy
+from satchel.types import AnchorPolicy, Counted, RelatedMode, ResponseMode, Strategy
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -33,8 +33,13 @@ class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
         str, Meta(description="a question, an identifier, a path or an error text"), Positional()
     ]
     limit: Annotated[int, Meta(description="primary items at most (1 to 100)")] = 10
-    max_chars: Annotated[int, Meta(description="characters the whole answer may take")] = DEFAULT_CHARS
-    budget_tokens: Annotated[int, Meta(description="tokens it may take as well; 0: no such limit")] = 0
+    max_chars: Annotated[
+        int | None, Meta(description="characters the whole answer may take (20000 if no tokens are given)")
+    ] = None
+    budget_tokens: Annotated[int, Meta(description="tokens it may take; 0: no such limit")] = 0
+    budget_counts: Annotated[
+        Counted, Meta(description="what the budget counts: the data, or the text that agents read")
+    ] = Counted.DATA
     tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
         tokenizers.DEFAULT_BUDGET
     )
@@ -113,24 +118,30 @@ class ContextPackResponse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
-    """Answer a question with the most relevant pieces of code and documents, each cited, inside a budget.
+    """Answer a question about the code in one call, instead of many greps and file reads: the most relevant
+    pieces of code and documents, each cited, inside a budget.
 
     Primary items answer the question; related ones are what they call, extend or contain, who calls them and
     what tests them. What is named in the question but not in the repository is said. The budget counts the
     whole answer.
     """
-    _check(request)
+    default = 0 if request.budget_tokens else DEFAULT_CHARS
+    max_chars = default if request.max_chars is None else request.max_chars
+    _check(request, max_chars)
     with at_ref(engine, request.ref) as chosen:
         minimal = request.response_mode is ResponseMode.MINIMAL
-        room = request.max_chars or request.budget_tokens * _CHARS_PER_TOKEN
+        room = max_chars or request.budget_tokens * _CHARS_PER_TOKEN
         state = None if minimal else _state(chosen, room)
         traced = request.trace or request.response_mode is ResponseMode.FULL
         trace = trace_of(chosen) if traced and not minimal else None
+        as_text = request.budget_counts is Counted.TEXT
         gauge = Gauge(
-            lambda pack: encode(response_of(pack, state, trace)),
+            plugins.load("renderer", AGENT_TEXT).render_flat
+            if as_text
+            else lambda pack: encode(response_of(pack, state, trace)),
             tokenizers.get(request.tokenizer),
             max_tokens=request.budget_tokens,
-            max_chars=request.max_chars,
+            max_chars=max_chars,
         )
         pack = chosen.question(request.query, request.filters()).flat(
             gauge,
@@ -155,8 +166,8 @@ def _state(engine: Engine, room: int) -> IndexStateItem | None:
     return state if state.stale or len(encode(state)) * _STATE_SHARE <= room else None
 
 
-def _check(request: ContextPackRequest) -> None:
-    build_context_pack.check(request.budget_tokens, request.max_chars)
+def _check(request: ContextPackRequest, max_chars: int) -> None:
+    build_context_pack.check(request.budget_tokens, max_chars)
     if not 1 <= request.limit <= MOST_ITEMS:
         raise InvalidRequest(f"limit is {request.limit}, it must be from 1 to {MOST_ITEMS}")
     if request.max_related_per_primary not in range(MOST_ITEMS + 1):

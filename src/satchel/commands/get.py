@@ -102,11 +102,10 @@ class _Entry:
 
 
 def run(engine: Engine, request: GetRequest) -> GetResponse:
-    """Fetch chunks by id: the exact lines, with their hashes.
+    """Fetch just the lines you need by id, instead of reading whole files: the exact text, with hashes.
 
-    Takes ids from `search` (`docs/setup:15d1b6fd7c`), their long spelling (`chunk_15d1b6fd7cffd258`),
-    lines (`src/app.py:10:24`, `src/app.py:10-24`, `src/app.py#L10-L24`) and whole files (`src/app.py`).
-    An id that has gone stale is answered with what became of it.
+    Takes ids from `search`, lines (`src/app.py:10-24`) and whole files (`src/app.py`). An id that has gone
+    stale is answered with what became of it.
     """
     _check(request)
     tokenizer = tokenizers.get(request.tokenizer)

@@ -43,7 +43,8 @@ class MapResponse(msgspec.Struct, frozen=True):
 
 
 def run(engine: Engine, request: MapRequest) -> MapResponse:
-    """Show the repository at a glance: its most-referenced symbols by file, inside a token budget."""
+    """Show the repository at a glance, before you list folders or open files: its most-referenced symbols by
+    file, inside a token budget."""
     if request.budget_tokens < 1:
         raise InvalidBudget(
             f"the budget is {request.budget_tokens} tokens, it must be at least 1", details={"min_tokens": 1}

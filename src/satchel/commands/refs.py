@@ -48,7 +48,8 @@ class RefsResponse(msgspec.Struct, frozen=True):
 
 
 def run(engine: Engine, request: RefsRequest) -> RefsResponse:
-    """Find who calls, imports, extends or otherwise uses a name, or who imports or links to a file.
+    """Find who calls, imports, extends or uses a name, where grep would mix in its namesakes; or who imports
+    or links to a file.
 
     A use is resolved to a definition where imports and scope allow; `confidence` says how sure
     that is.

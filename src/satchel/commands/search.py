@@ -59,7 +59,8 @@ class SearchResponse(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def run(engine: Engine, request: SearchRequest) -> SearchResponse:
-    """Find the code and documents that answer a question, each with an id, a path and lines to cite.
+    """Find code and documents by meaning, name or path, where grep would need the exact words; each hit has
+    an id, a path and lines to cite.
 
     Ask in words ("where are sessions stored"), by identifier ("SessionStore") or by path. Filters
     apply before the best hits are chosen. When nothing is found, searches that will find

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from satchel.engine import Engine
 
 Paths = tuple[str, ...]
+AGENT_TEXT = "context"  # the format that agents read a pack in
 
 
 class FilterFields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -43,7 +43,8 @@ class StatusResponse(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def run(engine: Engine, request: StatusRequest) -> StatusResponse:
-    """Say whether the index is fresh, what it covers, and what was left out and why.
+    """Check whether the index is fresh, what it covers and what was left out, before you trust an empty
+    answer or fall back to grep.
 
     Changes nothing: a stale index is reported, not refreshed.
     """

@@ -27,7 +27,8 @@ class SymbolsResponse(msgspec.Struct, frozen=True):
 
 
 def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
-    """List the definitions in a file, or all definitions of a name, with signatures and doc lines."""
+    """List what a file defines without reading it, or where a name is defined without grep, with signatures
+    and doc lines."""
     if not request.name.strip() or request.limit < 1:
         raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel symbols src/app.py")
     found = engine.symbols(request.name.strip())

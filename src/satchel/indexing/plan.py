@@ -42,14 +42,21 @@ def plan_all(snapshot: Snapshot, walk: Walk) -> Plan:
 
 
 def plan_paths(snapshot: Snapshot, walk: Walk, paths: Iterable[str]) -> Plan:
-    """Only these paths, against a look at each of them."""
+    """Only these paths, against a look at each of them. Whoever names a path has heard that it changed, so an
+    equal stamp proves nothing here."""
     scope = set(paths)
     records = [record for path in sorted(scope) if (record := snapshot.file(path)) is not None]
     skipped = tuple(item for item in snapshot.skipped() if item.skipped.path in scope)
-    return _compare(records, skipped, walk)
+    return _compare(records, skipped, walk, by_stamp=False)
 
 
-def _compare(files: Iterable[FileRecord], skipped_before: tuple[SkippedRecord, ...], walk: Walk) -> Plan:
+def _compare(
+    files: Iterable[FileRecord],
+    skipped_before: tuple[SkippedRecord, ...],
+    walk: Walk,
+    *,
+    by_stamp: bool = True,
+) -> Plan:
     """By size and modification time; content decides later, for the changed ones."""
     known = {record.path: record for record in files}
     left_out = {item.skipped.path: item for item in skipped_before if item.size >= 0}
@@ -60,7 +67,8 @@ def _compare(files: Iterable[FileRecord], skipped_before: tuple[SkippedRecord, .
         stamp = (entry.size, entry.mtime_ns)
         record = known.pop(entry.path, None)
         item = left_out.get(entry.path)
-        if record is not None and record.settled and (record.size, record.mtime_ns) == stamp:
+        settled = record is not None and record.settled and (record.size, record.mtime_ns) == stamp
+        if by_stamp and settled:
             kept += 1
         elif record is None and item is not None and (item.size, item.mtime_ns) == stamp:
             skipped.append(item)

@@ -175,7 +175,11 @@ class _Run:
     def parse(self, entries: Sequence[FileEntry]) -> None:
         done = 0
         self.progress(done, len(entries))
-        for batch in analyse_all(self.stages, entries, self.workers):
+
+        def beat() -> None:
+            self.progress(done, len(entries))
+
+        for batch in analyse_all(self.stages, entries, self.workers, beat):
             assert batch.terms is not None
             self.put(batch.files, batch.terms)
             for entry, reason in batch.skipped:

@@ -10,7 +10,7 @@ import gc
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from satchel.indexing.analyse import Batch, Stages, analyse
@@ -24,6 +24,7 @@ _BATCH_BYTES = 2 * 1024 * 1024  # a batch takes half a second or so: progress mo
 _BATCH_FILES = 128
 _POOL_BYTES = 3 * 1024 * 1024  # below this a pool costs more than it saves
 _IN_FLIGHT_PER_WORKER = 3
+_BEAT_SECONDS = 0.2  # how soon somebody who gives up is heard
 
 _stages: Stages | None = None
 
@@ -42,8 +43,11 @@ def batches(entries: Sequence[FileEntry]) -> Iterator[list[FileEntry]]:
         yield batch
 
 
-def analyse_all(stages: Stages, entries: Sequence[FileEntry], workers: int) -> Iterator[Batch]:
-    """The batches of all entries, in order, by this process or by a pool of `workers`."""
+def analyse_all(
+    stages: Stages, entries: Sequence[FileEntry], workers: int, beat: Callable[[], None] = lambda: None
+) -> Iterator[Batch]:
+    """The batches of all entries, in order, by this process or by a pool of `workers`. `beat` is called now
+    and then while the pool is waited for, and gives up by raising."""
     if workers <= 1 or sum(entry.size for entry in entries) < _POOL_BYTES:
         for batch in batches(entries):
             yield analyse(stages, batch)
@@ -55,12 +59,29 @@ def analyse_all(stages: Stages, entries: Sequence[FileEntry], workers: int) -> I
 
     with ProcessPoolExecutor(workers, _context(), initializer=_start, initargs=(stages,)) as pool:
         pending: deque[Future[Batch]] = deque()
-        for batch in batches(entries):
-            pending.append(pool.submit(_run, batch))
-            if len(pending) >= workers * _IN_FLIGHT_PER_WORKER:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        try:
+            for batch in batches(entries):
+                pending.append(pool.submit(_run, batch))
+                if len(pending) >= workers * _IN_FLIGHT_PER_WORKER:
+                    yield _result(pending.popleft(), beat)
+            while pending:
+                yield _result(pending.popleft(), beat)
+        except BaseException:  # whoever asked has given up: nobody waits for what is begun
+            begun = list((pool._processes or {}).values())  # forgotten by the shutdown
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in begun:
+                process.terminate()
+            raise
+
+
+def _result(future: Future[Batch], beat: Callable[[], None]) -> Batch:
+    while True:
+        try:
+            return future.result(_BEAT_SECONDS)
+        except TimeoutError:
+            if future.done():  # it is the worker's own
+                raise
+            beat()
 
 
 def default_workers() -> int:
@@ -81,6 +102,17 @@ def _start(stages: Stages) -> None:
     global _stages
     _stages = stages
     gc.disable()  # parsing makes no cycles, and looking for them costs an eighth of the time
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A process that was killed tells its workers nothing: they would wait for work for ever."""
+    import multiprocessing
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _run(entries: list[FileEntry]) -> Batch:

@@ -85,6 +85,7 @@ class Assembly:
         """The pack with as many of some further items as fit, in their order; the rest counts as dropped."""
         if not items:
             return filled
+        self.gauge.prepare([msgspec.structs.replace(self.frame, items=tuple(items))])
         left = self.gauge.left(filled.size)
         taken: list[Item] = []
         for item in items:
@@ -126,24 +127,19 @@ class Assembly:
     def _all(
         self, empty: Pack, kept: Sequence[Passage], sections: Sequence[Section], queries: Queries
     ) -> Iterator[Pack]:
-        """All that may be counted, in the ways it may stand together."""
+        """All that may be counted, nearly as it may stand together."""
         whole = [
             Pick(passage, section, passage.start_line, passage.end_line)
             for passage, section in zip(kept, sections, strict=True)
         ]
-        heads = [
-            pick._replace(end_line=line, start_line=line) for pick in whole for line in pick.passage.head
-        ]
-        apart = [item for pick in (*whole, *heads) for item in self._items.make([pick])]
-        told = all_hints(
-            msgspec.structs.replace(empty, items=tuple(apart)), [passage.size for passage in kept]
+        heads = dict.fromkeys(
+            pick._replace(end_line=pick.passage.head[0], start_line=pick.passage.head[0]) for pick in whole
         )
-        proposed = tuple(queries())
-        together = (self._items.make(whole), apart, sorted(apart, key=lambda item: item.symbol))
-        for at, items in enumerate(together):
-            yield msgspec.structs.replace(
-                empty, items=tuple(items), hints=told[at:] + told[:at], next_queries=proposed
-            )
+        apart = tuple(item for pick in (*whole, *heads) for item in self._items.make([pick]))
+        full = msgspec.structs.replace(empty, items=apart)
+        told = all_hints(full, [passage.size for passage in kept])
+        yield from (self.frame, empty)  # what has no items may be written otherwise
+        yield msgspec.structs.replace(full, hints=told, next_queries=tuple(queries()))
 
     def _take(self, pick: Pick) -> bool:
         """Whether a pick fits into what is left; its cost is then set aside."""

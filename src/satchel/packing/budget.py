@@ -183,10 +183,10 @@ class Gauge:
 
 
 def _any_hash() -> list[str]:
-    """Every three digits in a row of a hash as formats write it: which hashes there will be is not known yet.
-    To a tokenizer all decimal digits are alike."""
-    threes = ["".join(digits) for digits in product("0abcdef", repeat=3)]
-    return [" #".join(threes), '"'.join(threes)]
+    """Every four letters in a row of a hash, after what formats write before it: which hashes there will be
+    is not known yet. To a tokenizer digits are a matter of their own."""
+    fours = ["".join(letters) for letters in product("abcdef", repeat=4)]
+    return [mark.join(fours) for mark in (" #", '="', ':"')]
 
 
 def _stating(pack: Pack, size: Size) -> Pack:

@@ -24,7 +24,7 @@ def without_copies(passages: Sequence[Passage], reading: Reading) -> tuple[list[
         if passage.size >= _COPY_CHARS:
             lines = _telling(reading.lines(passage.path)[passage.start_line - 1 : passage.end_line])
             # texts that share so many lines share one of the first, in whatever order: long ones are rarest
-            ordered = sorted(lines, key=lambda line: (-len(line), line))
+            ordered = sorted(sorted(lines), key=len, reverse=True)
             first = ordered[: len(lines) - ceil(_ALIKE * len(lines)) + 1]
             if any(_are_alike(lines, other) for line in first for other in holders.get(line, ())):
                 continue

@@ -6,6 +6,7 @@ two items.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol
@@ -49,6 +50,7 @@ class ItemMaker:
         self.plan = plan
         self.added_heads = 0
         self._texts: dict[tuple[str, int, int], tuple[str, str]] = {}
+        self._items: dict[tuple[object, ...], Item] = {}
 
     def make(self, picks: Sequence[Pick]) -> list[Item]:
         """Items by section, best file first, in the order of lines."""
@@ -56,6 +58,8 @@ class ItemMaker:
         if heads and self.plan.limit:  # what was asked for goes before the signatures of it
             heads = heads[: max(0, self.plan.limit - len(self._made(picks)))]
         self.added_heads = len(heads)
+        if len(picks) == 1 and not heads:
+            return [self._known_item(picks)]
         return self._made((*picks, *heads))
 
     def _made(self, picks: Sequence[Pick]) -> list[Item]:
@@ -65,21 +69,23 @@ class ItemMaker:
         )
         items: list[Item] = []
         for _, own in groupby(ordered, key=lambda pick: (pick.section, pick.passage.path)):
-            items += [self._item(run) for run in self._runs(list(own))]
+            items += [self._known_item(run) for run in self._runs(list(own))]
         if self.plan.flat:
             items.sort(key=lambda item: -item.score)
         return items
 
     def _missing_heads(self, picks: Sequence[Pick]) -> Iterator[Pick]:
         """The signatures of long definitions of which only windows are shown."""
-        covered = [(pick.passage.path, pick.start_line, pick.end_line) for pick in picks]
+        covered: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for pick in picks:
+            covered[pick.passage.path].append((pick.start_line, pick.end_line))
         for pick in picks:
             first, last = pick.passage.head
-            path = pick.passage.path
-            seen = any(known == path and start <= first <= end for known, start, end in covered)
-            if not seen and (not pick.passage.whole or (not pick.whole and pick.start_line > first)):
-                covered.append((path, first, last))
-                yield pick._replace(start_line=first, end_line=last)
+            if not pick.passage.whole or (not pick.whole and pick.start_line > first):
+                shown = covered[pick.passage.path]
+                if not any(start <= first <= end for start, end in shown):
+                    shown.append((first, last))
+                    yield pick._replace(start_line=first, end_line=last)
 
     def _runs(self, picks: list[Pick]) -> Iterator[list[Pick]]:
         """Picks that touch or overlap, or have only blank lines between them."""
@@ -100,6 +106,15 @@ class ItemMaker:
         if found is None:
             content = "".join(self.reading.lines(path)[first - 1 : last])
             found = self._texts[path, first, last] = content, ids.hash_text(content)
+        return found
+
+    def _known_item(self, run: Sequence[Pick]) -> Item:
+        """The item of a run, made once: a pack is put together again and again while it is filled. Passages
+        share no lines, so their lines tell them apart."""
+        key = tuple((one.path, one.start_line, one.end_line, start, end) for one, _, start, end in run)
+        found = self._items.get(key)
+        if found is None:
+            found = self._items[key] = self._item(run)
         return found
 
     def _item(self, run: Sequence[Pick]) -> Item:

@@ -67,13 +67,17 @@ class Selection:
         self.dropped: dict[int, DropReason] = {}
         self._of_file: Counter[str] = Counter()
         self._of_section: Counter[Section] = Counter()
-        self._worth = [promise(passage) / (passage.size + _FIXED_CHARS) ** _SIZE for passage in passages]
+        self._promises = [promise(passage) for passage in passages]
+        self._worth = [
+            promised / (passage.size + _FIXED_CHARS) ** _SIZE
+            for promised, passage in zip(self._promises, passages, strict=True)
+        ]
         self._taken: set[int] = set()  # what was taken beyond its signature
-        best = self._best = max(map(promise, passages), default=0.0)
-        for number in range(len(passages)):
+        best = self._best = max(self._promises, default=0.0)
+        for number, promised in enumerate(self._promises):
             if not caps[sections[number]]:
                 self.dropped[number] = DropReason.CAP
-            elif promise(passages[number]) < _WEAK * best:
+            elif promised < _WEAK * best:
                 self.dropped[number] = DropReason.WEAK
 
     def map(self, files: int) -> None:
@@ -123,7 +127,8 @@ class Selection:
         """The lines of a piece, then those of ever smaller parts, looked for only when they are needed."""
         passage = self.passages[number]
         yield passage.start_line, passage.end_line
-        if self._best and promise(passage) >= _WORTH_A_PART * self._best and number not in self._taken:
+        promised = self._promises[number]
+        if self._best and promised >= _WORTH_A_PART * self._best and number not in self._taken:
             for chars in _PART_CHARS:
                 if chars < passage.size and chars <= self.room():
                     yield self.part(passage, chars)
@@ -141,29 +146,32 @@ class Selection:
         """Numbers by what they are worth now. Those of full sections, and the faint, come when the others
         are done: no section starves another, and none leaves room unused."""
         later: list[int] = []
-        least = _FAINT * max((promise(self.passages[number]) for number in waiting), default=0.0)
+        least = _FAINT * max((self._promises[number] for number in waiting), default=0.0)
         for number in self._by_gain(waiting):
             section = self.sections[number]
-            if self._of_section[section] >= self.caps[section] or promise(self.passages[number]) < least:
+            if self._of_section[section] >= self.caps[section] or self._promises[number] < least:
                 later.append(number)
             else:
                 yield number
         yield from self._by_gain(later)
 
     def _by_gain(self, numbers: Sequence[int]) -> Iterator[int]:
-        heap = [(-self._gain(number), number) for number in numbers]
+        heap = [self._gain(number) for number in numbers]
         heapq.heapify(heap)
         while heap:
-            known, number = heapq.heappop(heap)
-            now = -self._gain(number)
-            if now != known:  # others of its file were taken meanwhile
-                heapq.heappush(heap, (now, number))
-            else:
-                yield number
+            known = heapq.heappop(heap)
+            number = known[1]
+            if known[2] != self._of_file[self.passages[number].path]:  # others of its file were taken
+                now = self._gain(number)
+                if now[0] != known[0]:
+                    heapq.heappush(heap, now)
+                    continue
+            yield number
 
-    def _gain(self, number: int) -> float:
+    def _gain(self, number: int) -> tuple[float, int, int]:
+        """What a piece is worth now, the most first in order; its number; the pieces taken of its file."""
         taken = self._of_file[self.passages[number].path]
-        return round(float(self._worth[number] * _AGAIN**taken), 9)
+        return -round(float(self._worth[number] * _AGAIN**taken), 9), number, taken
 
     def _best_of_files(self, files: int) -> list[int]:
         best: dict[int, int] = {}

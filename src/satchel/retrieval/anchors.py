@@ -6,21 +6,21 @@ like it, and must say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.likeness import Spelled, nearest
 from satchel.retrieval.question import Question
+from satchel.storage.records import FileRecord
 from satchel.terms import compound, terms
 
 _MOST = 3  # anchors that are looked for; a report names more than it is about
-_NEAR = 3  # names that are proposed instead
 _SAME_START = 3  # letters
 _NAMES_COMPARED = 300
 _FILES_READ = 40  # in which a quoted text is looked for, rarest words first
-_LIKENESS = 0.6
 
 
 class AnchorKind(StrEnum):
@@ -113,15 +113,25 @@ def _files_with(corpus: Corpus, term: str) -> list[int]:
 
 
 def _near_paths(corpus: Corpus, text: str) -> tuple[str, ...]:
-    name = text.rpartition("/")[2].lower()
-    by_name = {record.path.rpartition("/")[2].lower(): record.path for record in reversed(corpus.files)}
-    return tuple(by_name[near] for near in get_close_matches(name, by_name, _NEAR, _LIKENESS))
+    known = _file_names.get(corpus, "", lambda: _FileNames(corpus.files))
+    return tuple(known.by_name[near] for near in nearest(text.rpartition("/")[2].lower(), known.spelled))
+
+
+class _FileNames:
+    """The names of all files, each with the first file that has it."""
+
+    def __init__(self, files: Sequence[FileRecord]) -> None:
+        self.by_name = {record.path.rpartition("/")[2].lower(): record.path for record in reversed(files)}
+        self.spelled = Spelled(self.by_name)
+
+
+_file_names: AtHand[str, _FileNames] = AtHand(1)
 
 
 def _near_names(corpus: Corpus, text: str) -> tuple[str, ...]:
     names = corpus.snapshot.symbol_names(text[:_SAME_START], _NAMES_COMPARED)
     folded = {name.lower(): name for name in reversed(names)}
-    return tuple(folded[near] for near in get_close_matches(text.lower(), folded, _NEAR, _LIKENESS))
+    return tuple(folded[near] for near in nearest(text.lower(), Spelled(folded)))
 
 
 def _near_words(corpus: Corpus, text: str) -> tuple[str, ...]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
+from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
 from satchel.types import ChunkKind
 
 _LOOKED_UP = 12  # names, the most used first
 _TOO_COMMON = 3  # definitions of a name; above this it is not clear which is meant
 _LEAST_LETTERS = 4  # shorter names are mostly local
+_NAMES_AT_HAND = 10_000  # about 2 MB
 _CODE = frozenset(ChunkKind) - {ChunkKind.SECTION, ChunkKind.CONFIG, ChunkKind.TEXT, ChunkKind.FILE}
+
+
+_defined: AtHand[str, tuple[tuple[str, int], ...]] = AtHand(_NAMES_AT_HAND)
 
 
 class Unexplained(NamedTuple):
@@ -35,12 +41,17 @@ def unexplained(corpus: Corpus, spans: Sequence[tuple[str, int, int]]) -> list[U
     found = []
     ranked = sorted(used.items(), key=lambda item: (-item[1], item[0]))
     for name, uses in [item for item in ranked if len(item[0]) >= _LEAST_LETTERS][:_LOOKED_UP]:
-        records = [
-            record
-            for record in corpus.snapshot.symbols_named(name)
-            if record.symbol.name == name and record.symbol.kind in _CODE
-        ]
-        shown = any(record.symbol.start_line in inside.get(record.path, ()) for record in records)
-        if records and len(records) <= _TOO_COMMON and not shown:
-            found.append(Unexplained(name, uses, records[0].path, records[0].symbol.start_line))
+        places = _defined.get(corpus, name, partial(_definitions, corpus, name))
+        if places and not any(line in inside.get(path, ()) for path, line in places):
+            found.append(Unexplained(name, uses, *places[0]))
     return found
+
+
+def _definitions(corpus: Corpus, name: str) -> tuple[tuple[str, int], ...]:
+    """Where a name is defined; nothing if that is in too many places."""
+    places = tuple(
+        (record.path, record.symbol.start_line)
+        for record in corpus.snapshot.symbols_named(name)
+        if record.symbol.name == name and record.symbol.kind in _CODE
+    )
+    return places if len(places) <= _TOO_COMMON else ()

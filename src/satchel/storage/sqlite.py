@@ -30,6 +30,8 @@ from satchel.storage.sqlite_writer import SqliteWriter
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
 _LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
 _LOG_BYTES = 4 * 1024 * 1024  # a longer write-ahead log is moved into the database
+_LONG_LOG_BYTES = 8 * _LOG_BYTES  # from here on readers are waited for, so that it can begin anew
+_LOG_WAIT_MS = 200  # for readers, most of whom are done by then
 _CACHE_KIB = 16_384  # page cache of the writer: it mostly appends, and a larger one saves no time
 
 
@@ -42,7 +44,7 @@ class SqliteStore:
         self.path = path
         self.lock_path = lock or path.with_suffix(".lock")  # stays: removing it would split those who wait
         self.seed: SqliteSnapshot | None = None  # what a first generation starts from
-        self._lock_wait_seconds = lock_wait_seconds
+        self.lock_wait_seconds = lock_wait_seconds
         self._later: list[tuple[str, str]] = []  # indexes of a first build, made when all rows are there
 
     @property
@@ -120,12 +122,12 @@ class SqliteStore:
 
         self._refuse_links()
         make_folder(self.path.parent)
-        lock = filelock.FileLock(str(self.lock_path), timeout=self._lock_wait_seconds)
+        lock = filelock.FileLock(str(self.lock_path), timeout=self.lock_wait_seconds)
         try:
             lock.acquire()
         except filelock.Timeout:
             raise IndexBusy(
-                f"another process has been indexing for more than {self._lock_wait_seconds:g} s",
+                f"another process has been indexing for more than {self.lock_wait_seconds:g} s",
                 hint="try again when it is done; searches go on with the last complete index",
             ) from None
         except OSError as error:
@@ -184,9 +186,7 @@ class SqliteStore:
 
     def _publish(self, connection: sqlite3.Connection, target: Path) -> None:
         if target == self.path:
-            log = self.path.with_name(self.path.name + "-wal")
-            if log.exists() and log.stat().st_size > _LOG_BYTES:
-                connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # never waits for a reader
+            _shorten_log(connection, self.path.with_name(self.path.name + "-wal"))
             return
         connection.execute("PRAGMA journal_mode = WAL")
         connection.close()
@@ -232,6 +232,17 @@ def address(path: Path) -> str:
     for character in "%?#":
         escaped = escaped.replace(character, f"%{ord(character):02x}")
     return escaped
+
+
+def _shorten_log(connection: sqlite3.Connection, log: Path) -> None:
+    """Move a long log into the database. Where readers overlap there is never a moment without one, and the
+    log would grow for ever: a very long one is worth a short wait for those who read the oldest part."""
+    size = log.stat().st_size if log.exists() else 0
+    if size > _LOG_BYTES:
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # never waits for a reader
+    if size > _LONG_LOG_BYTES:
+        connection.execute(f"PRAGMA busy_timeout = {_LOG_WAIT_MS}")
+        connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()  # says busy if it was in vain
 
 
 def _user_version(connection: sqlite3.Connection) -> int:

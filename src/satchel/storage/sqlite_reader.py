@@ -50,8 +50,9 @@ def typed(error: sqlite3.DatabaseError) -> SatchelError:
 class SqliteSnapshot:
     """One generation: the connection holds a read transaction for as long as this lives."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, own: bool = True) -> None:
         self._connection = connection
+        self._own = own
         self._meta = dict(self._rows("SELECT key, value FROM meta"))
         self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
 
@@ -65,6 +66,11 @@ class SqliteSnapshot:
 
     def close(self) -> None:
         self._connection.close()
+
+    def __del__(self) -> None:
+        """Whoever reads last closes. A writer shows its own connection, and closes that itself."""
+        if self._own:
+            self._connection.close()
 
     def copy_to(self, target: sqlite3.Connection) -> None:
         """Write this generation, page by page, into an empty database."""

@@ -37,7 +37,7 @@ class SqliteWriter:
 
     @property
     def snapshot(self) -> SqliteSnapshot:
-        return SqliteSnapshot(self._connection)
+        return SqliteSnapshot(self._connection, own=False)
 
     def next_segment(self) -> int:
         self._next_segment += 1

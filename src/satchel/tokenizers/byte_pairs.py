@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,9 +19,9 @@ from satchel.tokenizers.seams import Seams
 from satchel.tokenizers.tokenizer import characters_of
 
 if TYPE_CHECKING:
-    from satchel.tokenizers.vocabulary import Known, Trigrams
+    from satchel.tokenizers.vocabulary import Known, Slots
 
-PARTIAL_BUILDS = 4  # so many cost what the whole vocabulary does; whoever needs more needs it
+PARTIAL_BUILDS = 12  # a small one costs a tenth of the whole vocabulary; whoever needs more needs that
 PARTIAL_CHARACTERS = 1_000_000  # much text needs most of the vocabulary anyway
 
 # The pattern engine gives up, loudly, on a million blanks in front of something else. What it would have cut
@@ -32,7 +32,7 @@ _LONG_RUN = re.compile(rf"(?<![{_BLANK}])[{_BLANK}]{{{LONG_RUN},}}+(?=[^{_BLANK}
 
 
 class _Partial(NamedTuple):
-    """An encoder that is exact for every text that has none but the known trigrams."""
+    """An encoder that is exact for every text that has none but the known bytes in a row."""
 
     known: Known
     core: Any
@@ -45,8 +45,7 @@ class BytePairs:
         self._name = name
         self._pattern = pattern
         self._whole: Any = None
-        self._partial: _Partial | None = None
-        self._builds = 0
+        self._partials: list[_Partial] = []
         self._characters = 0
         self._seams = Seams()
 
@@ -55,46 +54,48 @@ class BytePairs:
         if not text:
             return 0
         parts = self._seams.cut(characters_of(text))
-        around = sum(self._count_each([end for end in (parts.first, parts.last) if end]))
-        return around + parts.known.total(parts.between, self._count_each)
+        return sum(self._count_each(parts.ends)) + parts.known.total(parts.between, self._count_each)
 
     def _count_each(self, texts: list[str]) -> list[int]:
         """The count of each text, all by one encoder."""
-        core = self._core_for("".join(texts)) if texts else None
+        core = self._core_for(texts) if texts else None
         return [_count_long(core, text) for text in texts]
 
     def prepare(self, texts: Iterable[str]) -> None:
         """Make an encoder that serves all these texts, instead of a new one for each."""
         if self._whole is None:
-            self._core_for(characters_of("\n".join(texts)))
+            cut = map(self._seams.cut, map(characters_of, texts))
+            self._core_for(list(dict.fromkeys(text for parts in cut for text in parts.texts())))
 
-    def _core_for(self, text: str) -> Any:
-        """An encoder that is exact for this text."""
+    def _core_for(self, texts: Sequence[str]) -> Any:
+        """An encoder that is exact for these texts."""
         if self._whole is not None:
             return self._whole
+        text = vocabulary.APART.join(texts)
         self._characters += len(text)
         if self._characters > PARTIAL_CHARACTERS:
             return self._build_whole()
-        partial = self._partial
-        trigrams = vocabulary.trigrams_in_pieces(text.encode())
-        if partial is not None and partial.known[trigrams].all():
-            return partial.core
-        return self._build_partial(partial, trigrams)
+        slots = vocabulary.slots_in_pieces(text.encode())
+        for partial in self._partials:
+            if partial.known[slots].all():
+                return partial.core
+        return self._build_partial(slots)
 
-    def _build_partial(self, before: _Partial | None, trigrams: Trigrams) -> Any:
-        if self._builds == PARTIAL_BUILDS:
+    def _build_partial(self, slots: Slots) -> Any:
+        """An encoder for some bytes in a row alone: after a first one that was made for much, few are new."""
+        if len(self._partials) == PARTIAL_BUILDS:
             return self._build_whole()
-        self._builds += 1
-        known = before.known.copy() if before else vocabulary.no_trigrams()
-        known[trigrams] = True
+        known = vocabulary.no_slots()
+        known[slots] = True
         ranks = vocabulary.load(self._name).ranks_within(known)
-        self._partial = _Partial(known, _encoder_class()(ranks, {}, self._pattern))
-        return self._partial.core
+        core = _encoder_class()(ranks, {}, self._pattern)
+        self._partials = [*self._partials, _Partial(known, core)]  # other threads may be looking through them
+        return core
 
     def _build_whole(self) -> Any:
         ranks = vocabulary.load(self._name).all_ranks()
         self._whole = _encoder_class()(ranks, {}, self._pattern)
-        self._partial = None
+        self._partials = []
         return self._whole
 
 

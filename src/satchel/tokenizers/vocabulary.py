@@ -1,7 +1,7 @@
 """Which byte strings is a vocabulary made of, and which of them can occur in a text?
 
 Byte-pair merging inside a text only ever asks for entries that are substrings of that text. An entry whose
-every three bytes in a row stand somewhere in the text may be one; all others cannot. So a counter made from
+every four bytes in a row stand somewhere in the text may be one; all others cannot. So a counter made from
 that part of the vocabulary gives the very same tokens as one made from all of it, at a fraction of the cost.
 
 The file: magic, number of entries, the length of each in one byte, the entries one after another by rank.
@@ -10,6 +10,7 @@ The file: magic, number of entries, the length of each in one byte, the entries 
 from __future__ import annotations
 
 import struct
+from enum import IntEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,15 +19,46 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Trigrams = NDArray[np.uint16]
+    Words = NDArray[np.uint32]
+    Slots = NDArray[np.uint32]
     Known = NDArray[np.bool_]
 
 DATA = Path(__file__).parent / "data"
 HEADER = struct.Struct("<8sI")
 MAGIC = b"satvocab"
-TRIGRAM_SLOTS = 1 << 16  # a shared slot only lets needless entries in, and 64 kB stay in the cache
+# Four bytes in a row have a slot in a table, three in a row one in a smaller table behind it. A shared slot
+# only lets needless entries in.
+_FOURS, _THREES = 1 << 20, 1 << 16
+_ALWAYS = _FOURS + _THREES  # the slot of entries that are too short to be looked for
+APART = "0"  # between texts: no piece goes on across a digit
+_LOOKED_FOR = (1, 3, 5)  # where four bytes of an entry start, beside its first and its last four
+_SPREAD = 2_654_435_761  # an odd factor that carries every bit of a word into its upper ones
 # A pack states its own size, so it is counted with one number, then with another: digits are alike here.
 _DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
+
+
+class _Kind(IntEnum):
+    """What the patterns tell apart, as far as it can be seen in one byte."""
+
+    OTHER = 0
+    LETTER = 1
+    DIGIT = 2
+    APOSTROPHE = 3
+    SLASH = 4
+    SIGN = 5
+    SPACE = 6
+    LINE_FEED = 7
+
+
+def _kind(byte: int) -> _Kind:
+    character = chr(byte) if byte < 0x80 else ""
+    if character.isalnum():
+        return _Kind.DIGIT if character.isdigit() else _Kind.LETTER
+    special = {"'": _Kind.APOSTROPHE, "/": _Kind.SLASH, " ": _Kind.SPACE, "\n": _Kind.LINE_FEED}
+    return special.get(character, _Kind.SIGN if character.isprintable() and character else _Kind.OTHER)
+
+
+_KINDS = bytes(map(_kind, range(256)))
 
 
 class Vocabulary(NamedTuple):
@@ -35,22 +67,23 @@ class Vocabulary(NamedTuple):
     joined: bytes
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    trigrams: Trigrams  # the slot of the three bytes that start at each byte of `joined`
+    words: Words  # the four bytes from each byte of `joined` on
+    firsts: Slots  # of the first bytes of each entry
+    lasts: Slots  # and of its last
 
     def all_ranks(self) -> dict[bytes, int]:
         """Every entry with its rank."""
         return self._ranks(range(len(self.ends)), self.starts, self.ends)
 
     def ranks_within(self, known: Known) -> dict[bytes, int]:
-        """The entries that can occur in a text with these trigrams, and a few that cannot."""
+        """The entries that can occur in a text with these slots, and a few that cannot."""
         import numpy as np
 
-        possible = np.ones(len(self.joined), np.bool_)
-        possible[:-2] = known[self.trigrams]
-        # the last two bytes of an entry start a trigram that runs into the next one and says nothing
-        possible[self.ends - 1] = True
-        possible[self.ends - 2] = True
-        ranks = np.flatnonzero(np.logical_and.reduceat(possible, self.starts))
+        ranks = np.flatnonzero(known[self.firsts])
+        ranks = ranks[known[self.lasts[ranks]]]
+        for offset in _LOOKED_FOR:  # ever fewer are left
+            starts, last = self.starts[ranks] + offset, self.ends[ranks] - 4
+            ranks = ranks[(starts >= last) | known[_fours(self.words[np.minimum(starts, last)])]]
         return self._ranks(ranks.tolist(), self.starts[ranks], self.ends[ranks])
 
     def _ranks(
@@ -73,34 +106,75 @@ def load(name: str) -> Vocabulary:
     if magic != MAGIC or first + ends[-1] != len(content):
         raise ValueError(f"{name}.bin is not a whole vocabulary: {len(content)} bytes for {count} entries")
     joined = content[first:]
-    return Vocabulary(joined, ends - lengths, ends, trigrams_of(joined))
+    starts = ends - lengths
+    words = _words(joined)
+    at_start = words[starts]
+    firsts, lasts = _fours(at_start), _fours(words[ends - 4])
+    three = np.flatnonzero(lengths == 3)
+    firsts[three] = lasts[three] = _threes(at_start[three])
+    firsts[lengths < 3] = lasts[lengths < 3] = _ALWAYS
+    return Vocabulary(joined, starts, ends, words, firsts, lasts)
 
 
-def trigrams_of(content: bytes) -> Trigrams:
-    """The slot of every three bytes in a row, any digit taken for any other."""
+def _words(content: bytes) -> Words:
+    """The four bytes from each byte on as one number, any digit taken for any other, blanks after the end."""
     import numpy as np
 
-    values = np.frombuffer(content.translate(_DIGITS_ALIKE), np.uint8).astype(np.uint16)
-    # odd factors far apart spread the common letters over all slots; 16 bits overflow on purpose
-    first, second, third = np.uint16(40503), np.uint16(9973), np.uint16(257)
-    trigrams: Trigrams = values[:-2] * first + values[1:-1] * second + values[2:] * third
-    return trigrams
+    alike = content.translate(_DIGITS_ALIKE) + b"   "
+    # a view, one byte further each: numpy copies what it takes of it
+    words: Words = np.ndarray((len(content),), np.dtype("<u4"), alike, strides=(1,))
+    return words
 
 
-def trigrams_in_pieces(content: bytes) -> Trigrams:
-    """Those that can stand in one piece of a text. In the patterns of all our vocabularies a line feed is
-    followed by white space or a slash, or it ends the piece: where two lines meet nothing is merged."""
+def _fours(words: Words) -> Slots:
     import numpy as np
 
-    values = np.frombuffer(content, np.uint8)
-    printed = (values > ord(" ")) & (values < 0x7F) & (values != ord("/"))
-    cut = (values[:-1] == ord("\n")) & printed[1:]
-    trigrams: Trigrams = trigrams_of(content)[~(cut[:-1] | cut[1:])]
-    return trigrams
+    return (words * np.uint32(_SPREAD)) >> np.uint32(12)
 
 
-def no_trigrams() -> Known:
+def _threes(words: Words) -> Slots:
+    import numpy as np
+
+    return (((words << np.uint32(8)) * np.uint32(_SPREAD)) >> np.uint32(16)) + np.uint32(_FOURS)
+
+
+def slots_of(content: bytes) -> Slots:
+    """The slots of every four and every three bytes in a row."""
+    import numpy as np
+
+    words = _words(content)
+    return np.concatenate((_fours(words[:-3]), _threes(words[:-2])))
+
+
+def slots_in_pieces(content: bytes) -> Slots:
+    """Those that can stand in one piece of a text."""
+    import numpy as np
+
+    kinds = np.frombuffer(content.translate(_KINDS), np.uint8)
+    cut = _never_together()[kinds[:-1] * np.uint8(len(_Kind)) + kinds[1:]]
+    inside = ~(cut[:-1] | cut[1:])
+    words = _words(content)
+    return np.concatenate((_fours(words[:-3])[inside[:-1] & inside[1:]], _threes(words[:-2])[inside]))
+
+
+@cache
+def _never_together() -> Known:
+    """For each two kinds in a row, whether no piece of any of our patterns holds both: digits are alone;
+    nothing but an apostrophe follows a letter; nothing but white space or a slash follows a line feed."""
+    import numpy as np
+
+    never = np.zeros((len(_Kind), len(_Kind)), np.bool_)
+    known = [kind for kind in _Kind if kind not in (_Kind.OTHER, _Kind.DIGIT)]
+    never[known, _Kind.DIGIT] = never[_Kind.DIGIT, known] = True
+    never[_Kind.LETTER, [_Kind.SLASH, _Kind.SIGN, _Kind.SPACE, _Kind.LINE_FEED]] = True
+    never[_Kind.LINE_FEED, [_Kind.LETTER, _Kind.APOSTROPHE, _Kind.SIGN]] = True
+    return never.ravel()
+
+
+def no_slots() -> Known:
     """What is known before the first text."""
     import numpy as np
 
-    return np.zeros(TRIGRAM_SLOTS, np.bool_)
+    known = np.zeros(_ALWAYS + 1, np.bool_)
+    known[_ALWAYS] = True
+    return known

@@ -32,6 +32,8 @@ def walk_plain(
             with os.scandir(os_path(root, folder)) as found:
                 entries = [(entry.name.decode("utf-8", "surrogateescape"), entry) for entry in found]
         except OSError as error:
+            if folder and isinstance(error, FileNotFoundError):  # deleted since its parent was listed
+                continue
             if not folder:  # an empty index would be a lie
                 raise ProjectNotFound(f"the folder cannot be listed: {error.strerror}") from error
             selection.skip(folder, SkipReason.UNREADABLE, error.strerror or "cannot be listed")
@@ -64,7 +66,10 @@ def _visit(
         elif not (rules and any(rule.ignores(folder, path) for rule in rules)) and selection.admits(
             path, name
         ):
-            take_entry(selection, path, entry.stat(follow_symlinks=False))
+            try:
+                take_entry(selection, path, entry.stat(follow_symlinks=False))
+            except FileNotFoundError:  # deleted since the folder was listed
+                continue
 
 
 def enters(selection: Selection, full: bytes, folder: str) -> bool:

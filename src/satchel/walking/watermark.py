@@ -15,7 +15,7 @@ from msgspec import Struct
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Walk
-from satchel.walking.git import list_work_tree, prefix_of
+from satchel.walking.git import list_work_tree, place_of
 from satchel.walking.git_command import GitProblem, GitUnusable, run_git
 from satchel.walking.paths import os_path
 from satchel.walking.walker import WorkTree, in_repository
@@ -81,14 +81,15 @@ def of_content(head: str, content_id: str) -> Watermark:
 
 
 def _from_git(root: Path) -> Watermark:
-    prefix = prefix_of(root)
-    if prefix:
-        list_work_tree(root)  # refuses a folder that its repository ignores: git would never see it change
+    place = place_of(root)
+    prefix = place.prefix
+    if prefix:  # a folder that its repository ignores is refused: git would never see it change
+        list_work_tree(root, place=place)
     status = run_git(root, [*_STATUS, "--", "."], config=filters_off(root))
     dirty = [record for record in status.split(b"\0") if record and not _is_own(record[3:])]
     seen = b"\0".join(part for record in dirty for part in (record, _stamp(root, prefix, record[3:])))
     return Watermark(
-        WatermarkKind.GIT, git_head=_head(root), git_dirty=bool(dirty), dirty_hash=hash_bytes(seen)
+        WatermarkKind.GIT, git_head=place.head or None, git_dirty=bool(dirty), dirty_hash=hash_bytes(seen)
     )
 
 
@@ -106,15 +107,6 @@ def filters_off(root: Path) -> list[str]:
 
 def _driver(key: str) -> str:
     return key.removeprefix("filter.").rpartition(".")[0]
-
-
-def _head(root: Path) -> str | None:
-    try:
-        return run_git(root, ["rev-parse", "--verify", "--quiet", "HEAD"]).decode().strip()
-    except GitUnusable as problem:
-        if problem.problem is GitProblem.FAILED:
-            return None
-        raise
 
 
 def _is_own(path: bytes) -> bool:

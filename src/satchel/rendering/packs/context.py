@@ -18,6 +18,9 @@ next: <query> — <reason>
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
 from satchel.packing.citation import CitedPack
 from satchel.packing.pack import Item, Pack
 from satchel.rendering.packs.citation_line import citation_line, read_citation_line
@@ -37,26 +40,47 @@ _GRAMMAR = Grammar("context", read_citation_line, _MISSING, _NEXT)
 
 def render(pack: Pack) -> str:
     """The whole pack."""
-    rows = [f"{_TITLE} {short_query(pack.query)}".rstrip(), headline(pack), _RULE, ""]
+    rows = _head(pack)
     for section, items in by_section(pack):
         rows.append(f"## {section.value}")
-        before = ""
-        for item in items:
-            rows += _item(item, pack.ref, same_path=item.path == before)
-            before = item.path
-    rows += [f"{_MISSING}{quoted_line(hint)}" for hint in pack.hints]
-    rows += [f"{_NEXT}{next_text(suggestion)}" for suggestion in pack.next_queries]
+        rows += _items(items, pack.ref)
+    return _document([*rows, *_tail(pack)])
+
+
+def render_flat(pack: Pack) -> str:
+    """The items in their own order, without sections."""
+    return _document([*_head(pack), *_items(pack.items, pack.ref), *_tail(pack)])
+
+
+def _head(pack: Pack) -> list[str]:
+    return [f"{_TITLE} {short_query(pack.query)}".rstrip(), headline(pack), _RULE, ""]
+
+
+def _items(items: Sequence[Item], pack_ref: str) -> Iterator[str]:
+    before = ""
+    for item in items:
+        yield _item(item, pack_ref, item.path == before)
+        before = item.path
+
+
+def _tail(pack: Pack) -> list[str]:
+    rows = [f"{_MISSING}{quoted_line(hint)}" for hint in pack.hints]
+    return rows + [f"{_NEXT}{next_text(suggestion)}" for suggestion in pack.next_queries]
+
+
+def _document(rows: list[str]) -> str:
     return "\n".join(rows).rstrip("\n") + "\n"
 
 
-def _item(item: Item, pack_ref: str, *, same_path: bool) -> list[str]:
+@lru_cache(maxsize=512)  # a pack is rendered again and again while it is filled
+def _item(item: Item, pack_ref: str, same_path: bool) -> str:
     text = shown(item.content)
     is_line = "\n" not in text  # a signature says itself what it is
     line = citation_line(item, pack_ref, same_path=same_path and bool(item.path), nameless=is_line)
     if is_line:
-        return [line, f"{QUOTE}{text}"]
+        return f"{line}\n{QUOTE}{text}"
     fence = fence_for(text)
-    return [line, fence, text, fence, ""]  # a blank line after a fence costs no token
+    return f"{line}\n{fence}\n{text}\n{fence}\n"  # a blank line after a fence costs no token
 
 
 def read(text: str) -> CitedPack | None:
@@ -68,4 +92,4 @@ def read(text: str) -> CitedPack | None:
     return TextPass(_GRAMMAR, lines, head, 3).cited(lines[0].removeprefix(_TITLE))
 
 
-RENDERER = Renderer("context", render, read, shown)
+RENDERER = Renderer("context", render, read, shown, render_flat)

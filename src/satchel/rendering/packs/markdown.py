@@ -17,6 +17,7 @@ Names and hints are written so that they make no link, no image and no HTML wher
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from satchel.packing.citation import Citation, CitedPack
 from satchel.packing.pack import Item, Pack
@@ -44,13 +45,14 @@ def render(pack: Pack) -> str:
     for section, items in by_section(pack):
         rows += [f"## {section.value}", ""]
         for item in items:
-            rows += _item(item, pack.ref)
+            rows.append(_item(item, pack.ref))
     rows += [f"{_MISSING}{_plain(quoted_line(hint))}" for hint in pack.hints]
     rows += [f"{_NEXT}{_plain(next_text(suggestion))}" for suggestion in pack.next_queries]
     return "\n".join(rows).rstrip("\n") + "\n"
 
 
-def _item(item: Item, pack_ref: str) -> list[str]:
+@lru_cache(maxsize=512)  # a pack is rendered again and again while it is filled
+def _item(item: Item, pack_ref: str) -> str:
     kind, _, symbol = named(item).lstrip().partition(" ")
     name = f" {kind}" if kind else ""
     if symbol:
@@ -58,7 +60,7 @@ def _item(item: Item, pack_ref: str) -> list[str]:
     text = shown(item.content)
     fence = fence_for(text)
     heading = f"{_ITEM}`{token(item.path)}{lines_of(item)}` {proof(item, pack_ref)}{name}"
-    return [heading, f"{fence}{_NO_INFO.sub('', item.language)}", text, fence, ""]
+    return f"{heading}\n{fence}{_NO_INFO.sub('', item.language)}\n{text}\n{fence}\n"
 
 
 def read(text: str) -> CitedPack | None:

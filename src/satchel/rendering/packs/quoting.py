@@ -30,6 +30,7 @@ def shown(content: str) -> str:
     return visible(one_line_each(content))
 
 
+@lru_cache(maxsize=16)
 def short_query(query: str) -> str:
     """The question as a reminder of it."""
     line = quoted_line(query[: 8 * _QUERY_CHARS])
@@ -42,6 +43,7 @@ def fence_for(text: str) -> str:
     return "`" * max(_SHORTEST_FENCE, max(runs, default=0) + 1)
 
 
+@lru_cache(maxsize=512)
 def token(name: str) -> str:
     """A path or another name without a space in it: as it is, or else as a JSON string, which is exact."""
     plain = _PLAIN_TOKEN.fullmatch(name) and visible(name) == name

@@ -24,3 +24,4 @@ class Renderer(msgspec.Struct, frozen=True):
     render: Callable[[Pack], str]
     read: Callable[[str], CitedPack | None]
     show: Callable[[str], str] = one_line_each
+    render_flat: Callable[[Pack], str] | None = None  # the items in their own order, without sections

@@ -12,12 +12,14 @@ SECTIONS = frozenset(section.value for section in Section)
 _BETWEEN = " — "
 
 
-def by_section(pack: Pack) -> Iterator[tuple[Section, tuple[Item, ...]]]:
+def by_section(pack: Pack) -> Iterator[tuple[Section, list[Item]]]:
     """The sections that have items, in their order."""
+    of_section: dict[str, list[Item]] = {}
+    for item in pack.items:
+        of_section.setdefault(item.section.value, []).append(item)
     for section in Section:
-        items = pack.of_section(section)
-        if items:
-            yield section, items
+        if section.value in of_section:
+            yield section, of_section[section.value]
 
 
 def next_text(suggestion: Suggestion) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from satchel.packing.citation import FULL_HASH, CitedPack
 from satchel.packing.pack import Item, Pack, Role
@@ -54,6 +55,7 @@ def _root(pack: Pack) -> dict[str, str | int]:
     }
 
 
+@lru_cache(maxsize=512)  # a pack is rendered again and again while it is filled
 def _item(item: Item, pack_ref: str) -> str:
     related = item.role is Role.RELATED or bool(item.relationship)
     attributes: dict[str, str | int] = {

@@ -1,0 +1,210 @@
+"""How is a file cut into pieces that may enter a pack? Whatever the question, so it is done once.
+
+A piece is a definition with its comments, small neighbours together, or a window of what is too long.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from satchel import ids
+from satchel.retrieval.at_hand import AtHand
+from satchel.retrieval.corpus import Corpus
+from satchel.storage.records import ChunkRecord
+from satchel.types import ChunkKind, Label
+
+_WHOLE_CHARS = 3_200  # a longer definition is offered in windows
+_MOST_HEAD_LINES = 6  # of a signature; of a longer one the first line names it
+_FILES_AT_HAND = 400  # cut whole: about 15 MB
+_UNITS_AT_HAND = 2_000  # cut out of other files: about 3 MB
+_SAYING = re.compile(r"\w")
+DEFINITIONS = frozenset(ChunkKind) - {
+    ChunkKind.MODULE,
+    ChunkKind.SECTION,
+    ChunkKind.CONFIG,
+    ChunkKind.TEXT,
+    ChunkKind.FILE,
+}
+
+
+class Cut(NamedTuple):
+    """Lines of a file: their units, counted from its first, and the chunks that they hold or are of."""
+
+    start: int
+    stop: int
+    chunks: tuple[ChunkRecord, ...]
+    first: int
+    last: int
+    names: frozenset[str]  # of what is in it
+    defined: tuple[str, ...]  # the names of definitions, as often as they are defined
+
+
+class Traits(NamedTuple):
+    """What a pack says of such lines."""
+
+    size: int
+    chunk_id: str
+    head: tuple[int, int]
+    names: tuple[tuple[int, ChunkKind, str], ...]
+    whole: bool
+    defines: bool
+    only_imports: bool
+
+
+class FileCuts:
+    """The pieces of one file. What only some questions need is worked out when one does."""
+
+    def __init__(self, path: str, cuts: Sequence[Cut]) -> None:
+        self.path = path
+        self.cuts = cuts
+        self._traits: dict[int, Traits] = {}
+        self._users: dict[str, tuple[int, ...]] | None = None
+
+    def traits(self, corpus: Corpus, number: int) -> Traits:
+        """What is to be said of a piece."""
+        found = self._traits.get(number)
+        if found is None:
+            found = self._traits[number] = _traits(corpus, self.path, self.cuts[number])
+        return found
+
+    def users(self, corpus: Corpus) -> dict[str, tuple[int, ...]]:
+        """For each name the pieces that call, use or extend it."""
+        if self._users is None:
+            starts = [cut.first for cut in self.cuts]
+            found: dict[str, dict[int, None]] = defaultdict(dict)
+            for name, line in corpus.uses(self.path):
+                found[name][max(0, bisect_right(starts, line) - 1)] = None
+            self._users = {name: tuple(numbers) for name, numbers in found.items()}
+        return self._users
+
+
+_files: AtHand[str, FileCuts] = AtHand(_FILES_AT_HAND)
+_units: AtHand[tuple[str, int], FileCuts] = AtHand(_UNITS_AT_HAND)
+
+
+def cut_file(corpus: Corpus, at: int) -> FileCuts:
+    """All pieces of a file, in order."""
+    path = corpus.files[at].path
+    return _files.get(corpus, path, lambda: FileCuts(path, tuple(_cuts(corpus, at))))
+
+
+def cut_unit(corpus: Corpus, at: int, unit: int) -> FileCuts:
+    """One unit of a file as its only piece."""
+    path = corpus.files[at].path
+    return _units.get(corpus, (path, unit), lambda: FileCuts(path, (_unit_cut(corpus, at, unit),)))
+
+
+def qualified(chunk: ChunkRecord) -> str:
+    """The title path of a chunk, as it is shown."""
+    return (" > " if chunk.kind is ChunkKind.SECTION else ".").join(chunk.title_path)
+
+
+def is_definition(chunk: ChunkRecord) -> bool:
+    return bool(chunk.title_path) and chunk.kind in DEFINITIONS
+
+
+def _cut(start: int, stop: int, chunks: Sequence[ChunkRecord], first: int, last: int) -> Cut:
+    names = frozenset(chunk.title_path[-1] for chunk in chunks if chunk.title_path)
+    defined = tuple(chunk.title_path[-1] for chunk in chunks if is_definition(chunk))
+    return Cut(start, stop, tuple(chunks), first, last, names, defined)
+
+
+def _cuts(corpus: Corpus, at: int) -> Iterator[Cut]:
+    path = corpus.files[at].path
+    units = _unit_lines(corpus, at)
+    chunks = corpus.snapshot.chunks(path)
+    lines = corpus.lines(path)
+    start = position = 0
+    while start < len(units):
+        first, last = units[start]
+        while chunks[position].end_line < first:
+            position += 1
+        longest = chunks[position]
+        if longest.end_line > last:  # the first of several windows
+            stop = start + 1
+            while stop < len(units) and units[stop][0] <= longest.end_line:
+                stop += 1
+            size = sum(map(len, lines[longest.start_line - 1 : longest.end_line]))
+            step = stop - start if size <= _WHOLE_CHARS else 1
+            for unit in range(start, stop, step):
+                yield _cut(unit, unit + step, (longest,), units[unit][0], units[unit + step - 1][1])
+            start = stop
+        else:
+            inside = position
+            while inside < len(chunks) and chunks[inside].start_line <= last:
+                inside += 1
+            yield _cut(start, start + 1, chunks[position:inside], first, last)
+            start += 1
+
+
+def _unit_cut(corpus: Corpus, at: int, unit: int) -> Cut:
+    first, last = _unit_lines(corpus, at)[unit]
+    chunks = corpus.snapshot.chunks(corpus.files[at].path, first, last)
+    return _cut(unit, unit + 1, chunks, first, last)
+
+
+def _unit_lines(corpus: Corpus, at: int) -> list[tuple[int, int]]:
+    """The first and last line of each unit of a file."""
+    start = int(corpus.first_place[at])
+    stop = start + corpus.files[at].unit_count
+    return list(
+        zip(corpus.first_lines[start:stop].tolist(), corpus.last_lines[start:stop].tolist(), strict=True)
+    )
+
+
+def _traits(corpus: Corpus, path: str, cut: Cut) -> Traits:
+    head = _head(corpus, path, cut)
+    is_cut = cut.chunks[0].start_line < cut.first or cut.chunks[-1].end_line > cut.last
+    return Traits(
+        size=sum(map(len, corpus.lines(path)[cut.first - 1 : cut.last])),
+        chunk_id=_id(cut),
+        head=head,
+        names=tuple(
+            (chunk.start_line, chunk.kind, qualified(chunk)) for chunk in cut.chunks if chunk.title_path
+        ),
+        whole=not is_cut and head[0] >= cut.first,
+        defines=bool(cut.defined),
+        only_imports=_only_imports(corpus, path, cut),
+    )
+
+
+def _head(corpus: Corpus, path: str, cut: Cut) -> tuple[int, int]:
+    """The signature of the first definition that starts here, or of the innermost that this is a part of."""
+    known = corpus.definitions(path)
+    at = bisect_left(known, (cut.chunks[0].start_line, 0))
+    if at < len(known) and known[at][0] <= cut.last:
+        start = known[at][0]
+    else:
+        around = (first for first, last in reversed(known[:at]) if last >= cut.first)
+        start = next(around, cut.first)
+    lines = corpus.lines(path)
+    end, depth = start, _depth(lines[start - 1])
+    while depth > 0 and end < min(len(lines), start + _MOST_HEAD_LINES - 1):
+        depth += _depth(lines[end])
+        end += 1
+    return (start, end) if depth <= 0 else (start, start)
+
+
+def _depth(line: str) -> int:
+    return line.count("(") - line.count(")")
+
+
+def _id(cut: Cut) -> str:
+    chunk = cut.chunks[0]
+    if len(cut.chunks) == 1:
+        return ids.canonical_id(ids.doc_of(chunk.path), chunk.digest)
+    return f"{chunk.path}:{cut.first}:{cut.last}"
+
+
+def _only_imports(corpus: Corpus, path: str, cut: Cut) -> bool:
+    """Module code of which every line that says something imports, as far as it is on one line."""
+    if any(chunk.kind is not ChunkKind.MODULE for chunk in cut.chunks):
+        return False
+    imports = {use.line for use in corpus.references(path) if use.label is Label.IMPORTS}
+    lines = corpus.lines(path)[cut.first - 1 : cut.last]
+    said = [number for number, line in enumerate(lines, cut.first) if _SAYING.search(line)]
+    return bool(said) and sum(number in imports for number in said) * 2 > len(said)

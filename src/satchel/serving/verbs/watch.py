@@ -1,0 +1,79 @@
+"""`watch`: keep the index of a folder fresh, in the foreground."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from satchel.errors import ProjectNotFound
+from satchel.plugins import late
+from satchel.serving.verb import Verb
+
+if TYPE_CHECKING:
+    from satchel.serving.keeping import board, keeper
+else:  # the help of a verb loads no engine
+    board, keeper = late("satchel.serving.keeping.board"), late("satchel.serving.keeping.keeper")
+
+_POLL_SECONDS = 0.5  # on some systems a signal is noticed only between two waits
+
+
+class WatchRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    segment: Annotated[str, Meta(description="the project (default: .)")] = "."
+    index_dir: Annotated[str, Meta(description="where the index is kept, if not in the project")] = ""
+    json: Annotated[bool, Meta(description="print a JSON object for each refresh")] = False
+
+
+def run(request: WatchRequest) -> int:
+    """Keep the index of a folder fresh until interrupted: an edit can be found within a second.
+
+    Prints a line for the first refresh and for each one after it. Several may watch the same folder, and
+    any other command may run beside it: one of them indexes a change, the others see that it is done.
+    """
+    if not os.path.isdir(request.segment):
+        raise ProjectNotFound(f"{request.segment!r} is not a folder", hint="give the root of a project")
+    done = threading.Event()
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: done.set())
+    kept = keeper.Keeper(
+        request.segment,
+        index_dir=request.index_dir or None,
+        on_event=lambda happened: _print(happened, request.json, done),
+    )
+    kept.start()
+    while not done.wait(_POLL_SECONDS):
+        pass
+    kept.stop()
+    return 0
+
+
+def _print(happened: board.Happened, as_json: bool, done: threading.Event) -> None:
+    line = msgspec.json.encode(happened).decode() if as_json else _line(happened)
+    try:
+        print(line, file=sys.stdout if as_json or _is_refresh(happened) else sys.stderr, flush=True)
+    except OSError:  # whoever read the lines is gone
+        done.set()
+
+
+def _is_refresh(happened: board.Happened) -> bool:
+    return bool(happened.event == board.HappenedKind.REFRESH)
+
+
+def _line(happened: board.Happened) -> str:
+    if not _is_refresh(happened):
+        return f"satchel: {happened.text}"
+    counts: dict[str, Any] = {
+        name: getattr(happened, name) for name in ("parsed", "moved", "touched", "dropped")
+    }
+    done = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing to do"
+    note = f" ({happened.text})" if happened.text else ""
+    return f"generation {happened.generation}: {done}, {happened.duration_ms} ms{note}"
+
+
+VERB = Verb("watch", WatchRequest, run)

@@ -1,0 +1,63 @@
+"""Cuts: a file is cut once for a generation, whatever is asked; what was kept goes with the generation."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+from builders import SHOP, make_tree, memory_engine
+
+from satchel.engine import Engine
+from satchel.retrieval.at_hand import AtHand
+from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.cuts import cut_file, cut_unit
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    return memory_engine(make_tree(tmp_path_factory.mktemp("cuts"), SHOP))
+
+
+def test_a_file_is_cut_once(shop: Engine) -> None:
+    corpus = shop.corpus()
+    assert cut_file(corpus, 0) is cut_file(corpus, 0)
+    assert cut_unit(corpus, 0, 0) is cut_unit(corpus, 0, 0)
+
+
+def test_the_pieces_of_a_file_hold_each_of_its_units_once(shop: Engine) -> None:
+    corpus = shop.corpus()
+    for at, record in enumerate(corpus.files):
+        units = [unit for cut in cut_file(corpus, at).cuts for unit in range(cut.start, cut.stop)]
+        assert units == list(range(record.unit_count))
+
+
+def test_users_are_the_pieces_with_the_use_in_their_lines(shop: Engine) -> None:
+    corpus = shop.corpus()
+    for at, record in enumerate(corpus.files):
+        file = cut_file(corpus, at)
+        for name, line in corpus.uses(record.path):
+            assert any(
+                file.cuts[number].first <= line <= file.cuts[number].last
+                for number in file.users(corpus)[name]
+            )
+
+
+def test_what_is_at_hand_is_bounded_and_made_again(shop: Engine) -> None:
+    corpus, made = shop.corpus(), []
+    kept: AtHand[int, str] = AtHand(2)
+    for key in (1, 1, 2, 3, 1):
+        assert kept.get(corpus, key, lambda key=key: made.append(key) or str(key)) == str(key)  # type: ignore[misc]
+    assert made == [1, 2, 3, 1]
+
+
+def test_what_is_at_hand_goes_with_its_generation(tmp_path: Path) -> None:
+    corpus = Corpus(memory_engine(make_tree(tmp_path, SHOP)).snapshot())
+    file = cut_file(corpus, 0)
+    file.traits(corpus, 0)
+    file.users(corpus)
+    gone = weakref.ref(file)
+    del file, corpus
+    gc.collect()
+    assert gone() is None
