@@ -20,6 +20,7 @@ LEVELS = (
     ("ids", "plugins", "terms"),
     ("settings", "languages", "tokenizers", "embedding", "storage"),
     ("walking", "chunking", "indexing", "retrieval", "packing"),
+    ("segment",),
     ("answering",),
     ("reviewing",),
     ("engine",),

@@ -70,6 +70,15 @@ def leave_out(options: Options, root: Path, *places: Path) -> Options:
     return replace(options, walk=walk)
 
 
+def project_stamp(root: Path) -> tuple[int, int] | None:
+    """What tells that a project file is not the one that was read; None if there is none."""
+    try:
+        status = os.lstat(root / PROJECT_FILE)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
 def index_path(root: Path, options: Options) -> Path:
     """Where the index file of a root is."""
     return (options.index_dir or root / INDEX_FOLDER) / INDEX_FILE

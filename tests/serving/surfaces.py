@@ -277,7 +277,9 @@ def surface(name: str, root: Path) -> Iterator[Surface]:
         yield LOCAL[name](root)
         return
     if name in AGENTS:
-        client = mcp_clients.agent_over_http(root) if name == AGENTS[1] else mcp_clients.agent_over_pipes(root)
+        client = (
+            mcp_clients.agent_over_http(root) if name == AGENTS[1] else mcp_clients.agent_over_pipes(root)
+        )
         with client as found:
             yield OverMcp(found)
         return

@@ -12,8 +12,9 @@ import pytest
 from builders import SHOP, git, git_repo, make_tree, run_cli
 
 from satchel import answer
+from satchel.serving.call import Call
 from satchel.serving.contracts import schemas
-from satchel.serving.desk import Call, Desk
+from satchel.serving.desk import Desk
 from satchel.serving.envelope import Request, decode
 from satchel.serving.error_table import ERRORS
 
@@ -289,3 +290,26 @@ def test_every_error_code_is_in_the_table() -> None:
         if isinstance(kind, type) and issubclass(kind, errors.SatchelError)
     }
     assert codes == set(ERRORS)
+
+
+def test_a_served_root_follows_its_project_file(shop: Path) -> None:
+    desk = Desk([shop])
+    add_money = Request("search", {"query": "add_money", "k": 50})
+    assert any(hit.path == "src/money.py" for hit in desk.answer(add_money).data.hits)
+    (shop / "satchel.toml").write_text('ignore = ["src/money.py"]\n')
+    assert not any(hit.path == "src/money.py" for hit in desk.answer(add_money).data.hits)
+    desk.close()
+
+
+def test_no_old_generation_is_held_while_nobody_asks(shop: Path) -> None:
+    desk = Desk([shop])
+    desk.answer(Request("search", {"query": "basket"}))
+    engine = desk.engine_of(shop)
+    assert engine is not None and engine._snapshot is not None
+    engine.rest()
+    assert engine._snapshot is not None  # it is the newest
+    (shop / "new.py").write_text("NEW = 1\n")
+    answer({"action": "index", "payload": {"project": str(shop)}})
+    engine.rest()
+    assert engine._snapshot is None
+    desk.close()

@@ -13,7 +13,8 @@ import msgspec
 import pytest
 from builders import SHOP, make_tree
 
-from satchel.serving.desk import Call, Desk
+from satchel.serving.call import Call
+from satchel.serving.desk import Desk
 from satchel.serving.envelope import Request, Response, encode
 from satchel.serving.pool import Pool
 

@@ -174,11 +174,12 @@ def _answer(options: argparse.Namespace) -> Any:
         if command.fresh and not options.no_refresh and not getattr(request, "ref", ""):
             _refresh(engine)
         subject: Any = _session(engine) if command.composes else engine
-        try:
-            response = command.run(subject, request)
-        except IndexCorrupt as error:  # only reading shows that a page is broken
-            engine.rebuild(error)
-            response = command.run(subject, request)
+        with engine.one_generation():
+            try:
+                response = command.run(subject, request)
+            except IndexCorrupt as error:  # only reading shows that a page is broken
+                engine.rebuild(error)
+                response = command.run(subject, request)
         if engine.options.query_log:
             _note_query(engine, command.name, request, response, started)
         for note in engine.notes:

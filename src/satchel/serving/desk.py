@@ -13,28 +13,26 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from satchel import ids, plugins, settings
+from satchel import ids, plugins
 from satchel.commands import query_log
 from satchel.commands.command import Command
 from satchel.commands.freshness import StalePolicy
-from satchel.commands.index_state import ReindexItem, ReindexResult
 from satchel.commands.session import CallOptions, Session
 from satchel.errors import (
-    Cancelled,
     ConfigError,
     Internal,
     InvalidRequest,
     ProjectNotFound,
     SatchelError,
-    Timeout,
 )
-from satchel.indexing.freshness import IndexState
 from satchel.plugins import late
-from satchel.serving.envelope import Config, Hint, Meta, Request, Response, decode, encode, failure
+from satchel.serving.call import Call
+from satchel.serving.counter import Counter, Keeper, Known, settled
+from satchel.serving.envelope import Hint, Meta, Request, Response, decode, encode, failure
 from satchel.types import ResponseMode
 
 if TYPE_CHECKING:
@@ -43,57 +41,8 @@ if TYPE_CHECKING:
 else:
     engine = late("satchel.engine")  # a server answers its first handshake before anything is loaded
 
-Progress = Callable[[int, int], None]
-_PATIENCE_SECONDS = 0.05  # between two looks whether the caller is still there
-_SLICE_MS = 200  # of waiting for an index, between two words of progress
 
-
-class Keeper(Protocol):
-    """Who keeps a served index fresh."""
-
-    def start(self) -> None: ...
-    def stop(self) -> None: ...
-    def settle(self, budget_ms: int) -> ReindexItem | None: ...
-    @property
-    def state(self) -> IndexState | None: ...
-    @property
-    def progress(self) -> tuple[int, int] | None: ...
-
-
-class Known(msgspec.Struct, frozen=True):
-    """What a keeper knows of an index at the time of a call, and what it did for that call."""
-
-    reindex: ReindexItem | None
-    state: IndexState | None
-    busy: tuple[int, int] | None
-
-    def freshen(self, engine: Engine, budget_ms: int) -> ReindexItem | None:
-        return self.reindex
-
-    def busy_with(self) -> tuple[int, int] | None:
-        return self.busy
-
-
-class Call:
-    """What a surface knows of a call: until when it waits, whether it is still there, who hears of steps."""
-
-    def __init__(self, *, seconds: float | None = None, progress: Progress | None = None) -> None:
-        self.end = None if seconds is None else time.monotonic() + seconds
-        self.cancelled = threading.Event()
-        self._progress = progress
-
-    def check(self) -> None:
-        """Ends the call if nobody waits for it any more."""
-        if self.cancelled.is_set():
-            raise Cancelled("the call was cancelled")
-        if self.end is not None and time.monotonic() > self.end:
-            raise Timeout("the time for this call is over", hint="ask for less, or wait longer")
-
-    def progress(self, done: int, total: int) -> None:
-        """Heard between two steps of long work, which can end there and lose nothing."""
-        self.check()
-        if self._progress is not None:
-            self._progress(done, total)
+_REST_SECONDS = 5.0  # after which an old generation is let go
 
 
 class Desk:
@@ -111,7 +60,8 @@ class Desk:
         self._profile = profile
         self._make_keeper = make_keeper
         self._lock = threading.Lock()
-        self._served = None if roots is None else {root.resolve(): _Counter(root.resolve()) for root in roots}
+        self._closing = threading.Event()
+        self._served = None if roots is None else {root.resolve(): Counter(root.resolve()) for root in roots}
 
     @property
     def remote(self) -> bool:
@@ -165,9 +115,7 @@ class Desk:
         assert keeper is not None
         options = request.options or CallOptions()
         wanted = (command.fresh or command.composes) and options.stale_policy is StalePolicy.AUTO
-        reindex = (
-            _settled(keeper, options.max_reindex_ms, call) if wanted and options.max_reindex_ms else None
-        )
+        reindex = settled(keeper, options.max_reindex_ms, call) if wanted and options.max_reindex_ms else None
         return Known(reindex, keeper.state, keeper.progress)
 
     def settings(self) -> dict[str, Any]:
@@ -184,6 +132,7 @@ class Desk:
 
     def close(self) -> None:
         """Stop keeping, release every index."""
+        self._closing.set()
         for counter in (self._served or {}).values():
             counter.close()
 
@@ -210,10 +159,10 @@ class Desk:
         return Session(engine, options, freshener=known, remote=self.remote)
 
     @contextmanager
-    def _opened(self, project: str, call: Call) -> Iterator[_Counter]:
+    def _opened(self, project: str, call: Call) -> Iterator[Counter]:
         """The counter of a project, for this caller alone."""
         if self._served is None:
-            counter = _Counter(Path(project or "."))
+            counter = Counter(Path(project or "."))
             counter.open(self._index_dir, self._profile, None)
             try:
                 with counter.taken(call):
@@ -236,63 +185,19 @@ class Desk:
             f"{project!r} is not served here", hint=f"served: {', '.join(root.name for root in roots)}"
         )
 
-    def _counter(self, root: Path) -> _Counter:
+    def _counter(self, root: Path) -> Counter:
         assert self._served is not None
         with self._lock:
             counter = self._served[root]
             if counter.engine is None:
                 counter.open(self._index_dir, self._profile, self._make_keeper)
+                threading.Thread(target=self._rest, args=(counter,), daemon=True, name="satchel-rest").start()
         return counter
 
-
-class _Counter:
-    """One root: its engine, and one caller at a time."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.engine: Engine | None = None
-        self.keeper: Keeper | None = None
-        self._lock = threading.Lock()
-
-    def open(self, index_dir: str, profile: str, make_keeper: Callable[[Path], Keeper] | None) -> None:
-        self.engine = engine.Engine.open(self.root, index_dir=index_dir or None, profile=profile)
-        self.root = self.engine.root
-        if make_keeper is not None:
-            self.keeper = make_keeper(self.root)
-            self.keeper.start()
-
-    def close(self) -> None:
-        if self.keeper is not None:
-            self.keeper.stop()
-        if self.engine is not None:
-            self.engine.close()
-
-    @contextmanager
-    def taken(self, call: Call) -> Iterator[_Counter]:
-        while not self._lock.acquire(timeout=_PATIENCE_SECONDS):
-            call.check()
-        assert self.engine is not None
-        try:
-            call.check()
-            self.engine.progress = call.progress
-            self.engine.last_refresh = None  # an earlier caller's is not told to this one
-            yield self
-        finally:
-            self.engine.progress = None
-            self._lock.release()
-
-    @contextmanager
-    def configured(self, config: Config | None, known: Known | None) -> Iterator[Engine]:
-        """The engine as one call wants it."""
-        assert self.engine is not None
-        options = self.engine.options
-        self.engine.known_state = None if known is None else lambda: known.state
-        if config is not None and config.profile:
-            self.engine.options = settings.with_profile(options, config.profile)
-        try:
-            yield self.engine
-        finally:
-            self.engine.options = options
+    def _rest(self, counter: Counter) -> None:
+        """The log of an index grows for as long as anybody holds an old generation: nobody does for long."""
+        while not self._closing.wait(_REST_SECONDS):
+            counter.rest()
 
 
 def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
@@ -305,29 +210,6 @@ def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
         response = failure(error)
     told: dict[str, Any] = msgspec.json.decode(encode(response))
     return told
-
-
-def _settled(keeper: Keeper, budget_ms: int, call: Call) -> ReindexItem | None:
-    """Let a keeper bring its index up to date, as long as that may take and the caller is there."""
-    started = time.monotonic()
-    waited = False
-    while True:
-        spent = round((time.monotonic() - started) * 1000)
-        found = keeper.settle(max(1, min(budget_ms - spent, _SLICE_MS)))
-        if found is None and not waited:
-            return None
-        spent = round((time.monotonic() - started) * 1000)
-        if found is None or found.result is not ReindexResult.BUDGET_EXCEEDED or spent >= budget_ms:
-            return ReindexItem(
-                attempted=True,
-                performed=found is None or found.performed,
-                budget_ms=budget_ms,
-                duration_ms=spent,
-                result=ReindexResult.OK if found is None else found.result,
-                error="" if found is None else found.error,
-            )
-        waited = True
-        call.progress(*(keeper.progress or (0, 1)))
 
 
 def _mode(command: Command, payload: dict[str, Any]) -> ResponseMode:

@@ -20,7 +20,9 @@ from typing import Any
 import msgspec
 
 from satchel.errors import Cancelled, Internal, SatchelError, Timeout
-from satchel.serving.desk import Call, Desk, Known
+from satchel.serving.call import Call
+from satchel.serving.counter import Known
+from satchel.serving.desk import Desk
 from satchel.serving.envelope import Request, Response, encode, failure
 
 _POLL_SECONDS = 0.05  # between two looks whether the caller is still there

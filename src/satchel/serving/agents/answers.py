@@ -27,7 +27,8 @@ from satchel.serving.agents.paging import (
     read_cursor,
     write_cursor,
 )
-from satchel.serving.desk import Call, Desk
+from satchel.serving.call import Call
+from satchel.serving.desk import Desk
 from satchel.serving.envelope import Hint, Response, failure
 from satchel.types import ResponseMode
 

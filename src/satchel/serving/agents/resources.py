@@ -14,7 +14,8 @@ from satchel import plugins
 from satchel.errors import ChunkNotFound, FileNotFound, InvalidRequest, SatchelError
 from satchel.rendering.agent_text import render
 from satchel.serving.agents.answer_parts import typed_data
-from satchel.serving.desk import Call, Desk
+from satchel.serving.call import Call
+from satchel.serving.desk import Desk
 from satchel.serving.envelope import Request
 
 SCHEME = "satchel://"

@@ -25,7 +25,8 @@ from satchel.serving.agents import answers, resources
 from satchel.serving.agents.arguments import commands_by_tool_name, find_command, understood
 from satchel.serving.agents.readers import hides_text_behind_data
 from satchel.serving.agents.tools import tool_list
-from satchel.serving.desk import Call, Desk
+from satchel.serving.call import Call
+from satchel.serving.desk import Desk
 from satchel.serving.envelope import failure
 from satchel.serving.error_table import ERRORS
 from satchel.types import ResponseMode

@@ -10,7 +10,8 @@ from contextlib import aclosing, suppress
 from typing import NamedTuple
 
 from satchel.errors import Timeout
-from satchel.serving.desk import Call, Desk
+from satchel.serving.call import Call
+from satchel.serving.desk import Desk
 from satchel.serving.envelope import Meta, Request, Response, encode, failure
 from satchel.serving.error_table import ERRORS
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from satchel.engine import RULE_FILES
+from satchel.segment import RULE_FILES
 from satchel.serving.keeping.places import Places
 from satchel.settings import INDEX_FILE, INDEX_FOLDER, PROJECT_FILE
 

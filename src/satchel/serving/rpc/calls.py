@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from satchel.errors import Cancelled, IndexBusy, SatchelError, Timeout
-from satchel.serving.desk import Call, Desk, Progress, defect
+from satchel.serving.call import Call, Progress
+from satchel.serving.desk import Desk, defect
 from satchel.serving.envelope import Request, Response, failure
 
 _STEP_SECONDS = 0.1  # between two reports of progress: a reader sees it move, and a long index stays cheap

@@ -1,0 +1,418 @@
+"""One root and its index: opened, brought up to date, looked at. What is asked of it is the engine's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from satchel import settings
+from satchel.embedding.model import model_id
+from satchel.errors import (
+    ConfigError,
+    IndexCorrupt,
+    IndexIncompatible,
+    IndexProblem,
+    PathNotAllowed,
+    ProjectNotFound,
+)
+from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
+from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
+from satchel.indexing.upkeep import already_indexed, notes_if_fresh
+from satchel.plugins import late
+from satchel.settings import Options
+from satchel.storage.history import pack_history
+from satchel.storage.protocol import Snapshot, Store
+from satchel.storage.sqlite import SqliteStore, make_folder
+from satchel.types import FileEntry, Skipped, SkipReason, Source, Walk
+from satchel.walking.walker import Tree, WorkTree, in_repository
+
+if TYPE_CHECKING:
+    from satchel import chunking
+    from satchel.embedding import table
+    from satchel.indexing import analyse, refresh, workers
+    from satchel.storage import memory, ref_indexes
+    from satchel.walking import blob_trees, source_reader, watermark
+else:  # what a search of a fresh index does without
+    chunking, table = late("satchel.chunking"), late("satchel.embedding.table")
+    analyse, refresh, workers = (
+        late(f"satchel.indexing.{name}") for name in ("analyse", "refresh", "workers")
+    )
+    memory, ref_indexes = late("satchel.storage.memory"), late("satchel.storage.ref_indexes")
+    blob_trees, source_reader, watermark = (
+        late(f"satchel.walking.{name}") for name in ("blob_trees", "source_reader", "watermark")
+    )
+
+
+RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
+_TIMES_OVERTAKEN = 4  # by other processes that index the same folder; then the older walk has to do
+_NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
+
+
+class Segment:
+    """A root folder, or the same at a commit, with the index that is kept of it."""
+
+    def __init__(self, root: Path, store: Store, options: Options, tree: Tree | None = None) -> None:
+        self.root = root
+        self.store = store
+        self.options = options
+        self.notes: tuple[str, ...] = ()
+        self.progress: refresh.Progress | None = None  # who hears of long work
+        self.last_refresh: Refresh | None = None  # None as long as the index was only opened
+        self.known_state: Callable[[], IndexState | None] | None = None  # from who watches the tree
+        self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
+        self._alone = False  # nothing is taken from other indexes
+        self._tree = tree or WorkTree(root, options.walk)
+        self._held = False  # the generation stays as it is
+        self._snapshot: Snapshot | None = None
+
+    @classmethod
+    def open(
+        cls,
+        root: str | os.PathLike[str] = ".",
+        *,
+        index_dir: str | os.PathLike[str] | None = None,
+        store: Store | None = None,
+        workers: int = 0,
+        profile: str = "",
+    ) -> Self:
+        """That of a folder. Nothing is read or written before the first call."""
+        path = Path(root)
+        if not path.is_dir():
+            raise ProjectNotFound(
+                f"{os.fspath(root)!r} is not a folder", hint="give the root of a repository or any folder"
+            )
+        path = path.resolve()
+        options = settings.load(
+            path, index_dir=Path(index_dir) if index_dir else None, workers=workers, profile=profile
+        )
+        if options.index_dir is not None:
+            options = settings.leave_out(options, path, options.index_dir)
+        return cls(path, store or SqliteStore(settings.index_path(path, options)), options)
+
+    def ensure_fresh(self) -> None:
+        """Refresh if anything changed. A look or one walk tells; in the usual case no index is written."""
+        notes = None
+        with suppress(IndexProblem):  # missing or unusable: refresh builds it and says so
+            if self._tree.content_id:
+                notes = notes_of_content(self.snapshot(), self._final_meta())
+            else:
+                wanted = signature(self.options.walk, model_id())
+                notes = notes_if_fresh(self._tree, self.snapshot(), wanted, self._memory())
+        if notes is None:
+            self.refresh()
+        else:
+            self.notes = notes
+
+    def refresh(
+        self,
+        *,
+        force: bool = False,
+        paths: Sequence[str] | None = None,
+        mark: watermark.Watermark | None = None,
+    ) -> Refresh:
+        """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
+        changed, and with the `mark` of a moment up to which nothing else had changed, the index is known to
+        be true to it. An index that cannot be used is set aside and built anew."""
+        held, self._held = self._held, False  # who refreshes wants to see what came of it
+        try:
+            for _ in range(_TIMES_OVERTAKEN):
+                try:
+                    return self._refresh(force, paths, mark, self._generation())
+                except refresh.Overtaken:
+                    mark = None  # what the other process was told of may be newer
+            return self._refresh(force, paths, None, None)
+        finally:
+            self._held = held
+            self._forget()
+
+    def _refresh(
+        self,
+        force: bool,
+        paths: Sequence[str] | None,
+        mark: watermark.Watermark | None,
+        base: int | None,
+    ) -> Refresh:
+        if paths is not None and self.store.exists() and not self._takes_a_walk(paths, mark):
+            walk = self._tree.look(paths)
+            meta = {"signature": signature(self.options.walk, model_id())}
+            done = self._already_indexed(walk, paths, meta, mark)
+            if done is not None and not force:
+                return done
+            if mark is not None and mark.file_count is None:
+                meta["watermark"] = encode_watermark(mark)
+        else:
+            paths = mark = None
+            before = self._watermark() if in_repository(self.root) else None
+            walk = self._tree.entries()
+            meta = {
+                "signature": signature(self.options.walk, model_id()),
+                "watermark": encode_watermark(before or self._watermark(walk)),
+                "root_path": str(self.root),
+                HISTORY_HEAD: self._tree.head(),
+            }
+        self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
+        if self._tree.content_id:
+            meta |= {
+                CONTENT: "" if _lacks_objects(walk) else self._tree.content_id,
+                NOTES: "\n".join(self.notes),
+            }
+        reader = source_reader.SourceReader(self._tree, self.options.walk)
+        stages = analyse.Stages(reader, chunking.parse_source, chunking.prepare, table.load)
+        count = self.options.workers or workers.default_workers()
+        self._forget()  # who writes must not himself be the reader that keeps the log from being cut
+        self._prepare_folder()
+        try:
+            with self._sources(meta["signature"], walk.files, force) as others:
+                report = self.last_refresh = refresh.refresh(
+                    self.store,
+                    walk,
+                    stages,
+                    meta,
+                    paths=paths,
+                    workers=count,
+                    force=force,
+                    progress=self.progress,
+                    history=None
+                    if paths is not None
+                    else lambda: pack_history(self._tree.history(meta[HISTORY_HEAD])),
+                    hashes=reader.hashes,
+                    others=others,
+                    base=base,
+                    sealing=self._seal if mark is not None and mark.file_count is not None else None,
+                )
+        except (IndexCorrupt, IndexIncompatible) as error:
+            return self.rebuild(error)
+        return report
+
+    def rebuild(self, problem: IndexProblem) -> Refresh:
+        """Set an unusable index aside and build a new one; the notes say so."""
+        self._release()
+        self._alone = True  # it may be another index that cannot be read
+        aside = self.store.set_aside()
+        report = self.refresh()
+        self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew")
+        return report
+
+    def mark(self) -> watermark.Watermark:
+        """A watermark for `refresh(paths=…)`, at the price of a question to git and never of a walk: without
+        git the files that the index holds are counted when they are all there."""
+        if in_repository(self.root):
+            found = watermark.from_git(self.root)
+            if found is not None:
+                return found
+        return watermark.of_files(())
+
+    def _seal(self, snapshot: Snapshot) -> dict[str, str]:
+        """The watermark of a folder without git, from what the index holds: it says stale when a file differs
+        that nobody spoke of."""
+        entries = [FileEntry(record.path, record.size, record.mtime_ns) for record in snapshot.files()]
+        read = [record for record in snapshot.skipped() if record.size >= 0]
+        entries += [FileEntry(item.skipped.path, item.size, item.mtime_ns) for item in read]
+        return {"watermark": encode_watermark(watermark.of_files(entries))}
+
+    def _already_indexed(
+        self, walk: Walk, paths: Sequence[str], meta: dict[str, str], mark: watermark.Watermark | None
+    ) -> Refresh | None:
+        with suppress(IndexProblem):
+            snapshot = self.snapshot()
+            if mark is not None:
+                sealed = self._seal(snapshot) if mark.file_count is not None else None
+                meta = meta | (sealed or {"watermark": encode_watermark(mark)})
+            return already_indexed(self._tree, snapshot, walk, paths, meta)
+        return None
+
+    def _generation(self) -> int | None:
+        """The generation that a walk of now goes out from; None where no walk can be overtaken."""
+        if self._tree.content_id:
+            return None
+        if not self.store.exists():
+            return 0
+        with suppress(IndexProblem, ConfigError), closing(self.store.snapshot()) as snapshot:
+            return snapshot.generation
+        return None
+
+    def _takes_a_walk(self, paths: Sequence[str], mark: watermark.Watermark | None) -> bool:
+        """Whether more than these files may have changed: a folder came or went, or a rule, or the commit."""
+        if mark is not None and (mark.git_head or "") != self.snapshot().meta().get(HISTORY_HEAD, ""):
+            return True
+        if any(path.rpartition("/")[2] in RULE_FILES or (self.root / path).is_dir() for path in paths):
+            return True
+        gone = [path for path in paths if not (self.root / path).exists() and not self.snapshot().file(path)]
+        return bool(gone) and any(
+            record.path.startswith(f"{path}/") for record in self.snapshot().files() for path in gone
+        )
+
+    def at(self, ref: str) -> Self:
+        """The same root at a commit, branch or tag, read from git objects and ready to be asked. Its index is
+        made from one that is there already, so that what two commits share is parsed once; the engine is
+        true to the commit that the ref names now."""
+        return self._beside(blob_trees.GitTree(self.root, ref, self.options.walk))
+
+    def staged(self) -> Self:
+        """The same root as a commit of now would hold it."""
+        return self._beside(blob_trees.StagedTree(self.root, self.options.walk))
+
+    @property
+    def ref(self) -> str:
+        """What citations say the files are at: a commit, `staged`, or `worktree`."""
+        return self._tree.ref
+
+    @property
+    def commit(self) -> str:
+        """The full id of the commit that this engine is at; empty if it is at none."""
+        return self.ref if self.ref == self._tree.content_id else ""
+
+    def _beside(self, tree: blob_trees.BlobTree) -> Self:
+        self._prepare_folder()
+        self._refs = self._refs or ref_indexes.beside(self.store)
+        other = type(self)(self.root, self._refs.store(tree.name), self.options, tree)
+        other._refs, other.progress = self._refs, self.progress
+        other._open_or_make(self._refs)
+        return other
+
+    def _open_or_make(self, indexes: ref_indexes.RefIndexes) -> None:
+        """Whoever has a snapshot open keeps others from removing the index, so one is opened here."""
+        usable = False
+        with suppress(IndexProblem, ConfigError):  # it may be removed just now
+            usable = self.snapshot().meta().get("signature") == signature(self.options.walk, model_id())
+        if not usable or not self.store.exists():  # it may have been removed while it was opened
+            self._release()
+            indexes.drop(self.store)
+        self.ensure_fresh()
+        self.snapshot()
+        indexes.used(self.store)
+
+    def _final_meta(self) -> dict[str, str]:
+        """What an index of a tree that never changes has when it is complete. Another root may have another
+        part of the same commit."""
+        wanted = signature(self.options.walk, model_id())
+        return {"signature": wanted, "root_path": str(self.root), CONTENT: self._tree.content_id}
+
+    def _sources(
+        self, wanted: str, files: Sequence[FileEntry], force: bool
+    ) -> AbstractContextManager[Sequence[Snapshot]]:
+        """The other indexes that an index of a ref may take from."""
+        if self._refs is None or not self._tree.content_id or self._alone or force:
+            return nullcontext(())
+        return self._refs.sources(self.store, wanted, files)
+
+    def snapshot(self) -> Snapshot:
+        """The last complete generation; the same object until a newer one is there. One that somebody still
+        reads, such as a question that is being answered, is closed when he is done."""
+        if self._held and self._snapshot is not None:
+            return self._snapshot
+        latest = self.store.snapshot()
+        if self._snapshot is not None and self._snapshot.version == latest.version:
+            latest.close()
+            return self._snapshot
+        self._forget()
+        self._snapshot = latest
+        return latest
+
+    @contextmanager
+    def one_generation(self) -> Iterator[None]:
+        """Everything inside is answered from one generation, whatever is written meanwhile: the lines of a
+        chunk are cut from the text that it was found in."""
+        held, self._held = self._held, True
+        try:
+            yield
+        finally:
+            self._held = held
+
+    def read(self, path: str) -> Source | Skipped:
+        """One file of the tree as it is now."""
+        reader = source_reader.SourceReader(self._tree, self.options.walk)
+        ((_, source),) = reader([FileEntry(path, 0, 0)])
+        return source
+
+    def in_memory(self) -> Self:
+        """The same root with an index that is kept nowhere."""
+        return type(self)(self.root, memory.MemoryStore(), self.options)
+
+    def state(self) -> IndexState:
+        """How the index stands to the tree: as whoever watches it knows, or found out now."""
+        known = self.known_state() if self.known_state is not None else None
+        if known is not None:
+            return known
+        project = decode_watermark(encode_watermark(self._watermark()))
+        assert project is not None
+        if not self.store.exists():
+            return IndexState.missing(project)
+        try:
+            with closing(self.store.snapshot()) as snapshot:
+                kept = decode_watermark(snapshot.meta().get("watermark"))
+                return IndexState(project, kept, True, snapshot.generation, compare(project, kept))
+        except (IndexCorrupt, IndexIncompatible):
+            return IndexState.corrupt(project)
+
+    def _watermark(self, walk: Walk | None = None) -> watermark.Watermark:
+        if self._tree.content_id:
+            return watermark.of_content(self._tree.head(), self._tree.content_id)
+        return watermark.compute(self.root, self.options.walk, walk)
+
+    def let_go(self) -> None:
+        """Release the generation that was read last; the next question takes the newest. Who rests for long
+        does so, because the log of the index grows for as long as anybody holds an old generation."""
+        self._release()
+
+    def rest(self) -> None:
+        """Release a generation that is no longer the newest, as long as nobody asks."""
+        if self._snapshot is None:
+            return
+        with suppress(IndexProblem, ConfigError), closing(self.store.snapshot()) as latest:
+            if latest.version == self._snapshot.version:
+                return
+        self._release()
+
+    def index_folder(self) -> Path | None:
+        """The folder of the index, which is made if it is not there; None where it is in no folder."""
+        self._prepare_folder()
+        return self.store.path.parent if isinstance(self.store, SqliteStore) else None
+
+    def close(self) -> None:
+        """Release the index."""
+        self._release()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _release(self) -> None:
+        if self._snapshot is not None:
+            self._snapshot.close()
+        self._forget()
+
+    def _forget(self) -> None:
+        """The next question takes the newest generation."""
+        self._snapshot = None
+
+    def _memory(self) -> Path | None:
+        """Where a walk is remembered: beside the index, unless a link there could lead out of the root."""
+        if not isinstance(self.store, SqliteStore):
+            return None
+        folder = self.store.path.parent
+        linked = folder == self.root / settings.INDEX_FOLDER and folder.is_symlink()
+        return None if linked else self.store.path.with_suffix(".walk")
+
+    def _prepare_folder(self) -> None:
+        """A folder that we make keeps itself out of git."""
+        if isinstance(self.store, SqliteStore):
+            folder = self.store.path.parent
+            if folder == self.root / settings.INDEX_FOLDER and folder.is_symlink():
+                raise PathNotAllowed(f"{folder.name!r} is a link", hint="remove it, or use --index-dir DIR")
+            ours = not folder.exists() or folder.name == settings.INDEX_FOLDER
+            make_folder(folder)
+            ignore = folder / ".gitignore"
+            if ours and not ignore.exists():
+                ignore.write_text("*\n", encoding="utf-8")
+
+
+def _lacks_objects(walk: Walk) -> bool:
+    """Whether something of a ref is not in this clone. It may be later, so such an index is never final."""
+    return any(item.reason is SkipReason.UNREADABLE for item in walk.skipped)

@@ -1,0 +1,151 @@
+"""One root that is served: its engine, one caller at a time, and who keeps its index fresh."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from satchel import settings
+from satchel.commands.index_state import ReindexItem, ReindexResult
+from satchel.indexing.freshness import IndexState
+from satchel.plugins import late
+from satchel.serving.call import Call
+from satchel.serving.envelope import Config
+
+if TYPE_CHECKING:
+    from satchel import engine
+    from satchel.engine import Engine
+else:
+    engine = late("satchel.engine")  # a server answers its first handshake before anything is loaded
+
+_PATIENCE_SECONDS = 0.05  # between two looks whether the caller is still there
+_SLICE_MS = 200  # of waiting for an index, between two words of progress
+
+
+class Keeper(Protocol):
+    """Who keeps a served index fresh."""
+
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    def settle(self, budget_ms: int) -> ReindexItem | None: ...
+    @property
+    def state(self) -> IndexState | None: ...
+    @property
+    def progress(self) -> tuple[int, int] | None: ...
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What a keeper knows of an index at the time of a call, and what it did for that call."""
+
+    reindex: ReindexItem | None
+    state: IndexState | None
+    busy: tuple[int, int] | None
+
+    def freshen(self, engine: Engine, budget_ms: int) -> ReindexItem | None:
+        return self.reindex
+
+    def busy_with(self) -> tuple[int, int] | None:
+        return self.busy
+
+
+class Counter:
+    """One root: its engine, and one caller at a time."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.engine: Engine | None = None
+        self.keeper: Keeper | None = None
+        self._index_dir = self._profile = ""
+        self._stamp: tuple[int, int] | None = None  # of the project file, as it was read
+        self._lock = threading.Lock()
+
+    def open(self, index_dir: str, profile: str, make_keeper: Callable[[Path], Keeper] | None) -> None:
+        self._index_dir, self._profile = index_dir, profile
+        self.engine = engine.Engine.open(self.root, index_dir=index_dir or None, profile=profile)
+        self.root = self.engine.root
+        self._stamp = settings.project_stamp(self.root)
+        if make_keeper is not None:
+            self.keeper = make_keeper(self.root)
+            self.keeper.start()
+
+    def close(self) -> None:
+        if self.keeper is not None:
+            self.keeper.stop()
+        if self.engine is not None:
+            self.engine.close()
+
+    def rest(self) -> None:
+        """Hold no old generation while nobody asks."""
+        if self.engine is not None and self._lock.acquire(blocking=False):
+            try:
+                self.engine.rest()
+            finally:
+                self._lock.release()
+
+    def _reopen(self) -> None:
+        """The project file says what is indexed: whoever keeps the index has read it anew."""
+        stamp = settings.project_stamp(self.root)
+        if self.engine is not None and stamp != self._stamp:
+            self.engine.close()
+            self.engine = engine.Engine.open(
+                self.root, index_dir=self._index_dir or None, profile=self._profile
+            )
+            self._stamp = stamp
+
+    @contextmanager
+    def taken(self, call: Call) -> Iterator[Counter]:
+        while not self._lock.acquire(timeout=_PATIENCE_SECONDS):
+            call.check()
+        try:
+            call.check()
+            self._reopen()
+            assert self.engine is not None
+            self.engine.progress = call.progress
+            self.engine.last_refresh = None  # an earlier caller's is not told to this one
+            yield self
+        finally:
+            if self.engine is not None:
+                self.engine.progress = None
+            self._lock.release()
+
+    @contextmanager
+    def configured(self, config: Config | None, known: Known | None) -> Iterator[Engine]:
+        """The engine as one call wants it."""
+        assert self.engine is not None
+        options = self.engine.options
+        self.engine.known_state = None if known is None else lambda: known.state
+        if config is not None and config.profile:
+            self.engine.options = settings.with_profile(options, config.profile)
+        try:
+            yield self.engine
+        finally:
+            self.engine.options = options
+
+
+def settled(keeper: Keeper, budget_ms: int, call: Call) -> ReindexItem | None:
+    """Let a keeper bring its index up to date, as long as that may take and the caller is there."""
+    started = time.monotonic()
+    waited = False
+    while True:
+        spent = round((time.monotonic() - started) * 1000)
+        found = keeper.settle(max(1, min(budget_ms - spent, _SLICE_MS)))
+        if found is None and not waited:
+            return None
+        spent = round((time.monotonic() - started) * 1000)
+        if found is None or found.result is not ReindexResult.BUDGET_EXCEEDED or spent >= budget_ms:
+            return ReindexItem(
+                attempted=True,
+                performed=found is None or found.performed,
+                budget_ms=budget_ms,
+                duration_ms=spent,
+                result=ReindexResult.OK if found is None else found.result,
+                error="" if found is None else found.error,
+            )
+        waited = True
+        call.progress(*(keeper.progress or (0, 1)))
