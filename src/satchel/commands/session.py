@@ -77,7 +77,8 @@ class Session:
 
     def state(self) -> IndexStateItem:
         """How the index stands to its tree, and what was done about it."""
-        return msgspec.structs.replace(index_state(self.engine), reindex=self._reindex)
+        with self.engine.one_generation():
+            return msgspec.structs.replace(index_state(self.engine), reindex=self._reindex)
 
     def _defaults(self, command: Command, payload: dict[str, Any]) -> dict[str, Any]:
         fields = command.request.__struct_fields__

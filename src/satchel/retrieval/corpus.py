@@ -6,7 +6,7 @@ Units are addressed by *place*: their position in all segments laid end to end.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -28,8 +28,10 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 
 
 Kept = TypeVar("Kept")
+Key = TypeVar("Key", bound=Hashable)
 _USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
-_FILES_AT_HAND = 600  # those of some dozen questions: about 20 MB
+_FILES_AT_HAND = 600  # those of some dozen questions: about 40 MB with what they are cut into
+_UNITS_AT_HAND = 2_000  # cut out of other files: about 3 MB
 
 
 class Names:
@@ -80,6 +82,8 @@ class Read:
         self.definitions: dict[str, list[tuple[int, int]]] = {}
         self.references: dict[str, tuple[Reference, ...]] = {}
         self.uses: dict[str, list[tuple[str, int]]] = {}
+        self.cut: dict[str, Any] = {}  # path → its pieces
+        self.cut_units: dict[tuple[str, int], Any] = {}  # path and unit → that one piece
         self._files = files
 
     def take(self, before: Read) -> None:
@@ -91,6 +95,10 @@ class Read:
         self._take(self.definitions, before.definitions, before)
         self._take(self.references, before.references, before)
         self._take(self.uses, before.uses, before)
+        self._take(self.cut, before.cut, before)
+        for (path, unit), piece in before.cut_units.items():
+            if self._same_file(before, path) is not None:
+                self.cut_units[path, unit] = piece
 
     def note(self, at: int, known: Known) -> None:
         """Keep what is known of the file at a position."""
@@ -121,7 +129,9 @@ class Read:
         if at is None or old is None:
             return None
         mine, theirs = self._files[at], before._files[old]
-        return at if (mine.file_hash, mine.language) == (theirs.file_hash, theirs.language) else None
+        if (mine.file_hash, mine.language) != (theirs.file_hash, theirs.language):
+            return None
+        return at if (mine.first_chunk, mine.first_unit) == (theirs.first_chunk, theirs.first_unit) else None
 
 
 class Corpus:
@@ -149,7 +159,8 @@ class Corpus:
         self.first_place = np.full(len(self.files), -1, np.int64)  # of each file; its units follow
         self.first_place[owners[owners >= 0]] = starts[owners >= 0]
         self.file_vectors = self._file_vectors(segments, owners)
-        self.read = Read(snapshot.meta().get("signature", ""), self.files)
+        index = snapshot.version.rpartition(":")[0]  # numbers of another index mean something else
+        self.read = Read(f"{index}\n{snapshot.meta().get('signature', '')}", self.files)
         if before is not None:
             self.read.take(before)
         self._tagged: dict[str, Places] = {}
@@ -226,14 +237,26 @@ class Corpus:
             lambda: [(last_name(use.name), use.line) for use in self.references(path) if use.label in _USES],
         )
 
+    def pieces(self, path: str, cut: Callable[[], Kept]) -> Kept:
+        """What a file is cut into; it must not refer to the corpus."""
+        kept: dict[str, Kept] = self.read.cut
+        return self._at_hand(kept, path, cut)
+
+    def piece(self, path: str, unit: int, cut: Callable[[], Kept]) -> Kept:
+        """What is cut out of a file at a unit; it must not refer to the corpus."""
+        kept: dict[tuple[str, int], Kept] = self.read.cut_units
+        return self._at_hand(kept, (path, unit), cut, _UNITS_AT_HAND)
+
     @staticmethod
-    def _at_hand(kept: dict[str, Kept], path: str, read: Callable[[], Kept]) -> Kept:
+    def _at_hand(
+        kept: dict[Key, Kept], key: Key, read: Callable[[], Kept], most: int = _FILES_AT_HAND
+    ) -> Kept:
         """What was read of a few files is kept, each questioned again and again."""
-        found = kept.get(path)
+        found = kept.get(key)
         if found is None:
-            if len(kept) >= _FILES_AT_HAND:
+            if len(kept) >= most:
                 kept.clear()
-            found = kept[path] = read()
+            found = kept[key] = read()
         return found
 
     def tagged(self, worth: Mapping[str, float]) -> NDArray[np.float64]:

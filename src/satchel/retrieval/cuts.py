@@ -12,15 +12,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from satchel import ids
-from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.records import ChunkRecord
 from satchel.types import ChunkKind, Label
 
 _WHOLE_CHARS = 3_200  # a longer definition is offered in windows
 _MOST_HEAD_LINES = 6  # of a signature; of a longer one the first line names it
-_FILES_AT_HAND = 400  # cut whole: about 15 MB
-_UNITS_AT_HAND = 2_000  # cut out of other files: about 3 MB
 _SAYING = re.compile(r"\w")
 DEFINITIONS = frozenset(ChunkKind) - {
     ChunkKind.MODULE,
@@ -82,20 +79,16 @@ class FileCuts:
         return self._users
 
 
-_files: AtHand[str, FileCuts] = AtHand(_FILES_AT_HAND)
-_units: AtHand[tuple[str, int], FileCuts] = AtHand(_UNITS_AT_HAND)
-
-
 def cut_file(corpus: Corpus, at: int) -> FileCuts:
     """All pieces of a file, in order."""
     path = corpus.files[at].path
-    return _files.get(corpus, path, lambda: FileCuts(path, tuple(_cuts(corpus, at))))
+    return corpus.pieces(path, lambda: FileCuts(path, tuple(_cuts(corpus, at))))
 
 
 def cut_unit(corpus: Corpus, at: int, unit: int) -> FileCuts:
     """One unit of a file as its only piece."""
     path = corpus.files[at].path
-    return _units.get(corpus, (path, unit), lambda: FileCuts(path, (_unit_cut(corpus, at, unit),)))
+    return corpus.piece(path, unit, lambda: FileCuts(path, (_unit_cut(corpus, at, unit),)))
 
 
 def qualified(chunk: ChunkRecord) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,20 +77,32 @@ def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
     return edges
 
 
+@lru_cache(maxsize=100_000)
 def _last_word(path: str) -> str:
     return "".join(path_words(path).stem)
 
 
+@lru_cache(maxsize=100_000)
+def _folder_word(path: str) -> str:
+    return "".join(path_words(path).folder)
+
+
+@lru_cache(maxsize=50_000)
+def _import_words(written: str) -> tuple[str, ...]:
+    """The parts of an import as they are compared, outermost first."""
+    parts = [part.lower() for part in _PARTS.split(written) if part not in ("", "crate", "self", "super")]
+    return tuple(part.replace("_", "").replace("-", "") for part in parts)
+
+
 def _imported(context: Context, written: str, by_stem: dict[str, list[int]]) -> list[int]:
     """The candidates that an import, as written, can mean; the last part may be a name inside the file."""
-    parts = [part.lower() for part in _PARTS.split(written) if part not in ("", "crate", "self", "super")]
+    parts = _import_words(written)
     for end in (len(parts), len(parts) - 1):
         if end < 1:
             break
-        found = by_stem.get(parts[end - 1].replace("_", "").replace("-", ""), [])
-        if end > 1:
-            folder = parts[end - 2].replace("_", "").replace("-", "")
-            nearer = [at for at in found if "".join(path_words(context.records[at].path).folder) == folder]
+        found = by_stem.get(parts[end - 1], [])
+        if end > 1 and found:
+            nearer = [at for at in found if _folder_word(context.records[at].path) == parts[end - 2]]
             found = nearer or (found if len(found) == 1 else [])
         if 0 < len(found) <= _AMBIGUOUS:
             return found

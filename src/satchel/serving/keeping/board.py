@@ -38,6 +38,7 @@ class Board:
 
     changed: threading.Condition = field(default_factory=threading.Condition)
     asked: int = 0  # the last ticket that was given out
+    wanted: int = 0  # the ticket that is to follow the one under way
     settled: int = 0  # up to this ticket all is indexed, or was tried
     behind: bool = True  # a change is known that is not indexed
     performed: int = 0  # generations that this keeper wrote
@@ -51,6 +52,25 @@ class Board:
         with self.changed:
             self.asked += 1
             self.changed.notify_all()
+            return self.asked
+
+    def join(self) -> tuple[int, bool]:
+        """A ticket for all that happened before now, and whether the caller has to write it. One that is
+        under way says nothing of the last moment, so all who come meanwhile share the next."""
+        with self.changed:
+            if self.asked > self.settled:
+                self.wanted = self.asked + 1
+                return self.wanted, False
+            self.asked += 1
+            self.changed.notify_all()
+            return self.asked, True
+
+    def next_wanted(self) -> int:
+        """The ticket that somebody waits for and nobody wrote yet, if the last one is settled; else 0."""
+        with self.changed:
+            if self.wanted <= self.asked or self.asked > self.settled:
+                return 0
+            self.asked = self.wanted
             return self.asked
 
     def wait_for(self, ticket: int, seconds: float) -> bool:

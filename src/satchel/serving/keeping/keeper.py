@@ -84,8 +84,8 @@ class Keeper:
             return (
                 None if self.fresh else self._item(budget_ms, started, ReindexResult.SKIPPED, attempted=False)
             )
-        ticket = board.ask()
-        if self._engine is not None:
+        ticket, is_first = board.join()
+        if is_first and self._engine is not None:
             write_ticket(self._engine, self._name, ticket)
         in_time = board.wait_for(ticket, budget_ms / 1000)
         if board.failure or board.ended:

@@ -260,6 +260,9 @@ class Tending:
             if self._pending.ticket > board.settled and (not self._pending or board.failure):
                 board.settled = self._pending.ticket
                 board.changed.notify_all()
+        following = board.next_wanted()
+        if following:
+            write_ticket(self.engine, self._name, following)
 
     def _watch(self, problem: str = "") -> None:
         """Watch the folders that there are now. The new watcher is there before the old one goes."""
