@@ -208,10 +208,7 @@ class Segment:
     def _seal(self, snapshot: Snapshot) -> dict[str, str]:
         """The watermark of a folder without git, from what the index holds: it says stale when a file differs
         that nobody spoke of."""
-        entries = [FileEntry(record.path, record.size, record.mtime_ns) for record in snapshot.files()]
-        read = [record for record in snapshot.skipped() if record.size >= 0]
-        entries += [FileEntry(item.skipped.path, item.size, item.mtime_ns) for item in read]
-        return {"watermark": encode_watermark(watermark.of_files(entries))}
+        return {"watermark": encode_watermark(watermark.of_extent(*snapshot.extent()))}
 
     def _already_indexed(
         self, walk: Walk, paths: Sequence[str], meta: dict[str, str], mark: watermark.Watermark | None

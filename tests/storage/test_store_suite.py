@@ -453,3 +453,27 @@ def test_merging_keeps_several_bytes_of_each_vector_together() -> None:
 def test_merging_only_files_that_are_gone_gives_an_empty_segment() -> None:
     merged = postings.merge(3, [(_segment(1, [(1, 1)]), [("term", _row((0, 1)))])], _living())
     assert merged.segment == _segment(3, []) and list(merged.rows) == []
+
+
+def test_what_is_known_of_files_gives_the_same_list(store: Store) -> None:
+    put(store, {"a.py": CODE, "b.py": "", "c.py": LONG})
+    with closing(store.snapshot()) as snapshot:
+        before = snapshot.files()
+    put(store, {"b.py": "X = 1\n", "d.py": CODE})
+    with closing(store.snapshot()) as one, closing(store.snapshot()) as other:
+        assert one.files(before) == other.files()
+
+
+def test_the_extent_counts_what_was_read(store: Store) -> None:
+    put(store, {"a.py": CODE, "b.py": ""})
+    with store.write() as writer:
+        writer.put_skipped([SkippedRecord(Skipped("c.bin", SkipReason.BINARY, ""), 7, 9_999)])
+        writer.put_skipped([SkippedRecord(Skipped("d", SkipReason.HIDDEN, ""), -1, 0)])
+    with closing(store.snapshot()) as snapshot:
+        files = snapshot.files()
+        assert snapshot.extent() == (
+            3,
+            max(9_999, *(record.mtime_ns for record in files)),
+            7 + sum(record.size for record in files),
+        )
+        assert [item.skipped.path for item in snapshot.skipped(["d", "a.py"])] == ["d"]

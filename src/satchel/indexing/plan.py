@@ -46,7 +46,7 @@ def plan_paths(snapshot: Snapshot, walk: Walk, paths: Iterable[str]) -> Plan:
     equal stamp proves nothing here."""
     scope = set(paths)
     records = [record for path in sorted(scope) if (record := snapshot.file(path)) is not None]
-    skipped = tuple(item for item in snapshot.skipped() if item.skipped.path in scope)
+    skipped = tuple(snapshot.skipped(sorted(scope)))
     return _compare(records, skipped, walk, by_stamp=False)
 
 

@@ -73,8 +73,10 @@ class Known(NamedTuple):
 class Read:
     """What was read of the files of one generation; where a file stays as it was, good for the next one."""
 
-    def __init__(self, signature: str, files: Sequence[FileRecord]) -> None:
+    def __init__(self, index: str, signature: str, files: Sequence[FileRecord]) -> None:
+        self.index = index
         self.signature = signature
+        self.files = files
         self.position_of = {record.path: at for at, record in enumerate(files)}
         self.known: dict[int, Known] = {}
         self.defining: dict[str, tuple[int, ...]] = {}  # name -> the known files that define it
@@ -84,11 +86,10 @@ class Read:
         self.uses: dict[str, list[tuple[str, int]]] = {}
         self.cut: dict[str, Any] = {}  # path → its pieces
         self.cut_units: dict[tuple[str, int], Any] = {}  # path and unit → that one piece
-        self._files = files
 
     def take(self, before: Read) -> None:
         """An edit changes one file of thousands: the others need not be read again."""
-        if before.signature != self.signature:
+        if (before.index, before.signature) != (self.index, self.signature):
             return
         self._take_known(before)
         self._take(self.lines, before.lines, before)
@@ -110,13 +111,13 @@ class Read:
         """Where every file stands where it stood, only what changed is taken out again."""
         if list(self.position_of) != list(before.position_of):
             for old, known in before.known.items():
-                at = self._same_file(before, before._files[old].path)
+                at = self._same_file(before, before.files[old].path)
                 if at is not None:
                     self.note(at, known)
             return
         self.known, self.defining = dict(before.known), dict(before.defining)
         for at in before.known:
-            if self._same_file(before, self._files[at].path) is None:
+            if self._same_file(before, self.files[at].path) is None:
                 for name in self.known.pop(at).defines:
                     self.defining[name] = tuple(other for other in self.defining[name] if other != at)
 
@@ -128,7 +129,7 @@ class Read:
         at, old = self.position_of.get(path), before.position_of.get(path)
         if at is None or old is None:
             return None
-        mine, theirs = self._files[at], before._files[old]
+        mine, theirs = self.files[at], before.files[old]
         if (mine.file_hash, mine.language) != (theirs.file_hash, theirs.language):
             return None
         return at if (mine.first_chunk, mine.first_unit) == (theirs.first_chunk, theirs.first_unit) else None
@@ -139,7 +140,8 @@ class Corpus:
 
     def __init__(self, snapshot: Snapshot, before: Read | None = None) -> None:
         self.snapshot = snapshot
-        self.files = snapshot.files()
+        index = snapshot.version.rpartition(":")[0]  # numbers of another index mean something else
+        self.files = snapshot.files(before.files if before is not None and before.index == index else ())
         segments = snapshot.segments()
         self._segments = [segment.number for segment in segments]
         self._bases = np.cumsum([0, *(segment.unit_count for segment in segments)]).tolist()
@@ -159,8 +161,7 @@ class Corpus:
         self.first_place = np.full(len(self.files), -1, np.int64)  # of each file; its units follow
         self.first_place[owners[owners >= 0]] = starts[owners >= 0]
         self.file_vectors = self._file_vectors(segments, owners)
-        index = snapshot.version.rpartition(":")[0]  # numbers of another index mean something else
-        self.read = Read(f"{index}\n{snapshot.meta().get('signature', '')}", self.files)
+        self.read = Read(index, snapshot.meta().get("signature", ""), self.files)
         if before is not None:
             self.read.take(before)
         self._tagged: dict[str, Places] = {}

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from satchel.errors import IndexMissing
 from satchel.storage import records
-from satchel.storage.protocol import LAST_LINE
+from satchel.storage.protocol import LAST_LINE, Extent
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
@@ -78,7 +78,7 @@ class MemorySnapshot:
     def meta(self) -> dict[str, str]:
         return dict(self._tables.meta)
 
-    def files(self) -> list[FileRecord]:
+    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
         return [self._tables.files[path][0] for path in sorted(self._tables.files)]
 
     def file(self, path: str) -> FileRecord | None:
@@ -187,8 +187,15 @@ class MemorySnapshot:
         }
         return sorted(found)[:limit]
 
-    def skipped(self) -> list[SkippedRecord]:
-        return [self._tables.skipped[path] for path in sorted(self._tables.skipped)]
+    def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
+        wanted = self._tables.skipped if paths is None else self._tables.skipped.keys() & set(paths)
+        return [self._tables.skipped[path] for path in sorted(wanted)]
+
+    def extent(self) -> Extent:
+        stamps = [(record.size, record.mtime_ns) for record in self.files()]
+        stamps += [(item.size, item.mtime_ns) for item in self._tables.skipped.values() if item.size >= 0]
+        latest = max((mtime_ns for _, mtime_ns in stamps), default=0)
+        return Extent(len(stamps), latest, sum(size for size, _ in stamps))
 
     def retired(self, digest: str) -> list[RetiredChunk]:
         return [item for key, item in sorted(self._tables.retired.items()) if key.startswith(digest)]

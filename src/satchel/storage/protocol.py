@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from satchel.storage.records import (
     ChunkRecord,
@@ -28,6 +28,15 @@ from satchel.storage.records import (
 )
 from satchel.types import Parsed, Reference, Symbol
 
+
+class Extent(NamedTuple):
+    """The files that were read, indexed or not: how many, the latest time among them, their bytes."""
+
+    file_count: int
+    latest_mtime_ns: int
+    total_bytes: int
+
+
 LAST_LINE = 2**31  # beyond the end of any file
 
 
@@ -39,7 +48,7 @@ class Snapshot(Protocol):
     @property
     def version(self) -> str: ...  # of equal versions nothing differs, also across files
     def meta(self) -> dict[str, str]: ...
-    def files(self) -> list[FileRecord]: ...
+    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]: ...  # known: from before
     def file(self, path: str) -> FileRecord | None: ...
     def file_with_content(self, file_hash: str, language: str) -> FileRecord | None: ...
     def text(self, path: str) -> str: ...
@@ -64,7 +73,8 @@ class Snapshot(Protocol):
     def postings(self, segment: int, term: str) -> bytes: ...
     def segment_terms(self, segment: int) -> Iterable[tuple[str, bytes]]: ...
     def terms(self, prefix: str, limit: int) -> list[str]: ...
-    def skipped(self) -> list[SkippedRecord]: ...
+    def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]: ...  # all, or of paths
+    def extent(self) -> Extent: ...
     def retired(self, digest: str) -> list[RetiredChunk]: ...
     def history(self) -> bytes: ...  # see `storage.history`; empty where there is none
     def close(self) -> None: ...

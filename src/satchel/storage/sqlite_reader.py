@@ -8,7 +8,7 @@ from typing import Any
 
 from satchel.errors import ConfigError, IndexBusy, IndexCorrupt, SatchelError
 from satchel.storage import records
-from satchel.storage.protocol import LAST_LINE
+from satchel.storage.protocol import LAST_LINE, Extent
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
@@ -79,14 +79,39 @@ class SqliteSnapshot:
     def meta(self) -> dict[str, str]:
         return dict(self._meta)
 
-    def files(self) -> list[FileRecord]:
-        if self._files is None:
+    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
+        if self._files is None and known:
+            self._files = self._files_from(known)
+        elif self._files is None:
             rows = self._rows(f"SELECT {_FILE_COLUMNS} FROM files ORDER BY path")
             self._files = [_file_record(row) for row in rows]
         return self._files
 
+    def _files_from(self, known: Sequence[FileRecord]) -> list[FileRecord]:
+        """Records of an earlier generation of this index, where they still hold: a file that is put anew has
+        new numbers, one that is touched another time."""
+        before = {
+            (
+                item.path,
+                item.mtime_ns,
+                bytes.fromhex(item.file_hash),
+                item.first_chunk,
+                item.first_unit,
+                item.settled,
+            ): item
+            for item in known
+        }
+        rows = self._rows(
+            "SELECT path, mtime_ns, file_hash, first_chunk, first_unit, settled FROM files ORDER BY path"
+        )
+        found = ((row, before.get(row)) for row in rows)
+        return [record or _file_record(self._file_row(row[0])) for row, record in found]
+
+    def _file_row(self, path: str) -> Any:
+        return self._one(f"SELECT {_FILE_COLUMNS} FROM files WHERE path = ?", path)
+
     def file(self, path: str) -> FileRecord | None:
-        row = self._one(f"SELECT {_FILE_COLUMNS} FROM files WHERE path = ?", path)
+        row = self._file_row(path)
         return _file_record(row) if row else None
 
     def file_with_content(self, file_hash: str, language: str) -> FileRecord | None:
@@ -228,12 +253,26 @@ class SqliteSnapshot:
             found.update(row[0] for row in rows)
         return sorted(found)[:limit]
 
-    def skipped(self) -> list[SkippedRecord]:
-        rows = self._rows("SELECT path, reason, detail, size, mtime_ns FROM skipped ORDER BY path")
+    def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
+        statement = "SELECT path, reason, detail, size, mtime_ns FROM skipped"
+        if paths is None:
+            rows = self._rows(f"{statement} ORDER BY path")
+        else:
+            found = (self._one(f"{statement} WHERE path = ?", path) for path in sorted(set(paths)))
+            rows = (row for row in found if row is not None)
         return [
             SkippedRecord(Skipped(path, SkipReason(reason), detail), size, mtime_ns)
             for path, reason, detail, size, mtime_ns in rows
         ]
+
+    def extent(self) -> Extent:
+        indexed = self._one("SELECT count(*), max(mtime_ns), sum(size) FROM files")
+        others = self._one("SELECT count(*), max(mtime_ns), sum(size) FROM skipped WHERE size >= 0")
+        return Extent(
+            indexed[0] + others[0],
+            max(indexed[1] or 0, others[1] or 0),
+            (indexed[2] or 0) + (others[2] or 0),
+        )
 
     def retired(self, digest: str) -> list[RetiredChunk]:
         rows = self._rows(

@@ -65,11 +65,17 @@ def from_git(root: Path) -> Watermark | None:
 
 def of_files(files: Sequence[FileEntry]) -> Watermark:
     """The watermark of these files, without git."""
+    latest = max((entry.mtime_ns for entry in files), default=0)
+    return of_extent(len(files), latest, sum(entry.size for entry in files))
+
+
+def of_extent(file_count: int, latest_mtime_ns: int, total_bytes: int) -> Watermark:
+    """The watermark of files that were counted already."""
     return Watermark(
         WatermarkKind.FILESYSTEM,
-        file_count=len(files),
-        max_mtime_ms=max((entry.mtime_ns for entry in files), default=0) // 1_000_000,
-        total_bytes=sum(entry.size for entry in files),
+        file_count=file_count,
+        max_mtime_ms=latest_mtime_ns // 1_000_000,
+        total_bytes=total_bytes,
     )
 
 
