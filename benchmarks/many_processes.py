@@ -24,6 +24,7 @@ from typing import Any
 from satchel.engine import Engine
 
 QUESTIONS = ("where is the total added up", "parse a date", "open the connection", "template loader", "cache")
+RESULTS = Path(__file__).parent / "results" / "many_processes.txt"
 START_SECONDS = 60.0  # for all processes to have loaded what they need
 MOST_ERRORS = 20  # of one process; then it has made its point
 LOG_MEGABYTES = 1_000_000
@@ -149,6 +150,7 @@ def main() -> int:
     parser.add_argument("--readers", type=int, default=8)
     parser.add_argument("--indexers", type=int, default=2)
     parser.add_argument("--watches", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--role", choices=ROLES, default="", help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=0, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -156,7 +158,12 @@ def main() -> int:
         work(given.role, given.folder, given.seconds, given.seed)
         return 0
     figures = run(given.folder, given.seconds, given.readers, given.indexers, given.watches)
-    print(json.dumps(figures, indent=2))
+    told = (
+        f"{given.folder.name}: {given.readers} readers, {given.indexers} indexers and {given.watches} watches"
+        f" for {given.seconds:g} s\n{json.dumps(figures, indent=2)}\n"
+    )
+    print(told, end="")
+    given.out.write_text(told)
     return 1 if figures["errors"] or figures["died"] else 0
 
 

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+RESULTS = Path(__file__).parent / "results" / "mcp_start.txt"
 _CLOCK = os.sysconf("SC_CLK_TCK")
 _INITIALIZE = {
     "protocolVersion": "2025-11-25",
@@ -72,9 +73,13 @@ def main() -> None:
         start(arguments.root, compiled)
         runs = [start(arguments.root, compiled) for _ in range(arguments.runs)]
     cpu = [run[0] for run in runs]
-    print(f"initialize: {statistics.median(cpu):.2f} CPU s (least {min(cpu):.2f}, most {max(cpu):.2f})")
-    print(f"            {statistics.median(run[1] for run in runs):.2f} s by the clock")
-    print(f"tools/list: {runs[0][2]} bytes")
+    told = (
+        f"initialize  {statistics.median(cpu):.2f} CPU s (least {min(cpu):.2f}, most {max(cpu):.2f})\n"
+        f"            {statistics.median(run[1] for run in runs):.2f} s by the clock\n"
+        f"tools/list  {runs[0][2]} bytes\n"
+    )
+    print(told, end="")
+    RESULTS.write_text(told)
 
 
 if __name__ == "__main__":

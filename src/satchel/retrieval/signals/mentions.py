@@ -1,19 +1,25 @@
-"""Does the question name the file: by its path, or in a stack trace?"""
+"""Does the question name the file: by its path, in a stack trace, or by a name that few other files have?"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from satchel.retrieval.signals.signal import Context, SignalGroup
+from satchel.terms import terms
 
 if TYPE_CHECKING:
+    from satchel.retrieval.corpus import Places
     from satchel.retrieval.evidence import Floats
 
 _OUTWARDS = 0.75  # what the frame outside of the deepest one counts, and so on
 _NAME_ALONE = 0.7  # a file name without its folder
 _SHARED = 3  # files of the same name that a mention may mean
+_FEW = 3  # files that have a rare name
+_SHORT = 200  # characters of a question that is no report
+_WORD = re.compile(r"\w+")
 
 
 def compute(context: Context) -> dict[str, Floats]:
@@ -34,7 +40,26 @@ def compute(context: Context) -> dict[str, Floats]:
         found["traceback"][at] = max(found["traceback"][at], _OUTWARDS**distance)
     if own:
         found["deepest_frame"][own[-1]] = 1.0
+    for name in _names(question.text):
+        local = context.local[_files_with(context, name)]
+        found["rare_name"][local[local >= 0]] = 1.0
     return found
+
+
+def _names(text: str) -> list[str]:
+    """The terms of a short question that are made to name something: those of several parts, or the only one.
+    A report quotes too much that is rare for no reason."""
+    words = _WORD.findall(text) if len(text) <= _SHORT else []
+    split = [list(terms(word)) for word in dict.fromkeys(words)]
+    alone = [own[0] for own in split if len(own) == 1 and len(split) == 1]
+    return [*alone, *(term for own in split for term in own if term.startswith("="))]
+
+
+def _files_with(context: Context, term: str) -> Places:
+    """The files that have a term, if they are few."""
+    places, _ = context.corpus.postings(term)
+    files = np.unique(context.corpus.file_of[places])
+    return files if len(files) <= _FEW else files[:0]
 
 
 def resolve(context: Context, path: str, most: int) -> list[tuple[int, float]]:
@@ -67,4 +92,4 @@ def _common_end(first: list[str], second: list[str]) -> int:
     return length
 
 
-SIGNAL = SignalGroup("mentions", ("mentioned", "traceback", "deepest_frame"), compute)
+SIGNAL = SignalGroup("mentions", ("mentioned", "traceback", "deepest_frame", "rare_name"), compute)

@@ -21,8 +21,8 @@ use grep only for an exact text that they did not find, and read a whole file on
 
 1. **search**: where is it? Ask with a sentence or a name; narrow with a path prefix or a language.
    `symbols` and `references` tell what a name is and who uses it, `map` shows an unknown repository.
-2. **pack**: `build_context_pack` (budget in tokens) or `context_pack` (budget in characters) gathers
-   definitions, usages, tests, settings and documents for one question, within its budget.
+2. **pack**: `context_pack` for a question, `build_context_pack` before a change: each gathers
+   definitions, usages, tests, settings and documents, within a budget of tokens.
    Start with 4000 tokens; ask again with a narrower question rather than with a larger budget.
 3. **cite**: every piece has an id, a path and its lines. Say `path:start-end` for what you claim,
    and claim nothing about code that you have not been shown.
