@@ -21,7 +21,7 @@ from satchel.storage.records import (
 from satchel.types import Parsed, Reference, Skipped, SkipReason, Symbol
 
 _FILE_COLUMNS = (
-    "path, size, mtime_ns, hex(file_hash), language, encoding, line_count, redactions, tags,"
+    "path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags,"
     " first_chunk, chunk_count, settled, first_unit, unit_count"
 )
 _CHUNK_COLUMNS = (
@@ -320,7 +320,7 @@ def _file_record(row: Sequence[Any]) -> FileRecord:
         path=path,
         size=size,
         mtime_ns=mtime_ns,
-        file_hash=file_hash.lower(),
+        file_hash=file_hash.hex(),
         language=language,
         encoding=encoding,
         line_count=line_count,
