@@ -85,6 +85,16 @@ def test_a_cancelled_call_ends_and_the_worker_goes_on(pool: Pool, shop: Path) ->
     assert time.monotonic() - started < 20 and pool.answer(SEARCH).status == "ok"
 
 
+def test_a_worker_can_index_over_all_cores(tmp_path: Path) -> None:
+    line = "def number() -> int:\n    return 1\n\n\n"
+    big = make_tree(tmp_path, {f"big_{number}.py": line * 20_000 for number in range(6)})
+    opened = Pool([big], 1)
+    opened.start()
+    told = opened.answer(Request("index", {"force": True}))
+    opened.close()
+    assert told.status == "ok", told.error
+
+
 def test_a_call_that_waits_too_long_for_a_worker_is_told(shop: Path) -> None:
     empty = Pool([shop], 0)
     told = empty.answer(SEARCH, Call(seconds=0.1))

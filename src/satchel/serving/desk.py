@@ -32,7 +32,7 @@ from satchel.errors import (
 from satchel.plugins import late
 from satchel.serving.call import Call
 from satchel.serving.counter import Counter, Keeper, Known, settled
-from satchel.serving.envelope import Hint, Meta, Request, Response, decode, encode, failure
+from satchel.serving.envelope import Hint, Meta, Request, Response, decode, encode, failure, take_mode
 from satchel.types import ResponseMode
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Desk:
         session = None
         try:
             command: Command = plugins.load("command", request.action)
-            mode = _mode(command, payload)
+            mode = take_mode(command, payload)
             project = _project(command, payload)
             known = known or self.known(request, call)
             with self._opened(project, call) as counter:
@@ -210,18 +210,6 @@ def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
         response = failure(error)
     told: dict[str, Any] = msgspec.json.decode(encode(response))
     return told
-
-
-def _mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
-    """How much the envelope says; a command that has a mode of its own is told as well."""
-    has_own = "response_mode" in command.request.__struct_fields__
-    given = payload.get("response_mode") if has_own else payload.pop("response_mode", None)
-    try:
-        return ResponseMode(given) if given is not None else ResponseMode.FACTS
-    except ValueError:
-        raise InvalidRequest(
-            f"response_mode is {given!r}", hint=f"use {', '.join(mode.value for mode in ResponseMode)}"
-        ) from None
 
 
 def _project(command: Command, payload: dict[str, Any]) -> str:

@@ -6,9 +6,11 @@ from typing import Any
 
 import msgspec
 
+from satchel.commands.command import Command
 from satchel.commands.index_state import IndexStateItem
 from satchel.commands.session import CallOptions
 from satchel.errors import InvalidRequest, SatchelError
+from satchel.types import ResponseMode
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,3 +83,15 @@ def failure(error: SatchelError, meta: Meta | None = None, hints: list[Hint] | N
         data=None,
         meta=meta or Meta(),
     )
+
+
+def take_mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
+    """How much the envelope says; a command that has a mode of its own is told as well."""
+    has_own = "response_mode" in command.request.__struct_fields__
+    given = payload.get("response_mode") if has_own else payload.pop("response_mode", None)
+    try:
+        return ResponseMode(given) if given is not None else ResponseMode.FACTS
+    except ValueError:
+        raise InvalidRequest(
+            f"response_mode is {given!r}", hint=f"use {', '.join(mode.value for mode in ResponseMode)}"
+        ) from None

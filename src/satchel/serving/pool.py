@@ -108,9 +108,8 @@ class _Worker:
     def __init__(self, settings: dict[str, Any]) -> None:
         context = multiprocessing.get_context("spawn")  # this process has threads, which a fork would lose
         self._pipe, other = context.Pipe()
-        self._process = context.Process(
-            target=serve, args=(other, settings), daemon=True, name="satchel-worker"
-        )
+        # no daemon: those may have no processes of their own, which a large index needs
+        self._process = context.Process(target=serve, args=(other, settings), name="satchel-worker")
         self._process.start()
         other.close()
 

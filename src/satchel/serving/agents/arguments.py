@@ -13,7 +13,7 @@ from satchel.commands.command import Command
 from satchel.commands.freshness import DEFAULT_REINDEX_MS, StalePolicy
 from satchel.commands.session import CallOptions
 from satchel.errors import InvalidRequest
-from satchel.serving.envelope import Request
+from satchel.serving.envelope import Request, take_mode
 from satchel.types import Counted, ResponseMode
 
 DEFAULT_PACK_TOKENS = 8_000  # clients warn at 10,000 tokens
@@ -53,7 +53,7 @@ def understood(command: Command, arguments: Mapping[str, Any]) -> Asked:
     payload = dict(arguments)
     cursor = _taken(payload, "cursor", str, "")
     options = _freshness(payload) if command.fresh else None
-    mode = _mode(command, payload)
+    mode = take_mode(command, payload)
     _set_budget(command, payload, mode)
     return Asked(command, Request(command.name, payload, options), mode, cursor)
 
@@ -74,17 +74,6 @@ def _freshness(payload: dict[str, Any]) -> CallOptions:
         stale_policy=StalePolicy.AUTO if auto_index else StalePolicy.FAIL,
         max_reindex_ms=min(max(budget, LEAST_REINDEX_MS), MOST_REINDEX_MS),
     )
-
-
-def _mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
-    """A command with a mode of its own is told it as well."""
-    has_own = "response_mode" in command.request.__struct_fields__
-    given = payload.get("response_mode") if has_own else payload.pop("response_mode", None)
-    try:
-        return ResponseMode(given) if given is not None else ResponseMode.FACTS
-    except ValueError:
-        known = ", ".join(mode.value for mode in ResponseMode)
-        raise InvalidRequest(f"response_mode is {given!r}", hint=f"use {known}") from None
 
 
 def _set_budget(command: Command, payload: dict[str, Any], mode: ResponseMode) -> None:
