@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from satchel.retrieval.evidence import Evidence
 from satchel.retrieval.views import View
 from satchel.terms import terms
+
+
+@lru_cache(maxsize=10_000)  # the lines of some hundred files that are asked for again and again
+def held_terms(text: str) -> frozenset[str]:
+    """The terms that stand in a text."""
+    return frozenset(terms(text))
 
 
 def rarity_of(evidence: Evidence) -> Mapping[str, float]:
@@ -34,7 +41,7 @@ def best_part(
     rarity: Mapping[str, float], first: int, last: int, lines: Sequence[str], chars: int
 ) -> tuple[int, int]:
     """The lines within a span, up to so many characters, that hold most of the question; earliest first."""
-    held = {number: rarity.keys() & set(terms(lines[number - 1])) for number in range(first, last + 1)}
+    held = {number: held_terms(lines[number - 1]) & rarity.keys() for number in range(first, last + 1)}
     best, most = first, -1.0
     for start in (number for number in held if held[number]):
         inside = set().union(

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from satchel.retrieval.parts import best_part, fitting, rarity_of
+from satchel.retrieval.parts import best_part, fitting, held_terms, rarity_of
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
 from satchel.retrieval.views import View
 from satchel.storage.records import ChunkRecord
-from satchel.terms import terms
 
 _NAMED = 3.0  # a word in a chunk's name counts like three in its text
 _SHOWN_CHARS = 800  # a longer chunk is shown in part: ten answers stay within 2,000 tokens
@@ -113,8 +112,8 @@ class Spans:
         return [chunk for chunk in chunks if not self.chunk_type or chunk.kind == self.chunk_type]
 
     def _worth(self, chunk: ChunkRecord, lines: Sequence[str]) -> float:
-        words = set(terms("".join(lines[chunk.start_line - 1 : chunk.end_line])))
-        names = set(terms(" ".join(chunk.title_path)))
+        words = held_terms("".join(lines[chunk.start_line - 1 : chunk.end_line]))
+        names = held_terms(" ".join(chunk.title_path))
         found = sum(self.rarity[term] for term in sorted(words.intersection(self.rarity)))
         named = sum(self.rarity[term] for term in sorted(names.intersection(self.rarity)))
         return round(found + _NAMED * named, 6)
