@@ -272,12 +272,14 @@ def main() -> int:
     parser.add_argument("--linux", action="store_true", help="the Linux tree instead of Django")
     parser.add_argument("--runs", type=int, help="runs per row (3, on Linux 1)")
     parser.add_argument("--satchel", help="the command under test, by default the installed satchel")
+    parser.add_argument("--index", type=Path, help="where the index is kept after the run (nowhere)")
     parser.add_argument("--cache", type=Path, default=default_cache())
     arguments = parser.parse_args()
     name, runs, bars_of = ("linux", 1, linux_bars) if arguments.linux else ("django", 3, django_bars)
     corpus = get(name, arguments.cache)
     with linked_copy(corpus, arguments.cache) as folder, tempfile.TemporaryDirectory() as scratch:
-        run = Run(folder, Path(scratch, "index"), arguments.runs or runs, _satchel(arguments.satchel))
+        index = arguments.index or Path(scratch, "index")
+        run = Run(folder, index, arguments.runs or runs, _satchel(arguments.satchel))
         bars = bars_of(run, arguments.cache)
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     text = render(f"{name}, medians of {run.runs}, {machine}", run, bars)
