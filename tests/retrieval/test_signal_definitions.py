@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 from builders import Files, make_tree, memory_engine, signals
+from hypothesis import given
+from hypothesis import strategies as st
+
+from satchel.retrieval.corpus import as_bytes
+from satchel.retrieval.signals.definitions import _name_terms
+from satchel.terms import terms
 
 TREE: Files = {
     "slot.py": "class CoinSlot:\n    def insert(self):\n        pass\n",
@@ -101,3 +107,22 @@ def test_a_word_of_one_letter_is_asked_for_like_any_other(tmp_path: Path) -> Non
     tree = {"a.py": "def y():\n    return 1\n", "b.py": "def drawer():\n    return y\n"}
     found = definitions(tmp_path, "y of the drawer", tree)["definition_words"]
     assert found["b.py"] > 0
+
+
+@given(name=st.one_of(st.text(max_size=12), st.from_regex(r"[A-Za-z_]\w{0,12}", fullmatch=True)))
+def test_a_name_has_the_terms_that_it_has_in_a_text(name: str) -> None:
+    plain = dict.fromkeys(term for term in terms(name) if term[0] != "=")
+    assert _name_terms(as_bytes(name)) == tuple(plain)
+
+
+@pytest.mark.parametrize(
+    ("query", "defined"),
+    [
+        ("queries 7", "def query():\n    pass\n"),  # written in another form
+        ("y 2", "def __Y2():\n    pass\n"),  # met by its digit alone
+        ("änderung date", "def ÄNDERUNG_date():\n    pass\n"),  # met by its other word alone
+    ],
+)
+def test_a_name_that_is_written_otherwise_counts_too(tmp_path: Path, query: str, defined: str) -> None:
+    found = definitions(tmp_path, query, {"a.py": defined, "b.py": "x = 1\n"})
+    assert found["definition_words"]["a.py"] > 0

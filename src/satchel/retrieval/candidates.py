@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.retrieval import meaning
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.evidence import Postings, saturated, scaled, summed
+from satchel.retrieval.evidence import Postings, first_largest, runs, saturated, scaled, summed
 from satchel.retrieval.question import Question
 from satchel.retrieval.views import View
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
@@ -26,6 +25,7 @@ _ASIDE = {"test": 1.0, "example": 0.5}  # how much later such files come among c
 _NAMED = 8  # files that define one name or have one file name; more of them are left to the words
 _NAMES = 50  # identifiers of a question that are looked up
 _NEAR = 30  # files that are taken in for their meaning alone
+_ALIKE = 0.4  # cosine; what is less alike shares a subject at most
 _DIGITS = 9
 
 
@@ -34,13 +34,12 @@ def find(
 ) -> Places:
     """The positions of the candidates, ascending."""
     corpus = postings.corpus
-    rough = np.where(_matched(postings) & accepted, _rough(postings), -np.inf)
-    order = np.argsort(-np.round(rough, _DIGITS), kind="stable")[:count]
-    best = order[rough[order] > -np.inf]
-    if not len(best):
-        return best
+    matched = np.flatnonzero(_matched(postings) & accepted)
+    if not len(matched):
+        return matched
+    best = matched[first_largest(np.round(_rough(postings)[matched], _DIGITS), count)]
     named = np.fromiter(_named(corpus, question), np.int64)
-    near = meaning.nearest(corpus, postings.views, _NEAR) if by_meaning else named
+    near = _near(postings) if by_meaning else named
     more = np.concatenate((named, near))
     chosen = np.zeros(len(corpus.files), bool)  # np.union1d would load numpy.ma, which takes 16 ms
     chosen[best] = True
@@ -65,20 +64,32 @@ def _named(corpus: Corpus, question: Question) -> Iterator[int]:
 def _matched(postings: Postings) -> NDArray[np.bool_]:
     """The files that hold any word of the question."""
     matched = np.zeros(len(postings.corpus.files), bool)
-    for places, _ in postings.found:
-        matched[postings.corpus.file_of[places]] = True
+    for files in postings.files:
+        matched[files] = True
     return matched
+
+
+def _near(postings: Postings) -> Places:
+    """The files that come nearest to the title, whatever words they use."""
+    likeness = postings.likeness
+    if likeness is None:
+        return np.zeros(0, np.int64)
+    near = np.flatnonzero(likeness >= _ALIKE)
+    return near[first_largest(likeness[near], _NEAR)]
 
 
 def _rough(postings: Postings) -> Floats:
     """A first score of every file: its best unit, and how much there is in all of them."""
     corpus = postings.corpus
-    owners = corpus.file_of[corpus.alive]
     total = np.zeros(len(corpus.files))
     for view in (View.TITLE,) if postings.views.all_title else (View.BLEND, View.TITLE):
-        units = _unit_scores(postings, view)[corpus.alive]
+        scores = _unit_scores(postings, view)
+        places = np.flatnonzero(scores > 0)  # most units hold nothing; of floats it takes six times as long
+        owners, units = corpus.file_of[places], scores[places]
+        starts = runs(owners)
         best = np.zeros(len(corpus.files))
-        np.maximum.at(best, owners, units)
+        if len(starts):
+            best[owners[starts]] = np.maximum.reduceat(units, starts)
         spread = np.sqrt(summed(owners, units**2, len(corpus.files)))
         total += scaled(best) + scaled(spread)
     return total - corpus.tagged(_ASIDE)
@@ -95,9 +106,8 @@ def _unit_scores(postings: Postings, view: View) -> Floats:
         if not weights[number] or (done and done + len(places) > _ENOUGH):
             continue
         done += len(places)
-        lengths = corpus.body_lengths[places].astype(np.float64) + corpus.comment_lengths[places]
-        norm = 0.4 + 0.6 * lengths / (corpus.mean_body_length + corpus.mean_comment_length)
-        frequency = (BODY.read(packed) + 1.5 * COMMENT.read(packed)) / norm
-        frequency += 3.0 * NAME.read(packed) + 3.0 * STEM.read(packed) + FOLDER.read(packed)
+        frequency = BODY.read(packed) + 1.5 * COMMENT.read(packed)
+        frequency /= corpus.norms.take(places)
+        frequency += 3 * (NAME.read(packed) + STEM.read(packed)) + FOLDER.read(packed)
         scores[places] += weights[number] * postings.unit_rarity[number] * saturated(frequency)
     return scores

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,11 +19,13 @@ from satchel.retrieval.names import last_name
 from satchel.storage import postings
 from satchel.storage.history import arrange, unpack_history
 from satchel.storage.protocol import Snapshot
-from satchel.storage.records import Commit, FileRecord, Outline, Segment
+from satchel.storage.records import ChunkRecord, Commit, FileRecord, Outline, Segment
 from satchel.types import Label, Reference
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
+
+    from satchel.storage.postings import Counts
 
     Places = NDArray[np.int64]
 
@@ -30,29 +33,39 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 Kept = TypeVar("Kept")
 Key = TypeVar("Key", bound=Hashable)
 _USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
+LONG = 0.6  # how much a long unit is held against it
 _FILES_AT_HAND = 600  # those of some dozen questions: about 40 MB with what they are cut into
+_POSTINGS_AT_HAND = 3  # for each unit, of the words that were asked for: 30 bytes, about as much as of itself
 _UNITS_AT_HAND = 2_000  # cut out of other files: about 3 MB
+
+
+def as_bytes(name: str) -> bytes:
+    """A name as it is searched for; one read from a file may hold halves of a character."""
+    return name.encode("utf-8", "surrogatepass")
 
 
 class Names:
     """Names of definitions, laid out so that those with some words are found at once."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._joined = "\n".join(names).encode("utf-8", "surrogatepass")
+    def __init__(self, types: Sequence[str], others: Sequence[str]) -> None:
+        self._joined = as_bytes("\n".join((*types, *others)))
         self._folded = self._joined.lower()  # of bytes: letters beyond ASCII stay, so positions do, too
+        self._types_end = len(as_bytes("\n".join(types)))
 
-    def holding(self, parts: Iterable[bytes]) -> list[str]:
-        """The names that hold one of some parts, each once."""
-        found: dict[bytes, None] = {}
+    def holding(self, parts: Iterable[bytes]) -> tuple[Iterable[bytes], Iterable[bytes]]:
+        """The names of types and the other names that hold one of some parts, encoded as by `as_bytes`."""
+        types: dict[bytes, None] = {}
+        others: dict[bytes, None] = {}
+        joined, folded = self._joined, self._folded
         for part in filter(None, parts):  # nothing would be found everywhere
-            start = self._folded.find(part)
+            start = folded.find(part)
             while start >= 0:
-                first = self._folded.rfind(b"\n", 0, start) + 1
-                last = self._folded.find(b"\n", start)
-                last = len(self._folded) if last < 0 else last
-                found[self._joined[first:last]] = None
-                start = self._folded.find(part, last)
-        return [name.decode("utf-8", "surrogatepass") for name in found]
+                last = folded.find(b"\n", start)
+                last = len(folded) if last < 0 else last
+                name = joined[folded.rfind(b"\n", 0, start) + 1 : last]
+                (types if start < self._types_end else others)[name] = None
+                start = folded.find(part, last)
+        return types, others
 
 
 class Known(NamedTuple):
@@ -61,8 +74,7 @@ class Known(NamedTuple):
     outline: Outline
     vectors: bytes
     head: frozenset[str]
-    types: Names
-    others: Names
+    names: Names
 
     @property
     def defines(self) -> dict[str, None]:
@@ -86,6 +98,7 @@ class Read:
         self.uses: dict[str, list[tuple[str, int]]] = {}
         self.cut: dict[str, Any] = {}  # path → its pieces
         self.cut_units: dict[tuple[str, int], Any] = {}  # path and unit → that one piece
+        self.chunks: dict[tuple[str, int, int], list[ChunkRecord]] = {}  # path and its lines
 
     def take(self, before: Read) -> None:
         """An edit changes one file of thousands: the others need not be read again."""
@@ -97,15 +110,15 @@ class Read:
         self._take(self.references, before.references, before)
         self._take(self.uses, before.uses, before)
         self._take(self.cut, before.cut, before)
-        for (path, unit), piece in before.cut_units.items():
-            if self._same_file(before, path) is not None:
-                self.cut_units[path, unit] = piece
+        self._take(self.cut_units, before.cut_units, before, itemgetter(0))
+        self._take(self.chunks, before.chunks, before, itemgetter(0))
 
     def note(self, at: int, known: Known) -> None:
         """Keep what is known of the file at a position."""
         self.known[at] = known
+        defining, alone = self.defining, (at,)  # most names are defined by one file: all share its tuple
         for name in known.defines:
-            self.defining[name] = (*self.defining.get(name, ()), at)
+            defining[name] = defining.get(name, ()) + alone
 
     def _take_known(self, before: Read) -> None:
         """Where every file stands where it stood, only what changed is taken out again."""
@@ -121,8 +134,14 @@ class Read:
                 for name in self.known.pop(at).defines:
                     self.defining[name] = tuple(other for other in self.defining[name] if other != at)
 
-    def _take(self, mine: dict[str, Kept], theirs: dict[str, Kept], before: Read) -> None:
-        mine.update((path, theirs[path]) for path in theirs if self._same_file(before, path) is not None)
+    def _take(
+        self,
+        mine: dict[Key, Kept],
+        theirs: dict[Key, Kept],
+        before: Read,
+        path_of: Callable[[Any], str] = str,
+    ) -> None:
+        mine.update((key, theirs[key]) for key in theirs if self._same_file(before, path_of(key)) is not None)
 
     def _same_file(self, before: Read, path: str) -> int | None:
         """Where a file stands that has the content it had before."""
@@ -145,11 +164,11 @@ class Corpus:
         segments = snapshot.segments()
         self._segments = [segment.number for segment in segments]
         self._bases = np.cumsum([0, *(segment.unit_count for segment in segments)]).tolist()
-        covered = _joined([np.frombuffer(item.files, "<u4") for item in segments], np.uint32).reshape(-1, 2)
+        covered = joined([np.frombuffer(item.files, "<u4") for item in segments], np.uint32).reshape(-1, 2)
         self._counts = covered[:, 1].astype(np.int64)
-        lengths = _joined([np.frombuffer(item.lengths, "<u2") for item in segments], np.uint16)
+        lengths = joined([np.frombuffer(item.lengths, "<u2") for item in segments], np.uint16)
         self.body_lengths, self.comment_lengths = lengths.reshape(-1, 2).T
-        lines = _joined([np.frombuffer(item.lines, "<u4") for item in segments], np.uint32)
+        lines = joined([np.frombuffer(item.lines, "<u4") for item in segments], np.uint32)
         self.first_lines, self.last_lines = lines.reshape(-1, 2).T
         owners = self._owners(covered[:, 0])
         self.file_of = np.repeat(owners, self._counts)
@@ -160,11 +179,16 @@ class Corpus:
         starts = np.cumsum(self._counts) - self._counts
         self.first_place = np.full(len(self.files), -1, np.int64)  # of each file; its units follow
         self.first_place[owners[owners >= 0]] = starts[owners >= 0]
+        self.unit_counts = np.zeros(len(self.files), np.int64)
+        self.unit_counts[owners[owners >= 0]] = self._counts[owners >= 0]
         self.file_vectors = self._file_vectors(segments, owners)
         self.read = Read(index, snapshot.meta().get("signature", ""), self.files)
         if before is not None:
             self.read.take(before)
+        self._postings: dict[str, tuple[Places, Counts]] = {}
+        self._postings_kept = 0  # how many they are, each term with one more for itself
         self._tagged: dict[str, Places] = {}
+        self._numbers: dict[Callable[[FileRecord], tuple[float, ...]], tuple[Any, NDArray[np.float64]]] = {}
         self._history: Changes | None = None
 
     def _owners(self, first_units: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -176,18 +200,42 @@ class Corpus:
         """An integer sum and one division: the same on every machine and for every history."""
         return max(1.0, int(lengths[self.alive].sum(dtype=np.int64)) / max(1, self.unit_count))
 
-    def postings(self, term: str) -> tuple[Places, postings.Counts]:
+    @cached_property
+    def norms(self) -> NDArray[np.float64]:
+        """What frequencies in each unit are divided by: long units are held against them."""
+        lengths = self.body_lengths.astype(np.float64) + self.comment_lengths
+        norms: NDArray[np.float64] = (
+            1.0 - LONG + LONG * lengths / (self.mean_body_length + self.mean_comment_length)
+        )
+        return norms
+
+    def postings(self, term: str) -> tuple[Places, Counts]:
         """The places of the living units that hold a term, ascending, with their packed counts."""
-        places, counts = [], []
-        for base, segment in zip(self._bases, self._segments, strict=False):
-            data = self.snapshot.postings(segment, term)
-            if data:
-                offsets, packed = postings.decode(data)
-                places.append(offsets.astype(np.int64) + base)
-                counts.append(packed)
-        all_places = _joined(places, np.int64)
-        keep = self.alive[all_places]
-        return all_places[keep], _joined(counts, np.uint16)[keep]
+        found = self._postings.get(term)
+        if found is None:
+            found = self._read_postings(term)
+            self._postings_kept += len(found[0]) + 1
+            if self._postings_kept > _POSTINGS_AT_HAND * self.unit_count:
+                self._postings.clear()
+                self._postings_kept = len(found[0]) + 1
+            self._postings[term] = found
+        return found
+
+    def _read_postings(self, term: str) -> tuple[Places, Counts]:
+        rows = [
+            (base, data)
+            for base, segment in zip(self._bases, self._segments, strict=False)
+            if (data := self.snapshot.postings(segment, term))
+        ]
+        decoded = [postings.decode(data) for _, data in rows]
+        counts = joined([packed for _, packed in decoded], np.uint16)
+        places = np.empty(len(counts), np.int64)
+        start = 0
+        for (base, _), (offsets, _) in zip(rows, decoded, strict=True):
+            np.add(offsets, base, out=places[start : start + len(offsets)])
+            start += len(offsets)
+        keep = self.alive[places]
+        return (places, counts) if keep.all() else (places[keep], counts[keep])
 
     def _file_vectors(self, segments: list[Segment], owners: Places) -> NDArray[np.float32] | None:
         """A row for each file, zero for one without units; None for an index made without a model."""
@@ -205,8 +253,8 @@ class Corpus:
         missing = [at for at in positions if at not in kept]
         found = self.snapshot.outlines([self.files[at].path for at in missing])
         for at, (outline, vectors) in zip(missing, found, strict=True):
-            words = frozenset(outline.head), Names(outline.types), Names(outline.others)
-            self.read.note(at, Known(outline, vectors, *words))
+            names = Names(outline.types, outline.others)
+            self.read.note(at, Known(outline, vectors, frozenset(outline.head), names))
         return [kept[at] for at in positions]
 
     @property
@@ -225,6 +273,11 @@ class Corpus:
             path,
             lambda: sorted((item.start_line, item.end_line) for item in self.snapshot.symbols(path)),
         )
+
+    def chunks(self, path: str, first_line: int, last_line: int) -> list[ChunkRecord]:
+        """The chunks of a file that share a line with the range."""
+        key = path, first_line, last_line
+        return self._at_hand(self.read.chunks, key, lambda: self.snapshot.chunks(*key), _UNITS_AT_HAND)
 
     def references(self, path: str) -> tuple[Reference, ...]:
         """What a file refers to."""
@@ -260,6 +313,19 @@ class Corpus:
             found = kept[key] = read()
         return found
 
+    def numbers(
+        self, files: Places, width: int, row: Callable[[FileRecord], tuple[float, ...]]
+    ) -> NDArray[np.float64]:
+        """Rows of numbers that depend on a file alone, each worked out once."""
+        if row not in self._numbers:
+            count = len(self.files)
+            self._numbers[row] = np.zeros(count, bool), np.zeros((count, width))
+        known, table = self._numbers[row]
+        for at in files[~known[files]].tolist():
+            table[at] = row(self.files[at])
+            known[at] = True
+        return table[files]
+
     def tagged(self, worth: Mapping[str, float]) -> NDArray[np.float64]:
         """For each file the sum of what its tags are worth."""
         total = np.zeros(len(self.files))
@@ -289,6 +355,12 @@ class Corpus:
     def history(self, commits: Sequence[Commit]) -> None:
         """Another past than the index keeps: that of the commit which a copy without git was taken from."""
         self._history = Changes(arrange(commits), self.position_of)
+        self.__dict__.pop("last_changes", None)
+
+    @cached_property
+    def last_changes(self) -> Places:
+        """How many commits ago each file changed last; -1 for one that did not."""
+        return self.history.last_change(len(self.files))
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
@@ -302,5 +374,6 @@ class Corpus:
         return self._by_name.get(name.lower(), [])
 
 
-def _joined(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+def joined(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+    """Arrays end to end; none at all are an empty one of that kind."""
     return np.concatenate(parts) if parts else np.zeros(0, kind)

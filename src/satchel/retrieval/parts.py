@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -41,13 +42,15 @@ def best_part(
     rarity: Mapping[str, float], first: int, last: int, lines: Sequence[str], chars: int
 ) -> tuple[int, int]:
     """The lines within a span, up to so many characters, that hold most of the question; earliest first."""
-    held = {number: held_terms(lines[number - 1]) & rarity.keys() for number in range(first, last + 1)}
+    asked = frozenset(rarity)
+    telling = [
+        number for number in range(first, last + 1) if not asked.isdisjoint(held_terms(lines[number - 1]))
+    ]
+    held = [asked & held_terms(lines[number - 1]) for number in telling]
     best, most = first, -1.0
-    for start in (number for number in held if held[number]):
-        inside = set().union(
-            *(held[number] for number in range(start, fitting(start, last, lines, chars) + 1))
-        )
-        worth = round(sum(rarity[term] for term in sorted(inside)), 6)
+    for at, start in enumerate(telling):
+        until = bisect_right(telling, fitting(start, last, lines, chars))
+        worth = round(sum(rarity[term] for term in sorted(frozenset().union(*held[at:until]))), 6)
         if worth > most:
             best, most = start, worth
     return best, fitting(best, last, lines, chars)

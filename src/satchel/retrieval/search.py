@@ -14,11 +14,11 @@ from satchel.retrieval import candidates, intent, question, ranker
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import Evidence, Postings
 from satchel.retrieval.filters import Filters
+from satchel.retrieval.parts import held_terms
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.spans import Span, Spans
 from satchel.retrieval.views import look
 from satchel.settings import QUALITY
-from satchel.terms import terms
 from satchel.types import Hit, Reason
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
@@ -147,10 +147,10 @@ def _hit(span: Span, score: float, asked: set[str], reasons: tuple[Reason, ...])
 
 def snippet_lines(lines: Sequence[str], query_terms: set[str]) -> tuple[int, int]:
     """The window of lines that holds most of the question's terms, earliest first, without blank ends."""
-    found = [query_terms.intersection(terms(line)) for line in lines]
+    found = [held_terms(line) & query_terms for line in lines]
     first, most = 0, -1
     for start in range(max(1, len(lines) - _SNIPPET_LINES + 1)):
-        count = len(set().union(*found[start : start + _SNIPPET_LINES])) if lines[start].strip() else -1
+        count = len(frozenset().union(*found[start : start + _SNIPPET_LINES])) if lines[start].strip() else -1
         if count > most:
             first, most = start, count
     last = min(len(lines), first + _SNIPPET_LINES)

@@ -108,7 +108,7 @@ class Spans:
         return best_part(self.rarity, first, last, lines, _SHOWN_CHARS)
 
     def _between(self, path: str, first: int, last: int) -> list[ChunkRecord]:
-        chunks = self.context.corpus.snapshot.chunks(path, first, last)
+        chunks = self.context.corpus.chunks(path, first, last)
         return [chunk for chunk in chunks if not self.chunk_type or chunk.kind == self.chunk_type]
 
     def _worth(self, chunk: ChunkRecord, lines: Sequence[str]) -> float:

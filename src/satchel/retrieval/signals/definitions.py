@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from satchel.retrieval.corpus import as_bytes
 from satchel.retrieval.evidence import scaled
 from satchel.retrieval.signals.signal import Context, SignalGroup
-from satchel.terms import terms
+from satchel.terms import terms, terms_of_token
 from satchel.types import ChunkKind
 
 if TYPE_CHECKING:
@@ -50,32 +51,57 @@ def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Flo
     """The definition whose name's words are asked for most, of any kind and of types alone."""
     names, types = np.zeros(context.count), np.zeros(context.count)
     total = sum(asked.values()) or 1.0
-    evidence = context.evidence
-    named = np.flatnonzero(np.bincount(evidence.file[evidence.name > 0])).tolist()  # the rest defines none
-    # a term stands in every name that has it, but for `query` in `queries`
-    parts = sorted(
-        {(term[:-1] if term[-1] == "y" else term).encode("utf-8", "surrogatepass") for term in asked}
-    )
-    for at in named:
-        known = context.known[at]
-        types[at] = max((_share(name, asked) for name in known.types.holding(parts)), default=0.0) / total
-        others = max((_share(name, asked) for name in known.others.holding(parts)), default=0.0) / total
-        names[at] = max(types[at], others)
+    share_of = _Shares(asked).__getitem__
+    known = context.known
+    for at, parts in _named(context, asked).items():
+        of_types, of_others = known[at].names.holding(parts)
+        best_type = max(map(share_of, of_types), default=0.0) / total
+        types[at] = best_type
+        names[at] = max(best_type, max(map(share_of, of_others), default=0.0) / total)
     return names, types
 
 
+def _named(context: Context, asked: Iterable[str]) -> dict[int, list[bytes]]:
+    """The candidates that define a name with a term of the question, and what such names hold."""
+    evidence = context.evidence
+    entries = np.flatnonzero(evidence.name)
+    # a term stands in every name that has it, but for `query` in `queries`
+    parts = {term: as_bytes(term[:-1] if term[-1] == "y" else term) for term in asked}
+    # such a name is met by another word that it holds, if at all: `y` says nothing, `Ä` is not folded
+    hidden = not all(part and part.isascii() for part in parts.values())
+    anywhere = [part for term, part in parts.items() if hidden or term not in context.rarity]
+    by_number = [parts.get(term) for term in context.views.terms]
+    found: dict[int, list[bytes]] = {}
+    for at, number in set(zip(evidence.file[entries].tolist(), evidence.term[entries].tolist(), strict=True)):
+        mine = found.setdefault(at, [*anywhere])
+        part = by_number[number]
+        if part is not None:
+            mine.append(part)
+    return found
+
+
 @lru_cache(maxsize=200_000)
-def _name_terms(name: str) -> tuple[str, ...]:
+def _name_terms(name: bytes) -> tuple[str, ...]:
     """The distinct words of a name, without the compound."""
-    return tuple(dict.fromkeys(term for term in terms(name) if term[0] != "="))
+    written = name.decode("utf-8", "surrogatepass")
+    # one word of code needs no splitting, and there is no use in remembering it twice
+    found = terms_of_token(name) if written.isascii() and written.isidentifier() else terms(written)
+    return tuple(dict.fromkeys([term for term in found if term[0] != "="]))
 
 
-def _share(name: str, asked: Mapping[str, float]) -> float:
-    own = _name_terms(name)
-    matched = [asked[term] for term in own if term in asked]
-    if not matched:  # a name may also have no words at all
-        return 0.0
-    return sum(matched) * float((len(matched) / len(own)) ** _PARTLY)
+class _Shares(dict[bytes, float]):
+    """Name → how much of the question it is made of; files share many names."""
+
+    def __init__(self, asked: Mapping[str, float]) -> None:
+        self._asked = asked
+
+    def __missing__(self, name: bytes) -> float:
+        own = _name_terms(name)
+        matched = [worth for worth in map(self._asked.get, own) if worth is not None]
+        # a name may also have no words at all
+        share = sum(matched) * float((len(matched) / len(own)) ** _PARTLY) if matched else 0.0
+        self[name] = share
+        return share
 
 
 def _identifiers(context: Context) -> list[str]:
@@ -114,7 +140,7 @@ def _joined(context: Context) -> Floats:
     found = np.zeros(context.count)
     words = context.views.full_words
     for first, second in dict.fromkeys(pairwise(words)):
-        for joined in (first + second, first.rstrip("s") + second.rstrip("s")):
+        for joined in dict.fromkeys((first + second, first.rstrip("s") + second.rstrip("s"))):
             mentioned, defined = context.files_with(f"={joined}")
             if len(mentioned):
                 found[mentioned] = np.maximum(found[mentioned], 0.5)
@@ -127,7 +153,12 @@ def _head(context: Context) -> Floats:
     """How much of the question stands in the comment that opens the file."""
     asked = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.views.title_words)}
     total = sum(asked.values()) or 1.0
-    shares = [sum(worth for term, worth in asked.items() if term in known.head) for known in context.known]
+    shares = [
+        0.0
+        if known.head.isdisjoint(asked)
+        else sum(worth for term, worth in asked.items() if term in known.head)
+        for known in context.known
+    ]
     return np.array(shares, np.float64) / total
 
 

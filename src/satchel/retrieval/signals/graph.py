@@ -7,8 +7,9 @@ imports it. A file's fit flows along its edges, shared among them.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,61 +31,46 @@ _PARTS = re.compile(r"[./\\:]+")
 def compute(context: Context) -> dict[str, Floats]:
     evidence = context.evidence
     fit = scaled(evidence.best_of_file(evidence.by_unit(unit_worth(context), View.TITLE))) ** 2
-    test = np.array(["test" in record.tags for record in context.records], bool)
-    fit = np.where(test, 0.0, fit)
+    fit[context.tests] = 0.0
     order = np.argsort(-np.round(fit, 9), kind="stable")[:_SOURCES].tolist()
     sources = [at for at in order if fit[at] > 0]
     edges = _edges(context, sources)
-    inward, outward = np.zeros(context.count), np.zeros(context.count)
-    indegree: dict[int, int] = defaultdict(int)
-    for targets in edges.values():
-        for target in targets:
-            indegree[target] += 1
-    for source in sources:
-        targets = edges.get(source, {})
+    fits = fit.tolist()  # single numbers are read and written faster in a list
+    inward, outward = [0.0] * context.count, [0.0] * context.count
+    indegree = Counter(chain.from_iterable(edges.values()))
+    for source, targets in edges.items():
         total = sum(targets.values())
         for target, weight in targets.items():
-            inward[target] += fit[source] * weight / total
-            outward[source] += fit[target] / indegree[target]
-    return {"referred_to": scaled(inward), "refers_to": scaled(outward)}
+            inward[target] += fits[source] * weight / total
+            outward[source] += fits[target] / indegree[target]
+    return {"referred_to": scaled(np.array(inward)), "refers_to": scaled(np.array(outward))}
 
 
 def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
-    known, local = context.known, context.local.tolist()
+    known = context.known
+    local = {position: at for at, position in enumerate(context.evidence.files.tolist())}
     defining = context.corpus.defining
     by_stem: dict[str, list[int]] = defaultdict(list)
     for at, record in enumerate(context.records):
-        by_stem[_last_word(record.path)].append(at)
-    meant: dict[str, list[int]] = {}  # files share most of their imports
+        by_stem[path_words(record.path).joined].append(at)
+    meant = _Meant(context, by_stem)
     edges: dict[int, dict[int, float]] = {}
     for source in sources:
         outline = known[source].outline
         targets: dict[int, float] = {}
-        for name in outline.uses:
-            owners = [at for position in defining.get(name, ()) if (at := local[position]) >= 0]
+        for positions in filter(None, map(defining.get, outline.uses)):  # most names are defined elsewhere
+            owners = [local[position] for position in positions if position in local]
             if 0 < len(owners) <= _AMBIGUOUS:
                 for owner in owners:
                     if owner != source:
                         targets[owner] = targets.get(owner, 0.0) + 1.0
-        for written in outline.imports:
-            if written not in meant:
-                meant[written] = _imported(context, written, by_stem)
-            for target in meant[written]:
+        for imported in filter(None, map(meant.__getitem__, outline.imports)):
+            for target in imported:
                 if target != source:
                     targets[target] = targets.get(target, 0.0) + 1.0
         if targets:
             edges[source] = targets
     return edges
-
-
-@lru_cache(maxsize=100_000)
-def _last_word(path: str) -> str:
-    return "".join(path_words(path).stem)
-
-
-@lru_cache(maxsize=100_000)
-def _folder_word(path: str) -> str:
-    return "".join(path_words(path).folder)
 
 
 @lru_cache(maxsize=50_000)
@@ -94,15 +80,30 @@ def _import_words(written: str) -> tuple[str, ...]:
     return tuple(part.replace("_", "").replace("-", "") for part in parts)
 
 
-def _imported(context: Context, written: str, by_stem: dict[str, list[int]]) -> list[int]:
-    """The candidates that an import, as written, can mean; the last part may be a name inside the file."""
-    parts = _import_words(written)
+class _Meant(dict[str, list[int]]):
+    """Import as written → the candidates that it can mean. Files share most of their imports."""
+
+    def __init__(self, context: Context, by_stem: dict[str, list[int]]) -> None:
+        self._context = context
+        self._by_stem = by_stem
+
+    def __missing__(self, written: str) -> list[int]:
+        parts = _import_words(written)
+        here = not self._by_stem.keys().isdisjoint(parts[-2:])  # most are of files that are no candidates
+        found = self[written] = _imported(self._context, parts, self._by_stem) if here else []
+        return found
+
+
+def _imported(context: Context, parts: tuple[str, ...], by_stem: dict[str, list[int]]) -> list[int]:
+    """The candidates that an import can mean; the last part may be a name inside the file."""
     for end in (len(parts), len(parts) - 1):
         if end < 1:
             break
         found = by_stem.get(parts[end - 1], [])
         if end > 1 and found:
-            nearer = [at for at in found if _folder_word(context.records[at].path) == parts[end - 2]]
+            nearer = [
+                at for at in found if path_words(context.records[at].path).folder_joined == parts[end - 2]
+            ]
             found = nearer or (found if len(found) == 1 else [])
         if 0 < len(found) <= _AMBIGUOUS:
             return found

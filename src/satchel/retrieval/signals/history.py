@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from satchel.retrieval.changes import Changes
-from satchel.retrieval.evidence import K1, inverse_document_frequency, scaled, summed
+from satchel.retrieval.evidence import K1, first_largest, inverse_document_frequency, scaled, summed
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.retrieval.views import View
 
@@ -44,14 +44,14 @@ def compute(context: Context) -> dict[str, Floats]:
     entries = _Entries(local[here], changes.commits[here], changes.shares[here])
     return {
         "history_messages": _messages(context, changes, entries),
-        "history_recent": _recent(context, changes),
+        "history_recent": _recent(context),
     }
 
 
 def _messages(context: Context, changes: Changes, entries: _Entries) -> Floats:
     """The commits whose messages are most like the question give their likeness to their files."""
     likeness = scaled(_likeness(context, changes))
-    best = np.argsort(-np.round(likeness, _TIES), kind="stable")[:_ALIKE]  # of equal ones the newest
+    best = first_largest(np.round(likeness, _TIES), _ALIKE)  # of equal ones the newest
     given = np.zeros(changes.total)
     given[best] = likeness[best] ** 2
     return scaled(summed(entries.files, entries.shares * given[entries.commits], context.count))
@@ -71,9 +71,9 @@ def _likeness(context: Context, changes: Changes) -> Floats:
     return scores
 
 
-def _recent(context: Context, changes: Changes) -> Floats:
+def _recent(context: Context) -> Floats:
     """Near 1 for a file of the last commits; 0 for one that none of them changed."""
-    ago = changes.last_change(len(context.corpus.files))[context.evidence.files].tolist()
+    ago = context.corpus.last_changes[context.evidence.files].tolist()
     return np.array([round(math.exp(-count / _RECENT), _DIGITS) if count >= 0 else 0.0 for count in ago])
 
 

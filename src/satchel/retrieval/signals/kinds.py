@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from satchel.retrieval.intent import Signal as Intent
 from satchel.retrieval.signals.signal import Context, SignalGroup
+from satchel.storage.records import FileRecord
 
 if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
@@ -31,26 +29,22 @@ _ANSWERED = 0.5  # a question may be answered by a document, a report is about c
 _SIGNALS = ("test", "aside", "contract", "document", "data", "build", "depth", "size")
 
 
-@lru_cache(maxsize=100_000)
-def _of_path(path: str, language: str, tags: tuple[str, ...], line_count: int) -> tuple[float, ...]:
-    document = language in PROSE
+def _of_file(record: FileRecord) -> tuple[float, ...]:
+    document = record.language in PROSE
     return (
-        float("test" in tags),
-        float(bool(_ASIDE.search(path)) or "example" in tags),
-        float(bool(_CONTRACT.search(path))),
+        float("test" in record.tags),
+        float(bool(_ASIDE.search(record.path)) or "example" in record.tags),
+        float(bool(_CONTRACT.search(record.path))),
         float(document),
-        float(language in _DATA and not document),
-        float(bool({"build", "ci", "dependency"}.intersection(tags))),
-        path.count("/") / 5,
-        round(math.log(1 + line_count), 6) / 7,
+        float(record.language in _DATA and not document),
+        float(bool({"build", "ci", "dependency"}.intersection(record.tags))),
+        record.path.count("/") / 5,
+        round(math.log(1 + record.line_count), 6) / 7,
     )
 
 
 def compute(context: Context) -> dict[str, Floats]:
-    rows = [
-        _of_path(record.path, record.language, record.tags, record.line_count) for record in context.records
-    ]
-    table = np.array(rows, np.float64).reshape(len(rows), len(_SIGNALS))
+    table = context.corpus.numbers(context.evidence.files, len(_SIGNALS), _of_file)
     # a report speaks of tests in passing: what it wants mended is the code
     tests = 0.0 if context.question.prose or context.question.code else context.intents.get(Intent.TESTS, 0.0)
     asked = {

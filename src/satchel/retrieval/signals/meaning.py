@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from satchel.embedding import pooling
-from satchel.retrieval.meaning import question_vector
 from satchel.retrieval.signals.signal import Context, SignalGroup
-from satchel.retrieval.views import View
 
 if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
@@ -20,14 +18,14 @@ _ALL_ALIKE = 0.05  # when the best is no further than this above the middle, non
 def compute(context: Context) -> dict[str, Floats]:
     # a report names what it is about, and its many words together mean little
     vectors = context.unit_vectors if context.views.all_title else None
-    asked = None if vectors is None else question_vector(context.views, View.TITLE)
-    if asked is None or vectors is None or context.corpus.file_vectors is None:
+    asked = None if vectors is None else context.evidence.postings.title_vector
+    likeness = None if asked is None else context.evidence.postings.likeness
+    if asked is None or vectors is None or likeness is None:
         return {}
     best = np.maximum.reduceat(pooling.similarities(vectors, asked), context.evidence.unit_starts)
-    files = context.corpus.file_vectors[context.evidence.files]
     return {
         "meaning_unit": _spread(best),
-        "meaning_file": _spread(pooling.similarities(files, asked)),
+        "meaning_file": _spread(likeness[context.evidence.files]),
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from satchel.retrieval.evidence import runs
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.terms import terms
 
@@ -58,7 +59,8 @@ def _names(text: str) -> list[str]:
 def _files_with(context: Context, term: str) -> Places:
     """The files that have a term, if they are few."""
     places, _ = context.corpus.postings(term)
-    files = np.unique(context.corpus.file_of[places])
+    owners = context.corpus.file_of[places]
+    files = owners[runs(owners)]
     return files if len(files) <= _FEW else files[:0]
 
 

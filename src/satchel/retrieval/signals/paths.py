@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,7 +47,9 @@ class PathWords(NamedTuple):
     stem: tuple[str, ...]
     folder: tuple[str, ...]  # the nearest one
     stem_terms: tuple[str, ...]
-    folder_terms: frozenset[str]
+    joined: str  # the name's words as one
+    folder_joined: str
+    spellings: frozenset[str]  # of the joined name: singular and plural
 
 
 @lru_cache(maxsize=100_000)
@@ -59,11 +61,28 @@ def path_words(path: str) -> PathWords:
         own = folders.pop()
     stem_words = tuple(_split(own))
     folder = tuple(_split(folders[-1])) if folders else ()
-    return PathWords(stem_words, folder, tuple(map(stem, stem_words)), frozenset(map(stem, folder)))
+    joined = "".join(stem_words)
+    spellings = frozenset((joined, joined.rstrip("s"), joined + "s"))
+    return PathWords(stem_words, folder, tuple(map(stem, stem_words)), joined, "".join(folder), spellings)
 
 
 def _split(name: str) -> list[str]:
     return [word for token in tokens(name.replace("-", "_").replace(".", "_")) for word in words(token)]
+
+
+class _Alike(dict[str, bool]):
+    """Word of a path → whether it is one of the question's, or one is the start of the other. Paths share
+    most of their words."""
+
+    def __init__(self, asked_terms: Container[str], long: Sequence[str]) -> None:
+        self._terms = asked_terms
+        self._whole = tuple(long)
+        self._starts = {word[:end] for word in long for end in range(_LEAST_PREFIX, len(word) + 1)}
+
+    def __missing__(self, word: str) -> bool:
+        alike = word in self._starts or word.startswith(self._whole) or stem(word) in self._terms
+        self[word] = alike
+        return alike
 
 
 class _Asked:
@@ -78,25 +97,20 @@ class _Asked:
         self.total = sum(self.rarity.values()) or 1.0
         long = [word for word in distinct if len(word) >= _LEAST_PREFIX]
         self.long_count = max(1, len(long))
-        self.whole = set(long)
-        self.starts = {word[:end] for word in long for end in range(_LEAST_PREFIX, len(word) + 1)}
-        self._alike: dict[str, bool] = {}  # paths share most of their words
+        self.alike = _Alike(self.terms, long)
+        self.folders: dict[tuple[str, ...], float] = {}  # many files stand in the same ones
         self.joined = {
             "".join(asked[start:end])
             for start in range(len(asked))
             for end in range(start + 1, min(start + _LONGEST_JOIN, len(asked)) + 1)
         }
 
-    def alike(self, word: str) -> bool:
-        """Whether a word of a path is one of the question's, or one is the start of the other."""
-        known = self._alike.get(word)
-        if known is None:
-            known = self._alike[word] = (
-                stem(word) in self.terms
-                or word in self.starts
-                or any(word[:end] in self.whole for end in range(_LEAST_PREFIX, len(word)))
-            )
-        return known
+    def folder_share(self, folder: tuple[str, ...]) -> float:
+        """How many words of a folder's name are the question's, of all the question has."""
+        share = self.folders.get(folder)
+        if share is None:
+            share = self.folders[folder] = sum(map(self.alike.__getitem__, folder)) / self.long_count
+        return share
 
 
 def _measure(context: Context, asked: Sequence[str]) -> dict[str, Floats]:
@@ -110,19 +124,18 @@ def _measure(context: Context, asked: Sequence[str]) -> dict[str, Floats]:
 def _of_path(path: PathWords, asked: _Asked) -> tuple[float, ...]:
     share = whole = joined = early = rarest = folder = 0.0
     if path.stem:
-        share = sum(map(asked.alike, path.stem)) / len(path.stem)
-        matched = [term for term in path.stem_terms if term in asked.terms]
+        share = sum(map(asked.alike.__getitem__, path.stem)) / len(path.stem)
+        matched = [term for term in path.stem_terms if term in asked.terms] if share else []
         if len(matched) == len(path.stem_terms):
             whole = sum(asked.rarity[term] for term in set(matched)) / asked.total
         if matched:
             early = 1.0 - min(asked.terms[term] for term in matched) / asked.count
             telling = max(matched, key=lambda term: (asked.rarity[term], term))
             rarest = 1.0 - asked.terms[telling] / asked.count
-        flat = "".join(path.stem)
-        if flat in asked.joined or flat.rstrip("s") in asked.joined or flat + "s" in asked.joined:
+        if not path.spellings.isdisjoint(asked.joined):
             joined = min(len(path.stem), 3) / 3
     if path.folder:
-        folder = sum(1 for word in path.folder if asked.alike(word)) / asked.long_count
+        folder = asked.folder_share(path.folder)
     return share, whole, joined, early, rarest, folder
 
 

@@ -39,6 +39,11 @@ class Context:
         return len(self.records)
 
     @cached_property
+    def tests(self) -> list[int]:
+        """The candidates that are tests."""
+        return [at for at, record in enumerate(self.records) if "test" in record.tags]
+
+    @cached_property
     def position(self) -> dict[str, int]:
         """Where a path stands among the candidates."""
         return {record.path: at for at, record in enumerate(self.records)}
@@ -59,12 +64,10 @@ class Context:
         inside = local >= 0
         return local[inside], local[inside & (NAME.read(packed) > 0)]
 
-    @cached_property
+    @property
     def local(self) -> Places:
         """For each file of the corpus its position among the candidates, or -1."""
-        local = np.full(len(self.corpus.files), -1, np.int64)
-        local[self.evidence.files] = np.arange(self.count)
-        return local
+        return self.evidence.local
 
     @cached_property
     def known(self) -> list[Known]:

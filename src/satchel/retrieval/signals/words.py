@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 _NAME = _STEM = 3.0  # a word in a definition's name or in the file's name says more than one in the text
 _COMMENT = 0.5
 _VIEWS = (View.BLEND, View.FULL, View.TITLE)
-_LONG = 0.6  # how much a long unit is held against it
 
 
 def unit_worth(context: Context) -> Floats:
     """What each entry is worth, all fields taken together."""
     evidence = context.evidence
-    norm = evidence.norm(_LONG)
-    frequency = (evidence.body + _COMMENT * evidence.comment) / norm
+    frequency = (evidence.body + _COMMENT * evidence.comment) / evidence.norm
     frequency += _NAME * evidence.name + _STEM * evidence.stem + evidence.folder
     return saturated(frequency)
 
@@ -31,7 +29,7 @@ def unit_worth(context: Context) -> Floats:
 def compute(context: Context) -> dict[str, Floats]:
     evidence = context.evidence
     worth = unit_worth(context)
-    inside = saturated(evidence.body / evidence.norm(_LONG) + _NAME * evidence.name)  # whatever the path
+    inside = saturated(evidence.body / evidence.norm + _NAME * evidence.name)  # whatever the path
     found: dict[str, Floats] = {}
     for view in _VIEWS:
         if found and context.views.all_title:
