@@ -24,7 +24,7 @@ from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.intent import Signal
 from satchel.retrieval.parts import best_part, rarity_of
-from satchel.retrieval.passages import by_chunk, passages
+from satchel.retrieval.passages import PASSAGES, by_chunk, passages
 from satchel.retrieval.related import Related, related
 from satchel.retrieval.search import check, look_closely
 from satchel.retrieval.suggest import suggest
@@ -39,6 +39,7 @@ _ALL = 1_000_000  # pieces: which are of a kind is known only when they are cut
 _LEAST_MAPPED, _MOST_MAPPED = 10, 40  # files that are at least named
 _CHARS_PER_MAPPED = 1_200  # one more for so much more room
 _CHARS_PER_MAPPED_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
+_CHARS_PER_NAME = 500  # however little room there is: the map is to take a quarter of it at most
 _CHARS_PER_TOKEN = 4
 _MOST_QUERIES = 3  # that are proposed
 _CLEAR = 0.7  # how sure it must be what a question asks for before that decides
@@ -107,7 +108,7 @@ class Question:
         self.ref = ref
         self.profile = profile
         self.model_id = model_id
-        self.weights = ranker.weights(profile) if weights is None else weights
+        self.weights = {**ranker.weights(PASSAGES), **(weights or ranker.weights(profile))}
         count = len(corpus.files) if filters.chunk_type else candidates.CANDIDATES
         self.context = look_closely(corpus, query, filters, count, profile)
         self.asked = self.context.question if self.context else question.read(query)
@@ -123,7 +124,8 @@ class Question:
         chars = min(filter(None, (room.tokens * _CHARS_PER_TOKEN, room.chars)), default=0)
         is_report = self.context is not None and not self.context.views.all_title
         per_file = _CHARS_PER_MAPPED_REPORT if is_report else _CHARS_PER_MAPPED
-        plan = Plan(caps, map_files=min(_MOST_MAPPED, _LEAST_MAPPED + chars // per_file))
+        mapped = min(_MOST_MAPPED, _LEAST_MAPPED + chars // per_file, chars // _CHARS_PER_NAME)
+        plan = Plan(caps, map_files=mapped)
         found = [] if self.is_elsewhere else self.passages(max_candidates, max(FILES, plan.map_files))
         assembly = Assembly(self._frame(gauge, mode.value), gauge, self.reading, plan)
         return self._guided(assembly, assembly.fill(found, lambda: self._about(found)))
@@ -146,14 +148,16 @@ class Question:
         """The pieces that may answer."""
         if self.context is None:
             return []
-        scores = ranker.score(ranker.signals(self.context), self.weights, self.context.count)
+        signals = ranker.signals(self.context)
         kind = self.filters.chunk_type
         if not kind:
-            return passages(self.context, scores, files=files, count=count)
+            return passages(self.context, signals, self.weights, files=files, count=count)
         every_file = self.context.count
-        everything = passages(self.context, scores, files=every_file, count=_ALL, in_detail=every_file)
+        everything = passages(
+            self.context, signals, self.weights, files=every_file, count=_ALL, in_detail=every_file
+        )
         found = self._of_kind(self._by_chunk(everything))
-        best = sorted(found, key=lambda one: -one.certainty * one.fit)[:count]
+        best = sorted(found, key=lambda one: -one.promise)[:count]
         return [passage for passage in found if passage in best]
 
     def _by_chunk(self, found: Sequence[Passage]) -> list[Passage]:
@@ -214,7 +218,7 @@ class Question:
             if prose and not wanted.include_docs:
                 continue
             aside = prefer_code is not None and prose == prefer_code
-            leaning.append(passage._replace(certainty=passage.certainty * _OTHER_KIND) if aside else passage)
+            leaning.append(passage._replace(promise=passage.promise * _OTHER_KIND) if aside else passage)
         return leaning
 
     def _related(self, pack: Pack, wanted: Preferences) -> list[Item]:

@@ -243,9 +243,8 @@ class Passage(NamedTuple):
     start_line: int
     end_line: int
     rank: int  # of its file, from 0
-    certainty: float  # of its file: 1 for the best, towards 0 the further behind
     score: float  # of its file, as it was ranked
-    fit: float  # how well it fits the question; the best passages have about 1
+    promise: float  # the share of the answer that it may hold, against the most promising one
     size: int  # characters
     chunk_id: str
     kind: ChunkKind

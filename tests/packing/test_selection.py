@@ -20,9 +20,8 @@ def passage(number: int, promise: float, size: int = 400) -> Passage:
         start_line=number * 10 + 1,
         end_line=number * 10 + 9,
         rank=number % 7,
-        certainty=1.0,
+        promise=promise,
         score=1.0,
-        fit=promise,
         size=size,
         chunk_id=str(number),
         kind=ChunkKind.FUNCTION,
@@ -137,6 +136,12 @@ def test_what_does_not_fit_is_passed_over_and_a_smaller_piece_still_taken() -> N
     found = [(1.0, 3000, Section.DOCS), (0.2, 200, Section.DOCS)]
     selection = selected(found, dict.fromkeys(Section, 5), Room(250))
     assert [pick.passage.size for pick in selection.picks.values() if pick.whole] == [200]
+
+
+def test_what_promises_more_for_its_size_comes_first() -> None:
+    found = [(1.0, 3000, Section.DOCS), (0.5, 300, Section.DOCS)]
+    selection = selected(found, dict.fromkeys(Section, 5), Room(10**6))
+    assert [pick.passage.size for pick in selection.picks.values()] == [300, 3000]
 
 
 def test_a_limit_counts_pieces_and_is_said() -> None:

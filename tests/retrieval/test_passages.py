@@ -74,7 +74,7 @@ def test_the_chunks_of_a_passage_are_those_of_the_index(shop: Engine) -> None:
     assert [(part.start_line, part.end_line) for part in parts] == [
         (chunk.start_line, chunk.end_line) for chunk in chunks
     ]
-    assert max(parts, key=lambda part: part.fit).name == "add_money"
+    assert max(parts, key=lambda part: part.promise).name == "add_money"
 
 
 @pytest.mark.parametrize("kind", ["function", "class", "section", "config"])

@@ -10,6 +10,7 @@ from builders import SHOP, closely, make_tree, memory_engine
 
 from satchel import languages, plugins, settings
 from satchel.retrieval import ranker
+from satchel.retrieval.passages import PASSAGES
 from satchel.retrieval.signals.kinds import PROSE
 from satchel.retrieval.signals.paths import STANDS_FOR_FOLDER
 
@@ -41,7 +42,7 @@ def test_weights_are_those_of_known_signals(profile: str) -> None:
 
 
 def test_there_is_one_file_of_weights_for_each_profile() -> None:
-    assert {path.stem for path in ranker._WEIGHTS.glob("*.json")} == set(PROFILES)
+    assert {path.stem for path in ranker._WEIGHTS.glob("*.json")} == {*PROFILES, PASSAGES}
 
 
 def test_the_fast_profile_weighs_no_meaning() -> None:

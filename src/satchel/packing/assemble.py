@@ -15,7 +15,7 @@ from satchel.packing.guidance import all_hints
 from satchel.packing.items import ItemMaker, Plan, Reading
 from satchel.packing.pack import Counts, DropReason, Item, Pack, Section
 from satchel.packing.sections import section_of
-from satchel.packing.selection import Pick, Selection, promise
+from satchel.packing.selection import Pick, Selection
 from satchel.types import Passage, Suggestion
 
 _TRIES = 2  # of filling what neighbours that became one item left free
@@ -49,7 +49,7 @@ class Assembly:
     def fill(self, passages: Sequence[Passage], queries: Queries = tuple) -> Filled:
         """The pack with the passages that fit. `queries` are those that may be proposed in it later."""
         kept, copies = without_copies(passages, self.reading)
-        best = max((promise(passage) for passage in kept), default=1.0)
+        best = max((passage.promise for passage in kept), default=1.0)
         self._items = ItemMaker(self.frame.ref, self.reading, best, self.plan)
         sections = [section_of(passage) for passage in kept]
         empty = pack = msgspec.structs.replace(self.frame, counts=_nothing_fits(sections, copies))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from math import ceil
 
 from satchel.packing.items import Reading
-from satchel.packing.selection import promise
 from satchel.types import Passage
 
 _COPY_CHARS = 200  # shorter texts may be alike by chance
@@ -16,7 +15,7 @@ _ALIKE = 0.9  # the share of lines that near-copies have in common
 
 def without_copies(passages: Sequence[Passage], reading: Reading) -> tuple[list[Passage], int]:
     """The passages without near-copies of more promising ones, in their order, and how many were copies."""
-    order = sorted(range(len(passages)), key=lambda number: (-promise(passages[number]), number))
+    order = sorted(range(len(passages)), key=lambda number: (-passages[number].promise, number))
     kept: list[int] = []
     holders: dict[str, list[set[str]]] = defaultdict(list)  # texts by each of their first lines
     for number in order:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from satchel import ids
 from satchel.packing.pack import Item, Section
-from satchel.packing.selection import Pick, promise
+from satchel.packing.selection import Pick
 from satchel.storage.records import FileRecord
 from satchel.types import ChunkKind, Passage
 
@@ -118,7 +118,7 @@ class ItemMaker:
         return found
 
     def _item(self, run: Sequence[Pick]) -> Item:
-        leading = max(run, key=lambda pick: (pick.whole, pick.passage.fit, -pick.start_line))
+        leading = max(run, key=lambda pick: (pick.whole, pick.passage.promise, -pick.start_line))
         passage = leading.passage
         first, last = min(pick.start_line for pick in run), max(pick.end_line for pick in run)
         content, content_hash = self._text(passage.path, first, last)
@@ -137,7 +137,7 @@ class ItemMaker:
             kind=kind.value,
             symbol=symbol,
             section=leading.section,
-            score=round(promise(passage) / self.best, 4) if self.best else 0.0,
+            score=round(passage.promise / self.best, 4) if self.best else 0.0,
             language=record.language,
             reasons=_reasons(run),
             imports=self.reading.imports(passage.path, content) if self.plan.with_imports else (),

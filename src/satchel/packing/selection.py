@@ -1,15 +1,13 @@
 """Which pieces to take, in which order: the most relevance for the room it takes.
 
 First a map: the line that names the best piece of each of the first files, so that every file that may matter
-is at least mentioned. Then whole pieces, the most promising for their size first; each piece taken from a
-file makes its next one less urgent. A section that has its share waits until the others had theirs. Of a
-promising piece that does not fit, the best part is taken; what does not fit either is passed over, and a
-smaller piece may still fit.
+is at least mentioned. Then whole pieces, those first that promise most of the answer for their size. A
+section that has its share waits until the others had theirs. Of a promising piece that does not fit, the best
+part is taken; what does not fit either is passed over, and a smaller piece may still fit.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -17,13 +15,11 @@ from typing import NamedTuple
 from satchel.packing.pack import DropReason, Section
 from satchel.types import Passage
 
-_AGAIN = 0.87  # what the next piece of the same file is worth against the last
-_SIZE = 0.5  # exponent: a piece twice as long must promise 1.4 times as much
-_FIXED_CHARS = 320  # of a piece, however short: its citation, and the reader's attention
-_WORTH_A_PART = 0.3  # of the best promise; what is below is left out when it does not fit whole
+_FIXED_CHARS = 120  # of a piece, however short: its citation
+_WORTH_A_PART = 0.1  # of the best promise; what is below is left out when it does not fit whole
 _PART_CHARS = (1200, 600, 300)
 _FAINT = 0.05  # of the best promise; what is below waits for the rest of every section
-_WEAK = 0.0002  # of the best promise; what is below says nothing about the question
+_WEAK = 0.002  # of the best promise; what is below is named at most: it says next to nothing
 
 
 class Pick(NamedTuple):
@@ -65,19 +61,13 @@ class Selection:
         self.room = room
         self.picks: dict[int, Pick] = {}  # by the number of the passage, in the order taken
         self.dropped: dict[int, DropReason] = {}
-        self._of_file: Counter[str] = Counter()
         self._of_section: Counter[Section] = Counter()
-        self._promises = [promise(passage) for passage in passages]
-        self._worth = [
-            promised / (passage.size + _FIXED_CHARS) ** _SIZE
-            for promised, passage in zip(self._promises, passages, strict=True)
-        ]
         self._taken: set[int] = set()  # what was taken beyond its signature
-        best = self._best = max(self._promises, default=0.0)
-        for number, promised in enumerate(self._promises):
+        self._best = max((passage.promise for passage in passages), default=0.0)
+        for number in range(len(passages)):
             if not caps[sections[number]]:
                 self.dropped[number] = DropReason.CAP
-            elif promised < _WEAK * best:
+            elif self._is_weak(number):
                 self.dropped[number] = DropReason.WEAK
 
     def map(self, files: int) -> None:
@@ -85,10 +75,11 @@ class Selection:
         for number in self._best_of_files(files):
             passage = self.passages[number]
             line = passage.head[0]
-            if number not in self.dropped and passage.end_line > passage.start_line:
+            if self.dropped.get(number) is not DropReason.CAP and passage.end_line > passage.start_line:
                 pick = Pick(passage, self.sections[number], line, line)
                 if self.take(pick):
                     self.picks[number] = pick
+                    self.dropped.pop(number, None)
 
     def fill(self, limit: int = 0) -> None:
         """Take whole pieces while they fit; `limit` says how many at most, if it is not 0. What did not fit
@@ -99,7 +90,7 @@ class Selection:
         waiting = [
             number
             for number in range(len(self.passages))
-            if number not in self.dropped and not self._is_whole(number)
+            if number not in self.dropped and not self._is_whole(number) and not self._is_weak(number)
         ]
         for number in self._urgent(waiting):
             if limit and len(self._taken) >= limit and number not in self._taken:
@@ -118,7 +109,6 @@ class Selection:
                 self.picks[number] = pick
                 if number not in self._taken:
                     self._taken.add(number)
-                    self._of_file[passage.path] += 1
                     self._of_section[pick.section] += 1
                 return True
         return False
@@ -127,8 +117,7 @@ class Selection:
         """The lines of a piece, then those of ever smaller parts, looked for only when they are needed."""
         passage = self.passages[number]
         yield passage.start_line, passage.end_line
-        promised = self._promises[number]
-        if self._best and promised >= _WORTH_A_PART * self._best and number not in self._taken:
+        if self._best and passage.promise >= _WORTH_A_PART * self._best and number not in self._taken:
             for chars in _PART_CHARS:
                 if chars < passage.size and chars <= self.room():
                     yield self.part(passage, chars)
@@ -139,53 +128,36 @@ class Selection:
         self.dropped[number] = DropReason.BUDGET
         if number in self._taken:
             self._taken.remove(number)
-            self._of_file[pick.passage.path] -= 1
             self._of_section[pick.section] -= 1
 
     def _urgent(self, waiting: Sequence[int]) -> Iterator[int]:
-        """Numbers by what they are worth now. Those of full sections, and the faint, come when the others
-        are done: no section starves another, and none leaves room unused."""
+        """Numbers by what they promise for their size. Those of full sections, and the faint, come when the
+        others are done: no section starves another, and none leaves room unused."""
         later: list[int] = []
-        least = _FAINT * max((self._promises[number] for number in waiting), default=0.0)
-        for number in self._by_gain(waiting):
+        least = _FAINT * max((self.passages[number].promise for number in waiting), default=0.0)
+        for number in sorted(waiting, key=lambda number: (-self._density(number), number)):
             section = self.sections[number]
-            if self._of_section[section] >= self.caps[section] or self._promises[number] < least:
+            if self._of_section[section] >= self.caps[section] or self.passages[number].promise < least:
                 later.append(number)
             else:
                 yield number
-        yield from self._by_gain(later)
+        yield from later
 
-    def _by_gain(self, numbers: Sequence[int]) -> Iterator[int]:
-        heap = [self._gain(number) for number in numbers]
-        heapq.heapify(heap)
-        while heap:
-            known = heapq.heappop(heap)
-            number = known[1]
-            if known[2] != self._of_file[self.passages[number].path]:  # others of its file were taken
-                now = self._gain(number)
-                if now[0] != known[0]:
-                    heapq.heappush(heap, now)
-                    continue
-            yield number
-
-    def _gain(self, number: int) -> tuple[float, int, int]:
-        """What a piece is worth now, the most first in order; its number; the pieces taken of its file."""
-        taken = self._of_file[self.passages[number].path]
-        return -round(float(self._worth[number] * _AGAIN**taken), 9), number, taken
+    def _density(self, number: int) -> float:
+        passage = self.passages[number]
+        return round(passage.promise / (passage.size + _FIXED_CHARS), 12)
 
     def _best_of_files(self, files: int) -> list[int]:
         best: dict[int, int] = {}
         for number, passage in enumerate(self.passages):
             if passage.rank < files:
                 held = best.setdefault(passage.rank, number)
-                if passage.fit > self.passages[held].fit:
+                if passage.promise > self.passages[held].promise:
                     best[passage.rank] = number
         return [best[rank] for rank in sorted(best)]
 
+    def _is_weak(self, number: int) -> bool:
+        return self.passages[number].promise < _WEAK * self._best
+
     def _is_whole(self, number: int) -> bool:
         return number in self.picks and self.picks[number].whole
-
-
-def promise(passage: Passage) -> float:
-    """What a passage is worth, whatever its size."""
-    return passage.certainty * passage.fit

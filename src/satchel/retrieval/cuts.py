@@ -36,6 +36,7 @@ class Cut(NamedTuple):
     chunks: tuple[ChunkRecord, ...]
     first: int
     last: int
+    size: int  # characters
     names: frozenset[str]  # of what is in it
     defined: tuple[str, ...]  # the names of definitions, as often as they are defined
 
@@ -43,7 +44,6 @@ class Cut(NamedTuple):
 class Traits(NamedTuple):
     """What a pack says of such lines."""
 
-    size: int
     chunk_id: str
     head: tuple[int, int]
     names: tuple[tuple[int, ChunkKind, str], ...]
@@ -100,10 +100,13 @@ def is_definition(chunk: ChunkRecord) -> bool:
     return bool(chunk.title_path) and chunk.kind in DEFINITIONS
 
 
-def _cut(start: int, stop: int, chunks: Sequence[ChunkRecord], first: int, last: int) -> Cut:
+def _cut(
+    start: int, stop: int, chunks: Sequence[ChunkRecord], first: int, last: int, lines: Sequence[str]
+) -> Cut:
+    size = sum(map(len, lines[first - 1 : last]))
     names = frozenset(chunk.title_path[-1] for chunk in chunks if chunk.title_path)
     defined = tuple(chunk.title_path[-1] for chunk in chunks if is_definition(chunk))
-    return Cut(start, stop, tuple(chunks), first, last, names, defined)
+    return Cut(start, stop, tuple(chunks), first, last, size, names, defined)
 
 
 def _cuts(corpus: Corpus, at: int) -> Iterator[Cut]:
@@ -124,20 +127,20 @@ def _cuts(corpus: Corpus, at: int) -> Iterator[Cut]:
             size = sum(map(len, lines[longest.start_line - 1 : longest.end_line]))
             step = stop - start if size <= _WHOLE_CHARS else 1
             for unit in range(start, stop, step):
-                yield _cut(unit, unit + step, (longest,), units[unit][0], units[unit + step - 1][1])
+                yield _cut(unit, unit + step, (longest,), units[unit][0], units[unit + step - 1][1], lines)
             start = stop
         else:
             inside = position
             while inside < len(chunks) and chunks[inside].start_line <= last:
                 inside += 1
-            yield _cut(start, start + 1, chunks[position:inside], first, last)
+            yield _cut(start, start + 1, chunks[position:inside], first, last, lines)
             start += 1
 
 
 def _unit_cut(corpus: Corpus, at: int, unit: int) -> Cut:
     first, last = _unit_lines(corpus, at)[unit]
-    chunks = corpus.snapshot.chunks(corpus.files[at].path, first, last)
-    return _cut(unit, unit + 1, chunks, first, last)
+    path = corpus.files[at].path
+    return _cut(unit, unit + 1, corpus.snapshot.chunks(path, first, last), first, last, corpus.lines(path))
 
 
 def _unit_lines(corpus: Corpus, at: int) -> list[tuple[int, int]]:
@@ -153,7 +156,6 @@ def _traits(corpus: Corpus, path: str, cut: Cut) -> Traits:
     head = _head(corpus, path, cut)
     is_cut = cut.chunks[0].start_line < cut.first or cut.chunks[-1].end_line > cut.last
     return Traits(
-        size=sum(map(len, corpus.lines(path)[cut.first - 1 : cut.last])),
         chunk_id=_id(cut),
         head=head,
         names=tuple(

@@ -1,23 +1,18 @@
-"""Which pieces of the best files may enter a pack, and how well does each fit the question?
-
-Beside its own words a passage is vouched for by its neighbours, and by what it refers to or is referred to
-from: what has to be read or changed often lies next to what the question describes.
-"""
+"""Which pieces of the best files may enter a pack, and how much of the answer does each promise to hold?"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from satchel import ids
+from satchel.retrieval import piece_signals, ranker
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.cuts import Cut, FileCuts, cut_file, cut_unit, is_definition, qualified
-from satchel.retrieval.evidence import saturated, summed
+from satchel.retrieval.cuts import Cut, cut_file, cut_unit, is_definition, qualified
+from satchel.retrieval.piece_signals import Piece
 from satchel.retrieval.question import Question
-from satchel.retrieval.signals.mentions import resolve
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
 from satchel.retrieval.views import View
@@ -27,61 +22,64 @@ from satchel.types import Passage
 if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
 
+PASSAGES = "passages"  # the file of their weights
 IN_DETAIL = 20  # files of which every piece is looked at
-_IN_NAME = 2.0  # a word in a name counts like two more in the text
-_LONG = 0.5  # how much a long passage is held against it
-_GRID = 1 << 20  # libraries differ in the last bit of an exponential
-_OVERALL, _WITHIN = 0.6, 0.4  # the share of the fit among all passages, and among those of the file
-_BESIDE = 0.3  # what a neighbour's words vouch for
-_REFERRED = 0.2  # what the words of a passage vouch for that refers to it, or that it refers to
-_TOO_COMMON = 4  # passages that define the same name; above this a reference tells nothing
-_NAMED = 0.35  # it defines what the question names
-_TITLE_NAME, _PROSE_NAME, _CODE_NAME = 1.0, 0.7, 0.4
-_PINNED = 0.6  # the question points at its lines
-_LINKED, _TRACED, _CALLED = 2.0, 1.0, 0.8  # by a link with lines, a stack frame, the function of a frame
+_DIGITS = 9  # of a promise: libraries differ in the last bit of an exponential
 _NOT_NAMED = 0.5  # what stands beside the definition that a question names
 
 
-class _Piece(NamedTuple):
-    """A passage before it is weighed."""
-
-    rank: int
-    at: int  # its file among the candidates
-    units: range  # among those of the candidates
-    cut: Cut
-    file: FileCuts
-    number: int  # of the cut in its file
-
-
 def passages(
-    context: Context, scores: Floats, *, files: int, count: int, in_detail: int = IN_DETAIL
+    context: Context,
+    signals: Mapping[str, Floats],
+    weights: Mapping[str, float],
+    *,
+    files: int,
+    count: int,
+    in_detail: int = IN_DETAIL,
 ) -> list[Passage]:
     """The `count` most promising passages of the best files, and the best one of each of these files; best
     file first, in the order of their lines. Of files after the first `in_detail` only one is looked at."""
-    order = np.argsort(-scores, kind="stable")[:files].tolist()
-    pieces = [piece for rank, at in enumerate(order[:in_detail]) for piece in _pieces(context, rank, at)]
-    pieces += _best_units(context, order, in_detail)
+    pieces, found, scores = best_pieces(context, signals, weights, files, in_detail)
     if not pieces:
         return []
-    held, names = _held(context, pieces)
-    pointed = _Pointing(context).all_at(pieces)
-    fit = np.round(_fit(context, pieces, held) + [worth for worth, _ in pointed], 6)
-    certainty = np.round(np.exp(scores[order] - scores[order[0]]) * _GRID) / _GRID
-    promise = fit * certainty[[piece.rank for piece in pieces]]
-    best = _best_of_each_file(pieces, fit)
+    worth = ranker.score(found, weights, len(pieces))
+    promise = np.round(np.exp(worth - worth.max()), _DIGITS)
+    best = _best_of_each_file(pieces, promise)
+    question = context.question
+    named = {question.symbol, *question.title_names, *question.prose_names, *question.code_names}
     chosen = {*np.argsort(-promise, kind="stable")[:count].tolist(), *best.values()}
     return [
         _passage(
             context,
             pieces[number],
-            certainty=float(certainty[pieces[number].rank]),
+            promise=float(promise[number]),
             score=round(float(scores[pieces[number].at]), 4),
-            fit=float(fit[number]),
-            asked=bool(names[number]) or best[pieces[number].rank] == number,
-            reasons=(*pointed[number][1], "words") if held[number] else pointed[number][1] or ("file",),
+            asked=bool(found["piece_names"][number]) or best[pieces[number].rank] == number,
+            reasons=tuple(_reasons(pieces[number], found, number, named)),
         )
         for number in sorted(chosen)
     ]
+
+
+def best_pieces(
+    context: Context, signals: Mapping[str, Floats], weights: Mapping[str, float], files: int, in_detail: int
+) -> tuple[list[Piece], dict[str, Floats], Floats]:
+    """The pieces of the best files, their signals, and the scores of all candidates."""
+    scores = ranker.score(signals, weights, context.count)
+    order = np.argsort(-scores, kind="stable")[:files].tolist()
+    pieces = [piece for rank, at in enumerate(order[:in_detail]) for piece in _pieces(context, rank, at)]
+    pieces += _best_units(context, order, in_detail)
+    found = piece_signals.compute(context, pieces, signals, scores) if pieces else {}
+    return pieces, found, scores
+
+
+def _reasons(piece: Piece, found: Mapping[str, Floats], number: int, named: set[str]) -> Iterator[str]:
+    """What speaks for a piece, strongest first."""
+    if not piece.cut.names.isdisjoint(named):
+        yield "defines_named"
+    if found["piece_linked"][number] or found["piece_traced"][number]:
+        yield "pointed_at"
+    yield "words" if found["piece_words"][number] else "file"
 
 
 def by_chunk(corpus: Corpus, passage: Passage, symbol: str) -> Iterator[Passage]:
@@ -96,7 +94,7 @@ def by_chunk(corpus: Corpus, passage: Passage, symbol: str) -> Iterator[Passage]
         yield passage._replace(
             start_line=chunk.start_line,
             end_line=chunk.end_line,
-            fit=round(passage.fit * (1.0 if is_asked else _NOT_NAMED), 6),
+            promise=passage.promise * (1.0 if is_asked else _NOT_NAMED),
             size=sum(map(len, lines[chunk.start_line - 1 : chunk.end_line])),
             chunk_id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest),
             kind=chunk.kind,
@@ -110,11 +108,10 @@ def by_chunk(corpus: Corpus, passage: Passage, symbol: str) -> Iterator[Passage]
 
 def _passage(
     context: Context,
-    piece: _Piece,
+    piece: Piece,
     *,
-    certainty: float,
+    promise: float,
     score: float,
-    fit: float,
     asked: bool,
     reasons: tuple[str, ...],
 ) -> Passage:
@@ -126,10 +123,9 @@ def _passage(
         start_line=piece.cut.first,
         end_line=piece.cut.last,
         rank=piece.rank,
-        certainty=certainty,
+        promise=promise,
         score=score,
-        fit=fit,
-        size=traits.size,
+        size=piece.cut.size,
         chunk_id=traits.chunk_id,
         kind=naming.kind,
         name=qualified(naming),
@@ -146,15 +142,15 @@ def _passage(
     )
 
 
-def _pieces(context: Context, rank: int, at: int) -> Iterator[_Piece]:
+def _pieces(context: Context, rank: int, at: int) -> Iterator[Piece]:
     """A candidate, cut into passages."""
     start = int(context.evidence.unit_starts[at])
     file = cut_file(context.corpus, int(context.evidence.files[at]))
     for number, cut in enumerate(file.cuts):
-        yield _Piece(rank, at, range(start + cut.start, start + cut.stop), cut, file, number)
+        yield Piece(rank, at, range(start + cut.start, start + cut.stop), cut, file, number)
 
 
-def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[_Piece]:
+def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[Piece]:
     """Of each further candidate the unit with the best words."""
     evidence = context.evidence
     worth = np.round(evidence.by_unit(unit_worth(context), View.BLEND), 6) if start < len(order) else None
@@ -165,137 +161,15 @@ def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[
         if len(own):
             unit = int(np.argmax(own))
             file = cut_unit(context.corpus, int(evidence.files[at]), unit)
-            yield _Piece(rank, at, range(first + unit, first + unit + 1), file.cuts[0], file, 0)
+            yield Piece(rank, at, range(first + unit, first + unit + 1), file.cuts[0], file, 0)
 
 
-def _held(context: Context, pieces: Sequence[_Piece]) -> tuple[Floats, Floats]:
-    """What the question's words are worth in each passage, and in its names."""
-    evidence, corpus = context.evidence, context.corpus
-    owner = np.full(len(evidence.places), -1, np.int64)
-    for number, piece in enumerate(pieces):
-        owner[piece.units.start : piece.units.stop] = number
-    lengths = corpus.body_lengths[evidence.places].astype(np.float64)
-    lengths += corpus.comment_lengths[evidence.places]
-    inside = owner >= 0
-    length = summed(owner[inside], lengths[inside], len(pieces))
-    mean = max(1.0, float(length.sum()) / len(pieces))
-    entries = owner[evidence.unit] >= 0
-    passage, term = owner[evidence.unit[entries]], evidence.term[entries]
-    body = evidence.body[entries] / (1.0 - _LONG + _LONG * length[passage] / mean)
-    weights = evidence.weights[View.BLEND] * evidence.unit_rarity
-    count = len(weights)
-    held, names = np.zeros(len(pieces)), np.zeros(len(pieces))
-    for total, frequency in (
-        (held, body + _IN_NAME * evidence.name[entries]),
-        (names, evidence.name[entries]),
-    ):
-        table = saturated(summed(passage * count + term, frequency, len(pieces) * count))
-        for column in np.flatnonzero(weights).tolist():  # added in this order on every machine
-            total += weights[column] * table[column::count]
-    return held, names
-
-
-def _fit(context: Context, pieces: Sequence[_Piece], held: Floats) -> Floats:
-    ranks = np.array([piece.rank for piece in pieces])
-    best = np.zeros(int(ranks.max()) + 1)
-    np.maximum.at(best, ranks, held)
-    own = held / max(float(held.max()), 1e-9)
-    beside = np.zeros(len(pieces))
-    same = ranks[1:] == ranks[:-1]
-    beside[1:] = np.where(same, own[:-1], 0.0)
-    beside[:-1] = np.maximum(beside[:-1], np.where(same, own[1:], 0.0))
-    to, back = np.zeros(len(pieces)), np.zeros(len(pieces))
-    for source, target in _references(context, pieces):
-        to[target] = max(to[target], own[source])
-        back[source] = max(back[source], own[target])
-    fit: Floats = _OVERALL * own + _WITHIN * held / np.maximum(best[ranks], 1e-9)
-    return fit + _BESIDE * beside + _REFERRED * (to + back)
-
-
-def _references(context: Context, pieces: Sequence[_Piece]) -> set[tuple[int, int]]:
-    """Pairs of passages of which the first uses a name that the second defines."""
-    defining: dict[str, list[int]] = defaultdict(list)
-    firsts: dict[int, int] = {}
-    for number, piece in enumerate(pieces):
-        firsts.setdefault(piece.rank, number)
-        for name in piece.cut.defined:
-            defining[name].append(number)
-    telling = {name: numbers for name, numbers in defining.items() if len(numbers) <= _TOO_COMMON}
-    found: set[tuple[int, int]] = set()
-    for first in firsts.values():
-        file = pieces[first].file
-        if len(file.cuts) < 2:  # nothing else of this file is looked at
-            continue
-        users = file.users(context.corpus)
-        for name in telling.keys() & users.keys():
-            sources = (first + number for number in users[name])
-            found.update(
-                (source, target) for source in sources for target in telling[name] if source != target
-            )
-    return found
-
-
-def _best_of_each_file(pieces: Sequence[_Piece], fit: Floats) -> dict[int, int]:
+def _best_of_each_file(pieces: Sequence[Piece], promise: Floats) -> dict[int, int]:
     best: dict[int, int] = {}
     for number, piece in enumerate(pieces):
-        if piece.rank not in best or fit[number] > fit[best[piece.rank]]:
+        if piece.rank not in best or promise[number] > promise[best[piece.rank]]:
             best[piece.rank] = number
     return best
-
-
-class _Pointing:
-    """What the question says of lines, beyond its words: the names in it, and the places that it links to."""
-
-    def __init__(self, context: Context) -> None:
-        question = context.question
-        self.question = question
-        self.title = frozenset((*question.title_names, question.symbol))
-        self.prose = frozenset(question.prose_names)
-        self.code = frozenset(question.code_names)
-        self.names = self.title | self.prose | self.code
-        paths = {item.path for item in question.mentions} | {item.path for item in question.frames}
-        self.meant = {path: {at for at, _ in resolve(context, path, 1)} for path in paths}
-        self.files = frozenset[int]().union(*self.meant.values())
-
-    def all_at(self, pieces: Iterable[_Piece]) -> list[tuple[float, tuple[str, ...]]]:
-        """What is said of each piece: of most of them, nothing."""
-        return [
-            (0.0, ())
-            if piece.at not in self.files and self.names.isdisjoint(piece.cut.names)
-            else self._at(piece)
-            for piece in pieces
-        ]
-
-    def _at(self, piece: _Piece) -> tuple[float, tuple[str, ...]]:
-        names = piece.cut.names
-        worth, reasons = 0.0, []
-        named = max(
-            _TITLE_NAME * (not names.isdisjoint(self.title)),
-            _PROSE_NAME * (not names.isdisjoint(self.prose)),
-            _CODE_NAME * (not names.isdisjoint(self.code)),
-        )
-        if named:
-            worth += _NAMED * named
-            reasons.append("defines_named")
-        pinned = max(
-            (worth for path, worth in self._pins(piece) if piece.at in self.meant[path]), default=0.0
-        )
-        if pinned:
-            worth += _PINNED * pinned
-            reasons.append("pointed_at")
-        return worth, tuple(reasons)
-
-    def _pins(self, piece: _Piece) -> Iterator[tuple[str, float]]:
-        """The paths by which the question may mean these lines."""
-        first, last = piece.cut.first, piece.cut.last
-        for mention in self.question.mentions:
-            if mention.first_line and first <= mention.last_line and mention.first_line <= last:
-                yield mention.path, _LINKED
-        for frame in self.question.frames:
-            if first <= frame.line <= last:
-                yield frame.path, _TRACED
-            elif frame.function in piece.cut.names:
-                yield frame.path, _CALLED
 
 
 def _naming(cut: Cut, question: Question) -> ChunkRecord:

@@ -1,0 +1,260 @@
+"""Questions with known answers → what the signals of a piece weigh when a pack is filled.
+
+    pieces.py dump --queries dev.jsonl --copies COPIES --index INDEXES --folds folds.json --out pieces.npz
+    pieces.py fit pieces.npz --extra more.npz --folds folds.json --out …/retrieval/weights/passages.json \\
+        --all-folds all_folds.json
+
+A piece's share of the answer is the softmax of its weighted signals over all pieces looked at; the weights
+make these shares as near as can be to the lines that the answer has in each. Of an answer that names only
+files the pieces share as the weights found so far say: it teaches which files hold answers, not which lines.
+`dump` keeps the signals, each repository's files ranked by weights that never saw it. `fit` leaves each
+repository out once, says how likely the true answers then are, and writes the weights of all questions
+together; `--all-folds` joins those of each repository with its weights of files, for `packs.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fit import Sort
+from fit import importance_of as weighed
+from listwise import Lists, Loss
+from questions import SHORT, Group, Question, add_arguments, each, read_groups
+from run import Folds, read_folds
+
+from satchel.engine import Engine
+from satchel.evaluation.cases import Gold
+from satchel.retrieval import candidates, ranker
+from satchel.retrieval.filters import Filters
+from satchel.retrieval.passages import best_pieces
+from satchel.retrieval.piece_signals import Piece
+from satchel.retrieval.search import look_closely
+from satchel.settings import QUALITY
+
+FILES = 20  # that pieces are looked at of
+DIGITS = 4  # of a weight
+ROUNDS = 4  # of sharing and fitting; later ones change nothing that counts
+
+Floats = NDArray[np.float64]
+
+
+class Looked(NamedTuple):
+    """The signals of a question's pieces, and the share of the answer's lines that each holds."""
+
+    repository: str
+    set: str
+    has_lines: bool
+    values: dict[str, NDArray[np.float32]]
+    targets: Floats
+
+
+class Pieces(NamedTuple):
+    """Many questions laid end to end, as they are kept."""
+
+    names: list[str]
+    repositories: list[str]
+    sets: list[str]
+    has_lines: NDArray[np.bool_]
+    lists: Lists
+
+
+def look(group: Group, *, as_is: bool, folds: Folds) -> list[Looked]:
+    """A close look at each question of a group."""
+    (engine,) = group.engines([QUALITY], as_is=as_is)
+    with engine:
+        return [looked for question in group.questions if (looked := look_at(engine, question, folds))]
+
+
+def look_at(engine: Engine, question: Question, folds: Folds) -> Looked | None:
+    """The pieces of one question; None if none of them is of the answer."""
+    context = look_closely(engine.corpus(), question.case.query, Filters(), candidates.CANDIDATES)
+    if context is None:
+        return None
+    weights = folds.get(question.repository) or ranker.weights(QUALITY)
+    pieces, signals, _ = best_pieces(context, ranker.signals(context), weights, FILES, FILES)
+    has_lines = any(gold.start_line for gold in question.case.gold)
+    held = [
+        float(sum(_held(gold, piece, has_lines) for gold in question.case.gold if gold.is_at(path)))
+        for piece in pieces
+        for path in (question.prefix + context.records[piece.at].path,)
+    ]
+    if not any(held):
+        return None
+    values = {name: signals[name].astype(np.float32) for name in sorted(signals)}
+    return Looked(question.repository, question.case.set, has_lines, values, np.array(held) / sum(held))
+
+
+def _held(gold: Gold, piece: Piece, has_lines: bool) -> int:
+    """How many lines of an answer a piece holds; without lines all pieces of its file hold the same."""
+    if not has_lines:
+        return 1
+    return max(0, min(gold.end_line, piece.cut.last) - max(gold.start_line, piece.cut.first) + 1)
+
+
+def write(path: Path, found: Sequence[Looked]) -> None:
+    """Keep what was seen."""
+    names = list(found[0].values)
+    np.savez_compressed(
+        path,
+        names=np.array(names),
+        repositories=np.array([item.repository for item in found]),
+        sets=np.array([item.set for item in found]),
+        has_lines=np.array([item.has_lines for item in found]),
+        counts=np.array([len(item.targets) for item in found]),
+        values=np.concatenate([np.stack([item.values[name] for name in names], 1) for item in found]),
+        targets=np.concatenate([item.targets for item in found]),
+    )
+
+
+def read(path: Path) -> Pieces:
+    """What was kept."""
+    with np.load(path) as kept:
+        counts = kept["counts"]
+        lists = Lists(
+            kept["values"].astype(np.float64), kept["targets"].astype(np.float64), np.cumsum(counts) - counts
+        )
+        names, repositories, sets = (kept[name].tolist() for name in ("names", "repositories", "sets"))
+        return Pieces(names, repositories, sets, kept["has_lines"], lists)
+
+
+def joined(files: Sequence[Pieces], without: Sequence[str]) -> Pieces:
+    """Several files as one, some signals left out."""
+    names = [name for name in files[0].names if name not in without]
+    columns = [[file.names.index(name) for name in names] for file in files]
+    counts = np.concatenate([file.lists.counts for file in files])
+    lists = Lists(
+        np.concatenate([file.lists.values[:, at] for file, at in zip(files, columns, strict=True)]),
+        np.concatenate([file.lists.targets for file in files]),
+        np.cumsum(counts) - counts,
+    )
+    repositories = [name for file in files for name in file.repositories]
+    sets = [name for file in files for name in file.sets]
+    return Pieces(names, repositories, sets, np.concatenate([file.has_lines for file in files]), lists)
+
+
+def likelihood(pieces: Pieces, number: int, weights: Floats) -> float:
+    """The mean logarithm of the shares that these weights give to the true lines of a question."""
+    start = int(pieces.lists.starts[number])
+    rows = slice(start, start + int(pieces.lists.counts[number]))
+    scores = pieces.lists.values[rows] @ weights
+    scores -= scores.max()
+    targets = pieces.lists.targets[rows]
+    return float((targets * (scores - np.log(np.exp(scores).sum()))).sum())
+
+
+def shared(pieces: Pieces, weights: Floats) -> Pieces:
+    """The same, the pieces of answers without lines sharing as these weights say."""
+    targets = pieces.lists.targets.copy()
+    for number in np.flatnonzero(~pieces.has_lines).tolist():
+        start = int(pieces.lists.starts[number])
+        rows = slice(start, start + int(pieces.lists.counts[number]))
+        scores = pieces.lists.values[rows] @ weights
+        shares = np.exp(scores - scores.max()) * (targets[rows] > 0)
+        targets[rows] = shares / shares.sum()
+    return pieces._replace(lists=pieces.lists._replace(targets=targets))
+
+
+def importance_of(pieces: Pieces, own: int, options: argparse.Namespace) -> Floats:
+    """Short questions, reports and the questions of further dumps each count 1 in all, times their factor."""
+    sorts = [
+        Sort.EXTRA if number >= own else Sort.SHORT if name == SHORT else Sort.ISSUE
+        for number, name in enumerate(pieces.sets)
+    ]
+    factors = {Sort.SHORT: options.short_weight, Sort.ISSUE: 1.0, Sort.EXTRA: options.extra_weight}
+    return weighed(sorts, factors)
+
+
+def fit(options: argparse.Namespace) -> None:
+    """Fit, say how likely the true answers are, write."""
+    files = [read(path) for path in (options.pieces, *options.extra)]
+    own = len(files[0].sets)
+    pieces = joined(files, options.without)
+    importance = importance_of(pieces, own, options)
+    best = Loss(pieces.lists, importance * pieces.has_lines, options.l2).minimum()
+    for _ in range(ROUNDS):
+        pieces = shared(pieces, best)
+        best = Loss(pieces.lists, importance, options.l2).minimum(best)
+    owners = np.array(pieces.repositories)
+    folds: dict[str, Floats] = {}
+    for repository in sorted(set(pieces.repositories[:own])):
+        folds[repository] = Loss(pieces.lists, importance * (owners != repository), options.l2).minimum(best)
+    found: dict[str, list[float]] = defaultdict(list)
+    for number in range(own):
+        found[pieces.sets[number]].append(likelihood(pieces, number, folds[owners[number]]))
+    told = {name: round(sum(values) / len(values), DIGITS) for name, values in sorted(found.items())}
+    print("mean log likelihood of the true pieces, repository left out:", told)
+    weights = _named(pieces, best)
+    for name, value in sorted(weights.items(), key=lambda item: item[1]):
+        print(f"{name:28}{value:8.3f}")
+    sets = Counter(pieces.sets)
+    kept = {
+        "fitted_on": ", ".join(f"{count} {name}" for name, count in sorted(sets.items()))
+        + f" questions of {len(set(pieces.repositories))} repositories",
+        "l2": options.l2,
+        "factors": {"extra": options.extra_weight, "issue": 1.0, "short": options.short_weight},
+        "cross_validated": told,
+        "weights": weights,
+    }
+    options.out.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
+    if options.all_folds:
+        of_files: Mapping[str, Mapping[str, float]] = read_folds(options.folds)
+        every = {
+            repository: {**of_files[repository], **_named(pieces, folds.get(repository, best))}
+            for repository in sorted(of_files)
+        }
+        options.all_folds.write_bytes(msgspec.json.format(msgspec.json.encode(every), indent=1) + b"\n")
+
+
+def _named(pieces: Pieces, weights: Floats) -> dict[str, float]:
+    return {name: round(float(value), DIGITS) for name, value in zip(pieces.names, weights, strict=True)}
+
+
+def dump(options: argparse.Namespace) -> None:
+    """Look, and keep what was seen."""
+    folds = read_folds(options.folds)
+    groups = read_groups(options)
+    found = list(each(functools.partial(look, as_is=options.as_is, folds=folds), groups, options.jobs))
+    write(options.out, found)
+    print(f"{len(found)} questions, {sum(len(item.targets) for item in found)} pieces")
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    steps = parser.add_subparsers(required=True)
+    step = steps.add_parser("dump", help="the signals of the pieces of every question")
+    add_arguments(step)
+    step.add_argument("--folds", type=Path, help="weights of files by repository, of fit.py")
+    step.add_argument("--out", type=Path, required=True)
+    step.set_defaults(run=dump)
+    step = steps.add_parser("fit", help="the weights that these signals give")
+    step.add_argument("pieces", type=Path, help="the dump of the development questions")
+    step.add_argument("--extra", type=Path, action="append", default=[], help="a further dump to learn from")
+    step.add_argument("--extra-weight", type=float, default=1.0)
+    step.add_argument("--short-weight", type=float, default=1.0)
+    step.add_argument("--without", action="append", default=[], help="a signal to leave out")
+    step.add_argument("--l2", type=float, default=1e-3)
+    step.add_argument("--folds", type=Path, help="weights of files by repository")
+    step.add_argument("--all-folds", type=Path, help="write the weights of files and pieces here")
+    step.add_argument("--out", type=Path, required=True, help="the file of weights")
+    step.set_defaults(run=fit)
+    options = parser.parse_args()
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()
