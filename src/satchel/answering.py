@@ -39,7 +39,7 @@ _ALL = 1_000_000  # pieces: which are of a kind is known only when they are cut
 _LEAST_MAPPED, _MOST_MAPPED = 10, 40  # files that are at least named
 _CHARS_PER_MAPPED = 1_200  # one more for so much more room
 _CHARS_PER_MAPPED_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
-_CHARS_PER_NAME = 500  # however little room there is: the map is to take a quarter of it at most
+_CHARS_PER_NAME = 700  # however little room there is: the map is to take a fifth of it at most
 _CHARS_PER_TOKEN = 4
 _MOST_QUERIES = 3  # that are proposed
 _CLEAR = 0.7  # how sure it must be what a question asks for before that decides
@@ -84,6 +84,10 @@ def _imported(written: str) -> list[str]:
     """The names that an import may bring in: its last parts."""
     parts = [part for part in written.replace("::", ".").replace("/", ".").split(".") if part.isidentifier()]
     return parts[-1:]
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 class Question:
@@ -298,7 +302,7 @@ class Question:
         """Names that some pieces use, and where they are defined."""
         spans = [(piece.path, piece.start_line, piece.end_line) for piece in pieces]
         return tuple(
-            Suggestion(item.name, f"used here {item.uses} times, defined at {item.path}:{item.line}")
+            Suggestion(item.name, f"used here {_times(item.uses)}, defined at {item.path}:{item.line}")
             for item in unexplained(self.corpus, spans)
             if item.name != self.query
         )

@@ -75,12 +75,12 @@ class ItemMaker:
         return items
 
     def _missing_heads(self, picks: Sequence[Pick]) -> Iterator[Pick]:
-        """The signatures of long definitions of which only windows are shown."""
+        """The signatures of long definitions of which only windows or parts are shown."""
         covered: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for pick in picks:
             covered[pick.passage.path].append((pick.start_line, pick.end_line))
         for pick in picks:
-            first, last = pick.passage.head
+            first, last = _head(pick)
             if not pick.passage.whole or (not pick.whole and pick.start_line > first):
                 shown = covered[pick.passage.path]
                 if not any(start <= first <= end for start, end in shown):
@@ -164,6 +164,16 @@ def _clash(one: Pick, other: Pick) -> bool:
         and one.start_line <= other.end_line
         and other.start_line <= one.end_line
     )
+
+
+def _head(pick: Pick) -> tuple[int, int]:
+    """The lines that say what a pick is of; of a part of several definitions, the line of the last one that
+    starts before its end."""
+    passage = pick.passage
+    starts = [line for line, _, _ in passage.names if line <= pick.end_line]
+    if pick.whole or not passage.whole or not starts or starts[-1] <= passage.head[1]:
+        return passage.head
+    return starts[-1], starts[-1]
 
 
 def _named(pick: Pick, first: int, last: int) -> tuple[ChunkKind, str]:

@@ -17,7 +17,8 @@ from satchel.types import Passage
 
 _FIXED_CHARS = 120  # of a piece, however short: its citation
 _WORTH_A_PART = 0.1  # of the best promise; what is below is left out when it does not fit whole
-_PART_CHARS = (1200, 600, 300)
+_LEAST_PART = 300  # characters; what is shorter says nothing
+_PARTS = (0.8, 0.55, 0.35)  # of the room that is left, whose citation and line numbers take some of it
 _FAINT = 0.05  # of the best promise; what is below waits for the rest of every section
 _WEAK = 0.002  # of the best promise; what is below is named at most: it says next to nothing
 
@@ -118,8 +119,9 @@ class Selection:
         passage = self.passages[number]
         yield passage.start_line, passage.end_line
         if self._best and passage.promise >= _WORTH_A_PART * self._best and number not in self._taken:
-            for chars in _PART_CHARS:
-                if chars < passage.size and chars <= self.room():
+            room = self.room()
+            for chars in (int(share * room) for share in _PARTS):
+                if _LEAST_PART <= chars < passage.size:
                     yield self.part(passage, chars)
 
     def undo(self) -> None:

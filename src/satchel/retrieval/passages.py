@@ -17,7 +17,7 @@ from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
 from satchel.retrieval.views import View
 from satchel.storage.records import ChunkRecord
-from satchel.types import Passage
+from satchel.types import ChunkKind, Passage
 
 if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
@@ -173,11 +173,12 @@ def _best_of_each_file(pieces: Sequence[Piece], promise: Floats) -> dict[int, in
 
 
 def _naming(cut: Cut, question: Question) -> ChunkRecord:
-    """The chunk that names a passage: the one that the question names, else its first definition, else the
-    first that has a title."""
+    """The chunk that names a passage: the one that the question names, else its first definition, rather than
+    a constant, else the first that has a title."""
     if len(cut.chunks) == 1:
         return cut.chunks[0]
     definitions = [chunk for chunk in cut.chunks if is_definition(chunk)]
+    definitions.sort(key=lambda chunk: chunk.kind is ChunkKind.CONST)
     wanted = {question.symbol, *question.title_names, *question.prose_names}
     asked = [chunk for chunk in definitions if chunk.title_path[-1] in wanted]
     titled = (chunk for chunk in cut.chunks if chunk.title_path)
