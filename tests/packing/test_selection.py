@@ -138,10 +138,10 @@ def test_what_does_not_fit_is_passed_over_and_a_smaller_piece_still_taken() -> N
     assert [pick.passage.size for pick in selection.picks.values() if pick.whole] == [200]
 
 
-def test_what_promises_more_for_its_size_comes_first() -> None:
-    found = [(1.0, 3000, Section.DOCS), (0.5, 300, Section.DOCS)]
+def test_the_most_promising_piece_leads_then_what_promises_more_for_its_size() -> None:
+    found = [(0.5, 2000, Section.DOCS), (1.0, 3000, Section.DOCS), (0.4, 300, Section.DOCS)]
     selection = selected(found, dict.fromkeys(Section, 5), Room(10**6))
-    assert [pick.passage.size for pick in selection.picks.values()] == [300, 3000]
+    assert [pick.passage.size for pick in selection.picks.values()] == [3000, 300, 2000]
 
 
 def test_a_limit_counts_pieces_and_is_said() -> None:

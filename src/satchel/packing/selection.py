@@ -1,9 +1,10 @@
 """Which pieces to take, in which order: the most relevance for the room it takes.
 
 First a map: the line that names the best piece of each of the first files, so that every file that may matter
-is at least mentioned. Then whole pieces, those first that promise most of the answer for their size. A
-section that has its share waits until the others had theirs. Of a promising piece that does not fit, the best
-part is taken; what does not fit either is passed over, and a smaller piece may still fit.
+is at least mentioned. Then whole pieces: the most promising one, and after it those first that promise most of
+the answer for their size. A section that has its share waits until the others had theirs. Of a promising piece
+that does not fit, the best part is taken; what does not fit either is passed over, and a smaller piece may
+still fit.
 """
 
 from __future__ import annotations
@@ -133,11 +134,12 @@ class Selection:
             self._of_section[pick.section] -= 1
 
     def _urgent(self, waiting: Sequence[int]) -> Iterator[int]:
-        """Numbers by what they promise for their size. Those of full sections, and the faint, come when the
-        others are done: no section starves another, and none leaves room unused."""
+        """The best number, then the others by what they promise for their size. Those of full sections, and
+        the faint, come when the others are done: no section starves another, and none leaves room unused."""
         later: list[int] = []
+        leading = max(waiting, key=lambda number: self.passages[number].promise, default=-1)
         least = _FAINT * max((self.passages[number].promise for number in waiting), default=0.0)
-        for number in sorted(waiting, key=lambda number: (-self._density(number), number)):
+        for number in sorted(waiting, key=lambda number: (number != leading, -self._density(number), number)):
             section = self.sections[number]
             if self._of_section[section] >= self.caps[section] or self.passages[number].promise < least:
                 later.append(number)
