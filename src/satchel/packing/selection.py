@@ -1,10 +1,10 @@
 """Which pieces to take, in which order: the most relevance for the room it takes.
 
 First a map: the line that names the best piece of each of the first files, so that every file that may matter
-is at least mentioned. Then whole pieces: the most promising one, and after it those first that promise most of
-the answer for their size. A section that has its share waits until the others had theirs. Of a promising piece
-that does not fit, the best part is taken; what does not fit either is passed over, and a smaller piece may
-still fit.
+is at least mentioned. Then whole pieces: the most promising one, and after it those first that promise most
+of the answer for their size. A section that has its share waits until the others had theirs. Of a promising
+piece that does not fit, the best part is taken; what does not fit either is passed over, and a smaller piece
+may still fit.
 """
 
 from __future__ import annotations
