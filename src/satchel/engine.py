@@ -14,8 +14,9 @@ from satchel.embedding.model import LEXICAL, model_id
 from satchel.errors import ChunkNotFound, IndexProblem
 from satchel.lines import split_lines
 from satchel.plugins import late
-from satchel.retrieval.corpus import Corpus, Read
+from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
+from satchel.retrieval.read import Read
 from satchel.retrieval.search import search
 from satchel.segment import Segment
 from satchel.settings import Options

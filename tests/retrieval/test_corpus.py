@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.retrieval import corpus as module
-from satchel.retrieval.corpus import Corpus, Names
+from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.read import Names
 from satchel.storage.records import FileRecord
 from satchel.terms import terms
 

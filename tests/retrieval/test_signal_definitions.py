@@ -9,7 +9,7 @@ from builders import Files, make_tree, memory_engine, signals
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.retrieval.corpus import as_bytes
+from satchel.retrieval.read import as_bytes
 from satchel.retrieval.signals.definitions import _name_terms
 from satchel.terms import terms
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.retrieval.corpus import as_bytes
 from satchel.retrieval.evidence import scaled
+from satchel.retrieval.read import as_bytes
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.terms import terms, terms_of_token
 from satchel.types import ChunkKind

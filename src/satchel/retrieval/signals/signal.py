@@ -18,8 +18,9 @@ from satchel.storage.records import FileRecord, SymbolRecord
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from satchel.retrieval.corpus import Known, Places
+    from satchel.retrieval.corpus import Places
     from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.read import Known
 
 
 class Context:
