@@ -88,10 +88,11 @@ def read_folds(path: Path | None) -> Folds:
     return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, float]]) if path else {}
 
 
-def head(asked: list[Asked], *, unseen: bool) -> str:
+def head(asked: list[Asked], *, unseen: bool, with_history: bool) -> str:
     """What was measured."""
     ranked = "weights fitted without the repository asked" if unseen else "the weights that ship"
-    return f"Satchel's search over {len(asked)} questions. Ranked by {ranked}; model {model_id()}.\n"
+    past = "with git history" if with_history else "without git history"
+    return f"Satchel's search over {len(asked)} questions. Ranked by {ranked}, {past}; model {model_id()}.\n"
 
 
 def main() -> None:
@@ -110,7 +111,8 @@ def main() -> None:
     folds, fast_folds = read_folds(options.folds), read_folds(options.fast_folds)
     work = functools.partial(ask, as_is=options.as_is, folds=folds, fast_folds=fast_folds)
     asked = list(each(work, read_groups(options), options.jobs))
-    shown = text([item.row for item in asked], head(asked, unseen=bool(folds)))
+    told = head(asked, unseen=bool(folds), with_history=bool(options.mirror))
+    shown = text([item.row for item in asked], told)
     if options.out:
         options.out.write_text(shown, encoding="utf-8")
     else:

@@ -69,3 +69,13 @@ def test_longer_files_are_larger(tmp_path: Path) -> None:
 def test_a_report_is_rather_about_code_than_about_documents(tmp_path: Path) -> None:
     report = "The till jams\n\nThe drawer of the till does not open.\n"
     assert kinds(tmp_path, report)["document"]["docs/till.md"] == 1.0
+
+
+def test_the_depth_counts_once_more_when_a_mechanism_is_asked_for(tmp_path: Path) -> None:
+    how = kinds(tmp_path / "how", "how the till drawer works")
+    assert how["depth_how"] == how["depth"] and any(how["depth"].values())
+
+
+@pytest.mark.parametrize("query", ["till drawer", "till drawer\n\nI wonder how the till opens its drawer."])
+def test_a_phrase_and_a_report_ask_for_no_mechanism(tmp_path: Path, query: str) -> None:
+    assert not any(kinds(tmp_path, query)["depth_how"].values())

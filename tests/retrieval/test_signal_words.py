@@ -63,3 +63,10 @@ def test_a_rare_word_counts_more_than_a_common_one(tmp_path: Path) -> None:
     tree = {f"n{number}.md": "till\n" for number in range(9)} | {"z.md": "drawer\n"}
     found = words(tmp_path, tree, "till drawer")["unit_full"]
     assert found["z.md"] > found["n0.md"]
+
+
+def test_the_best_unit_has_a_signal_of_its_own_when_a_mechanism_is_asked_for(tmp_path: Path) -> None:
+    tree = {"a.md": "till drawer\n", "b.md": "till\n"}
+    found = words(tmp_path / "how", tree, "how the till drawer works")
+    assert found["unit_how"] == found["unit_blend"]
+    assert not any(words(tmp_path / "plain", tree, "till drawer")["unit_how"].values())

@@ -17,7 +17,7 @@ from satchel.indexing.outlines import outline
 from satchel.indexing.segment_builder import TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.lines import split_lines
-from satchel.storage.records import FileRecord, PackedFile, pack
+from satchel.storage.records import FileRecord, PackedFile, pack, unpack_outline
 from satchel.types import FileEntry, Parsed, Skipped, Source
 
 
@@ -96,8 +96,9 @@ def with_vectors(
     if words is None or not batch.sizes:
         return files
     units = vectors.unit_vectors(words, batch)
-    counts = [file.packed.unit_count for file in files if file.packed.unit_count]
-    own = iter(vectors.file_vectors(units, counts))
+    filled = [file for file in files if file.packed.unit_count]
+    counts = [file.packed.unit_count for file in filled]
+    own = iter(vectors.file_vectors(words, units, counts, list(map(_described, filled))))
     start = 0
     result = []
     for file in files:
@@ -106,3 +107,8 @@ def with_vectors(
         result.append(AnalysedFile(file.record, packed, next(own).tobytes() if end > start else b""))
         start = end
     return result
+
+
+def _described(file: AnalysedFile) -> vectors.Described:
+    known = unpack_outline(file.packed.outline)
+    return vectors.Described((*known.types, *known.others), file.record.path, known.head)

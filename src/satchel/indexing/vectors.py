@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from satchel.embedding.pooling import normalised, pool, weight_of
 from satchel.embedding.table import UNKNOWN_ROW, WordVectors
 from satchel.indexing.segment_builder import TermBatch
+from satchel.indexing.term_collector import stem_and_folder
 from satchel.storage.postings import BODY, COMMENT
+from satchel.terms import terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+# what a file is called and says of itself tells as much of its subject as all of its text
+_TEXT, _NAMES, _PATH, _HEAD = 10, 10, 6, 4
+_NOTHING = np.zeros(1, np.int64)
+
+
+class Described(NamedTuple):
+    """What stands for a file: the names that it defines, its path, the terms of the comment that opens it."""
+
+    names: tuple[str, ...]
+    path: str
+    head: tuple[str, ...]
 
 
 def unit_vectors(words: WordVectors, batch: TermBatch) -> NDArray[np.int8]:
@@ -26,7 +41,22 @@ def unit_vectors(words: WordVectors, batch: TermBatch) -> NDArray[np.int8]:
     return pool(words, rows, weight_of(counts), np.array(batch.sizes, np.int32))
 
 
-def file_vectors(units: NDArray[np.int8], unit_counts: Sequence[int]) -> NDArray[np.int8]:
-    """The direction that the units of each file have in common; every file here has some."""
+def file_vectors(
+    words: WordVectors, units: NDArray[np.int8], unit_counts: Sequence[int], files: Sequence[Described]
+) -> NDArray[np.int8]:
+    """The direction that the units of each file and its description have in common; every file has units."""
     starts = np.cumsum([0, *unit_counts[:-1]])
-    return normalised(np.add.reduceat(units, starts, axis=0, dtype=np.int64))
+    texts = normalised(np.add.reduceat(units, starts, axis=0, dtype=np.int64))
+    names = _pooled(words, (terms(" ".join(file.names)) for file in files))
+    paths = _pooled(words, (terms(" ".join(stem_and_folder(file.path))) for file in files))
+    heads = _pooled(words, (file.head for file in files))
+    parts = ((_TEXT, texts), (_NAMES, names), (_PATH, paths), (_HEAD, heads))
+    return normalised(sum((weight * part.astype(np.int64) for weight, part in parts), _NOTHING))
+
+
+def _pooled(words: WordVectors, bags: Iterable[Iterable[str]]) -> NDArray[np.int8]:
+    """A vector for each bag of terms, zero for one without a known term."""
+    counted = [Counter(bag) for bag in bags]
+    rows = words.rows(term for bag in counted for term in bag)
+    counts = np.fromiter((count for bag in counted for count in bag.values()), np.int64)
+    return pool(words, rows, weight_of(counts), np.array([len(bag) for bag in counted], np.int32))

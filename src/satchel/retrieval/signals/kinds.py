@@ -56,7 +56,8 @@ def compute(context: Context) -> dict[str, Floats]:
         "data": context.intents.get(Intent.CONFIG, 0.0),
         "build": context.intents.get(Intent.CONFIG, 0.0),
     }
-    return {name: table[:, at] * (1.0 - asked.get(name, 0.0)) for at, name in enumerate(_SIGNALS)}
+    found = {name: table[:, at] * (1.0 - asked.get(name, 0.0)) for at, name in enumerate(_SIGNALS)}
+    return {**found, "depth_how": context.asks_how * found["depth"]}
 
 
-SIGNAL = SignalGroup("kinds", _SIGNALS, compute)
+SIGNAL = SignalGroup("kinds", (*_SIGNALS, "depth_how"), compute)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
     from satchel.retrieval.read import Known
 
+_HOW = re.compile(r"\bhow\b", re.IGNORECASE)
+
 
 class Context:
     """A question and its candidates, with what several signals need."""
@@ -38,6 +41,12 @@ class Context:
     @property
     def count(self) -> int:
         return len(self.records)
+
+    @cached_property
+    def asks_how(self) -> float:
+        """1 for a short question after a mechanism, which no single passage answers as well as the file does
+        that brings the parts together."""
+        return float(self.views.all_title and _HOW.search(self.question.title) is not None)
 
     @cached_property
     def tests(self) -> list[int]:

@@ -36,6 +36,7 @@ def compute(context: Context) -> dict[str, Floats]:
             found[f"unit_{view}"] = found[f"unit_{_VIEWS[0]}"]
         else:
             found[f"unit_{view}"] = scaled(evidence.best_of_file(evidence.by_unit(worth, view)))
+    found["unit_how"] = context.asks_how * found[f"unit_{View.BLEND}"]
     found["units_blend"] = scaled(evidence.best_four_of_file(evidence.by_unit(inside, View.BLEND)))
     found["unit_names"] = scaled(evidence.best_of_file(evidence.by_unit(worth, View.NAMES)))
     found["file_full"] = scaled(
@@ -68,6 +69,7 @@ SIGNAL = SignalGroup(
     "words",
     (
         *(f"unit_{view}" for view in _VIEWS),
+        "unit_how",
         "units_blend",
         "unit_names",
         "file_full",
