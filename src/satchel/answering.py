@@ -132,7 +132,7 @@ class Question:
         plan = Plan(caps, map_files=mapped)
         found = [] if self.is_elsewhere else self.passages(max_candidates, max(FILES, plan.map_files))
         assembly = Assembly(self._frame(gauge, mode.value), gauge, self.reading, plan)
-        return self._guided(assembly, assembly.fill(found, lambda: self._about(found)))
+        return self._guided(assembly, assembly.fill(found, lambda: self._about(found, some=True)))
 
     def flat(self, gauge: Gauge, wanted: Preferences) -> Pack:
         """The pack of `context_pack`: primary pieces by rank, then what belongs to them."""
@@ -145,7 +145,7 @@ class Question:
         caps = dict.fromkeys(Section, len(found) + 1)
         plan = Plan(caps, limit=wanted.limit, with_imports=True, flat=True, apart=by_name)
         assembly = Assembly(self._frame(gauge, ""), gauge, self.reading, plan)
-        filled = assembly.fill(found, lambda: self._about(found))
+        filled = assembly.fill(found, lambda: self._about(found, some=True))
         return self._guided(assembly, assembly.add(filled, self._related(filled.pack, wanted)))
 
     def passages(self, count: int, files: int = FILES) -> list[Passage]:
@@ -298,12 +298,14 @@ class Question:
             return tuple({item.query: item for item in reversed(proposed)}.values())[::-1]
         return self._about(pack.items)[:_MOST_QUERIES]
 
-    def _about(self, pieces: Sequence[Item] | Sequence[Passage]) -> tuple[Suggestion, ...]:
-        """Names that some pieces use, and where they are defined."""
+    def _about(
+        self, pieces: Sequence[Item] | Sequence[Passage], *, some: bool = False
+    ) -> tuple[Suggestion, ...]:
+        """Names that pieces use, and where they are defined; with `some` as if not all of them were shown."""
         spans = [(piece.path, piece.start_line, piece.end_line) for piece in pieces]
         return tuple(
             Suggestion(item.name, f"used here {_times(item.uses)}, defined at {item.path}:{item.line}")
-            for item in unexplained(self.corpus, spans)
+            for item in unexplained(self.corpus, spans, some=some)
             if item.name != self.query
         )
 

@@ -15,7 +15,7 @@ from satchel.packing.guidance import all_hints
 from satchel.packing.items import ItemMaker, Plan, Reading
 from satchel.packing.pack import Counts, DropReason, Item, Pack, Section
 from satchel.packing.sections import section_of
-from satchel.packing.selection import Pick, Selection
+from satchel.packing.selection import Pick, Selection, is_weak
 from satchel.types import Passage, Suggestion
 
 _TRIES = 2  # of filling what neighbours that became one item left free
@@ -133,8 +133,12 @@ class Assembly:
             for passage, section in zip(kept, sections, strict=True)
         ]
         heads = dict.fromkeys(
-            pick._replace(end_line=pick.passage.head[0], start_line=pick.passage.head[0]) for pick in whole
+            pick._replace(end_line=pick.passage.head[0], start_line=pick.passage.head[0])
+            for pick in whole
+            if pick.passage.rank < self.plan.map_files
         )
+        best = max((passage.promise for passage in kept), default=0.0)
+        whole = [pick for pick in whole if not is_weak(pick.passage, best)]
         apart = tuple(item for pick in (*whole, *heads) for item in self._items.make([pick]))
         full = msgspec.structs.replace(empty, items=apart)
         told = all_hints(full, [passage.size for passage in kept])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, product
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ CHARS_PER_TOKEN = 4  # about; where it need not be exact
 _SMALLEST_TOKENS = 40  # a citation and a line
 _GUIDANCE, _GUIDANCE_TOKENS = 0.03, 60  # the share of a budget kept for guidance, and the most of it
 _ROUNDS = 6  # of writing the size into the text that is measured; two are usual
+# the last characters of a piece, and what may follow them where the next piece stands beside it
+_END, _BETWEEN = 6, "\n\n\n"
 
 
 class Size(NamedTuple):
@@ -74,7 +76,12 @@ class Gauge:
         """Make ready to count parts of these packs: each alone is dearer, in a process that soon ends. A
         tokenizer that is ready looks at none of them."""
         if self.max_tokens:
-            self.tokenizer.prepare(chain(map(self.render, packs), _any_hash()))
+            self.tokenizer.prepare(chain(self._texts(packs), _any_hash()))
+
+    def _texts(self, packs: Iterable[Pack]) -> Iterator[str]:
+        for pack in packs:
+            yield self.render(pack)
+            yield "".join(f"{item.content[-_END:]}{_BETWEEN}" for item in pack.items)
 
     def measure(self, text: str) -> Size:
         tokens = self.tokenizer.count(text) if self.max_tokens else 0

@@ -21,7 +21,7 @@ _WORTH_A_PART = 0.1  # of the best promise; what is below is left out when it do
 _LEAST_PART = 300  # characters; what is shorter says nothing
 _PARTS = (0.8, 0.55, 0.35)  # of the room that is left, whose citation and line numbers take some of it
 _FAINT = 0.05  # of the best promise; what is below waits for the rest of every section
-_WEAK = 0.002  # of the best promise; what is below is named at most: it says next to nothing
+_WEAK = 0.002  # of the best promise
 
 
 class Pick(NamedTuple):
@@ -40,6 +40,11 @@ class Pick(NamedTuple):
     def is_signature(self) -> bool:
         """Whether it only names what it is of."""
         return not self.whole and self.end_line <= self.passage.head[1]
+
+
+def is_weak(passage: Passage, best: float) -> bool:
+    """Whether a piece says next to nothing beside the best: it is named at most, never shown whole."""
+    return passage.promise < _WEAK * best
 
 
 class Selection:
@@ -161,7 +166,7 @@ class Selection:
         return [best[rank] for rank in sorted(best)]
 
     def _is_weak(self, number: int) -> bool:
-        return self.passages[number].promise < _WEAK * self._best
+        return is_weak(self.passages[number], self._best)
 
     def _is_whole(self, number: int) -> bool:
         return number in self.picks and self.picks[number].whole

@@ -12,6 +12,7 @@ from satchel.retrieval.corpus import Corpus
 from satchel.types import ChunkKind
 
 _LOOKED_UP = 12  # names, the most used first
+_LOOKED_UP_FOR_SOME = 36  # so that those of any choice of the spans are nearly always among them
 _TOO_COMMON = 3  # definitions of a name; above this it is not clear which is meant
 _LEAST_LETTERS = 4  # shorter names are mostly local
 _NAMES_AT_HAND = 10_000  # about 2 MB
@@ -30,8 +31,11 @@ class Unexplained(NamedTuple):
     line: int
 
 
-def unexplained(corpus: Corpus, spans: Sequence[tuple[str, int, int]]) -> list[Unexplained]:
-    """Names that lines of these spans call, use or extend, defined in this index outside of them."""
+def unexplained(
+    corpus: Corpus, spans: Sequence[tuple[str, int, int]], *, some: bool = False
+) -> list[Unexplained]:
+    """Names that lines of these spans call, use or extend, defined in this index outside of them; with `some`
+    those that may be found so when only some of the spans are shown."""
     inside: dict[str, set[int]] = defaultdict(set)
     for path, first, last in spans:
         inside[path].update(range(first, last + 1))
@@ -40,9 +44,10 @@ def unexplained(corpus: Corpus, spans: Sequence[tuple[str, int, int]]) -> list[U
         used.update(name for name, line in corpus.uses(path) if line in own)
     found = []
     ranked = sorted(used.items(), key=lambda item: (-item[1], item[0]))
-    for name, uses in [item for item in ranked if len(item[0]) >= _LEAST_LETTERS][:_LOOKED_UP]:
+    most = _LOOKED_UP_FOR_SOME if some else _LOOKED_UP
+    for name, uses in [item for item in ranked if len(item[0]) >= _LEAST_LETTERS][:most]:
         places = _defined.get(corpus, name, partial(_definitions, corpus, name))
-        if places and not any(line in inside.get(path, ()) for path, line in places):
+        if places and (some or not any(line in inside.get(path, ()) for path, line in places)):
             found.append(Unexplained(name, uses, *places[0]))
     return found
 
