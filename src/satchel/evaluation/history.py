@@ -117,7 +117,7 @@ class History:
         if len(commit.parents) != 1:
             return LeftOutReason.MERGE if commit.parents else LeftOutReason.ROOT
         question = question_of(commit.message)
-        if len(_WORD.findall(question)) < _LEAST_WORDS:
+        if word_count(question) < _LEAST_WORDS:
             return LeftOutReason.FEW_WORDS
         try:
             found = git_diff.changes(self.root, git_diff.commits(commit.parents[0], commit.id))
@@ -125,7 +125,7 @@ class History:
             if problem.problem is not GitProblem.FAILED:
                 raise
             return LeftOutReason.OBJECT_MISSING  # the parent or its trees are not in this clone
-        if found and all(_is_housekeeping(path) for change in found for path in change.paths):
+        if found and all(is_housekeeping(path) for change in found for path in change.paths):
             return LeftOutReason.HOUSEKEEPING
         known = tuple(change for change in found if change.old_path)
         if not known:
@@ -138,6 +138,11 @@ def question_of(message: str) -> str:
     lines = [line.rstrip() for line in message.strip().split("\n")]
     kept = [line for line in lines if not _TRAILER.fullmatch(line)]
     return _NUMBER.sub("", "\n".join(kept)).strip()[:_MOST_CHARS]
+
+
+def word_count(question: str) -> int:
+    """How many words a question has."""
+    return len(_WORD.findall(question))
 
 
 def gold_of(record: FileRecord, text: str, hunks: Sequence[Hunk]) -> list[Gold]:
@@ -164,7 +169,7 @@ def _check_repository(root: Path) -> None:
         ) from problem
 
 
-def _is_housekeeping(path: str) -> bool:
+def is_housekeeping(path: str) -> bool:
     """Lock files, manifests, change logs and version numbers: what a release touches."""
     return "dependency" in path_tags(path, "") or _CHANGELOG.search(path) is not None
 
