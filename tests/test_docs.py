@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from satchel.serving.pages import pages
+
 ROOT = Path(__file__).parent.parent
+COMMANDS = ROOT / "docs" / "commands"
 BLOCK = re.compile(r"^(`{3,})(\w+)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -41,7 +44,17 @@ def test_a_python_example_runs(block: str, workplace: Path) -> None:
     assert result.returncode == 0 and result.stdout, result.stderr
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")), ids=lambda path: path.name)
+def test_every_word_of_the_command_line_has_its_page(update_golden: bool) -> None:
+    if update_golden:
+        COMMANDS.mkdir(exist_ok=True)
+        for name, page in pages().items():
+            (COMMANDS / name).write_text(page)
+    assert {path.name: path.read_text() for path in COMMANDS.iterdir()} == pages()
+
+
+@pytest.mark.parametrize(
+    "path", [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))], ids=lambda path: path.name
+)
 def test_links_between_documents_lead_somewhere(path: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)\)", path.read_text())
     assert [target for target in targets if not (path.parent / target).exists()] == []

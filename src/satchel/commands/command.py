@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from satchel.engine import Engine
 
 
+def help_of(function: Callable[..., Any]) -> str:
+    """The docstring of a function without the indent that its lines have in the code."""
+    written = (function.__doc__ or "").strip()
+    return written.replace("\n    ", "\n")
+
+
 class Positional(msgspec.Struct, frozen=True):
     """Marks a request field that the command line takes by position."""
 
@@ -55,4 +61,4 @@ class Command(msgspec.Struct, frozen=True):
     @property
     def help(self) -> str:
         """What the command does, for people and for agents."""
-        return (self.run.__doc__ or "").strip()
+        return help_of(self.run)

@@ -79,14 +79,19 @@ def _parser(description: str, epilog: str, word: Command | Verb | None) -> argpa
             description=one.help,
             formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
         )
-        if isinstance(one, Command):
-            _add_shared(sub, one)
-        _add_fields(sub, one.request)
+        add_flags(sub, one)
     return parser
 
 
 def _all_words() -> list[Any]:
     return [plugins.load(kind, name) for kind in ("command", "verb") for name in plugins.names(kind)]
+
+
+def add_flags(parser: argparse.ArgumentParser, word: Command | Verb) -> None:
+    """All that a word of the command line takes."""
+    if isinstance(word, Command):
+        _add_shared(parser, word)
+    _add_fields(parser, word.request)
 
 
 def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
@@ -109,10 +114,10 @@ def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) 
     hints = get_type_hints(request, include_extras=True)
     for field in msgspec.structs.fields(request):
         kind, *notes = get_args(hints[field.name])
-        description = next(note.description for note in notes if isinstance(note, msgspec.Meta))
+        description = next(note.description or "" for note in notes if isinstance(note, msgspec.Meta))
         flags = [f"--{field.name.replace('_', '-')}"]
         flags += [note.name for note in notes if isinstance(note, Flag) and note.name not in flags]
-        settings: dict[str, Any] = {"help": description}
+        settings: dict[str, Any] = {"help": f"{description}{_values(kind, field.default, description)}"}
         if kind is bool and field.default is False:
             settings["action"] = "store_true"
         elif bool in (kind, *get_args(kind)):
@@ -128,11 +133,21 @@ def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) 
         if any(isinstance(note, Positional) for note in notes):
             settings.pop("action", None)
             nargs = "*" if _is_tuple(kind) else None if field.required else "?"
-            parser.add_argument(field.name, nargs=nargs, help=description, metavar=field.name.upper())
+            parser.add_argument(field.name, nargs=nargs, help=settings["help"], metavar=field.name.upper())
             if not _is_tuple(kind):
                 continue
             settings.update(action="extend", nargs="+", default=None, dest=f"{field.name}_flag")
         parser.add_argument(*flags, **settings)
+
+
+def _values(kind: Any, default: Any, description: str) -> str:
+    """What may be given, where it is one of a few; and what is taken if nothing is, unless that was said."""
+    members = [member.value for member in getattr(kind, "__members__", {}).values()]
+    told = [f"{', '.join(members[:-1])} or {members[-1]}"] if len(members) > 1 else []
+    shown = type(default) in (int, float) or isinstance(default, str)
+    if default and shown and "default" not in description:
+        told.append(f"default {getattr(default, 'value', default)}")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def _pairs(text: str) -> dict[str, int]:

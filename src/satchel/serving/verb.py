@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from satchel.commands.command import help_of
 from satchel.rendering.style import Style
 
 
@@ -25,4 +26,4 @@ class Verb(msgspec.Struct, frozen=True):
     @property
     def help(self) -> str:
         """What the verb does."""
-        return (self.run.__doc__ or "").strip()
+        return help_of(self.run)

@@ -1,0 +1,89 @@
+"""The pages of `docs/commands`: what each word of the command line does and takes, as it says itself."""
+
+from __future__ import annotations
+
+from argparse import Action, ArgumentParser
+
+from satchel import plugins
+from satchel.commands.command import Command
+from satchel.serving.cli_run import add_flags
+from satchel.serving.verb import Verb
+
+_SHARED = "every command"  # the title of the flags that all commands have
+_INDEX = "README.md"
+
+
+def pages() -> dict[str, str]:
+    """File name → page, for all of `docs/commands/`."""
+    words: list[Command | Verb] = [
+        plugins.load(kind, name) for kind in ("command", "verb") for name in plugins.names(kind)
+    ]
+    return {_INDEX: _index(words), **{f"{word.name}.md": _page(word) for word in words}}
+
+
+def _index(words: list[Command | Verb]) -> str:
+    rows = [f"| [`satchel {word.name}`]({word.name}.md) | {_first_sentence(word.help)} |" for word in words]
+    shared = _parser(next(word for word in words if isinstance(word, Command)))
+    return "\n".join(
+        (
+            "# Commands",
+            "",
+            "| word | what it does |",
+            "|---|---|",
+            *rows,
+            "",
+            f"## Flags of {_SHARED}",
+            "",
+            *_table(_flags(shared, of_all=True)),
+            "",
+        )
+    )
+
+
+def _page(word: Command | Verb) -> str:
+    taken = _flags(_parser(word), of_all=False)
+    lines = [f"# satchel {word.name}", "", *_quoted(word.help), "", *(_table(taken) if taken else ())]
+    if isinstance(word, Command):
+        contract = f"../../contracts/v1/{word.name}"
+        lines += [
+            "",
+            f"Besides, it takes the [flags of {_SHARED}]({_INDEX}). On the wire: "
+            f"[request]({contract}.request.schema.json), [answer]({contract}.response.schema.json).",
+        ]
+    return "\n".join((*lines, ""))
+
+
+def _quoted(text: str) -> list[str]:
+    """A help text as Markdown: lines of the command line are examples."""
+    return [f"    {line}" if line.startswith("satchel ") else line for line in text.split("\n")]
+
+
+def _first_sentence(text: str) -> str:
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _parser(word: Command | Verb) -> ArgumentParser:
+    parser = ArgumentParser(prog=f"satchel {word.name}", add_help=False)
+    add_flags(parser, word)
+    return parser
+
+
+def _flags(parser: ArgumentParser, *, of_all: bool) -> list[Action]:
+    """What a parser takes: what all commands do, or what this one does."""
+    return [
+        action
+        for group in parser._action_groups
+        for action in group._group_actions
+        if (group.title == _SHARED) == of_all
+    ]
+
+
+def _table(flags: list[Action]) -> list[str]:
+    rows = [f"| {_written(flag)} | {(flag.help or '').replace('|', chr(92) + '|')} |" for flag in flags]
+    return ["| flag | what it says |", "|---|---|", *rows]
+
+
+def _written(flag: Action) -> str:
+    value = f" {flag.metavar}" if flag.option_strings and flag.nargs != 0 and flag.metavar else ""
+    names = [f"`{name}{value}`" for name in flag.option_strings]
+    return ", ".join(names) or f"`{flag.metavar}`"
