@@ -122,7 +122,26 @@ def test_talking_about_generated_code_is_not_being_it(text: str) -> None:
     assert reason(text) is None
 
 
-@pytest.mark.parametrize("name", ["a_pb2.py", "a_pb2_grpc.py", "x/a.pb.go", "a.g.dart", "Form1.Designer.cs"])
+@pytest.mark.parametrize(
+    "end",
+    [
+        "//# sourceMappingURL=app.js.map",
+        "//@ sourceMappingURL=a.map\n",
+        "/*# sourceMappingURL=a.css.map */\n\n",
+    ],
+)
+def test_a_bundle_in_build_output_ends_with_the_place_of_its_map(end: str) -> None:
+    text = "function app() {}\n" * 9 + end
+    assert reason(text, "dist/node/app.cjs") == reason(text, "pkg/build/app.js") == SkipReason.GENERATED
+    assert reason(text, "dist/app.js", include_generated=True) is None
+    assert reason(text, "lib/app.js") is None
+    assert reason("app()\n", "dist/app.js") is None
+    assert reason(text + "x = 1\n", "dist/app.js") is None
+
+
+@pytest.mark.parametrize(
+    "name", ["jq.1.prebuilt", "a_pb2.py", "a_pb2_grpc.py", "x/a.pb.go", "a.g.dart", "Form1.Designer.cs"]
+)
 def test_names_of_generated_files_are_known(name: str) -> None:
     assert reason("x", name) == SkipReason.GENERATED
 

@@ -94,7 +94,7 @@ _CATALOGUES = (".po", ".pot", ".xlf", ".xliff")
 _GENERATED_NAMES = re.compile(
     r"_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw|\.validate)?\.(?:go|cc|h|swift|dart)$|\.pbobjc\.[hm]$"
     r"|\.(?:g|freezed|mocks)\.dart$|\.(?:designer|g|g\.i|generated)\.(?:cs|vb)$|^zz_generated\..*\.go$"
-    r"|\.generated\.(?:ts|js|go|rs|h|cpp)$",
+    r"|\.generated\.(?:ts|js|go|rs|h|cpp)$|\.prebuilt$",
     re.IGNORECASE,
 )
 # Only a comment can say it of its own file; a string or a sentence may talk about others.
@@ -109,6 +109,10 @@ _MARKER = re.compile(
 )
 _HANDS_OFF = re.compile(r"\b(?:do not|don't|not) (?:edit|modify|change|be edited)\b", re.IGNORECASE)
 _GENERATED = re.compile(r"generated", re.IGNORECASE)
+# A bundle that is kept beside its sources says the same as they do, and ends with where its map is.
+_OUTPUT = frozenset({"build", "dist", "out"})
+_BUNDLED = re.compile(r"^(?://|/\*)[#@] sourceMappingURL=\S+(?: ?\*/)?\s*\Z", re.MULTILINE)
+_TAIL = 512  # characters
 
 
 def left_out_by_name(path: str, options: WalkOptions) -> Skipped | None:
@@ -152,8 +156,10 @@ def _has_longer_line(text: str, limit: int) -> bool:
     return False
 
 
-def generated(text: str) -> str | None:
-    """Why a text counts as generated: what a comment at its top says."""
+def generated(path: str, text: str) -> str | None:
+    """Why a text counts as generated: what a comment at its top says, or the last line of a bundle."""
+    if not _OUTPUT.isdisjoint(path.split("/")[:-1]) and _BUNDLED.search(text[-_TAIL:]):
+        return "a bundle in a folder of build output: it ends with the place of its source map"
     head = text[:_HEAD]
     if not _GENERATED.search(head):
         return None

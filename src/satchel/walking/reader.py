@@ -31,7 +31,7 @@ def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) ->
     language = detect(path, text[:_HEAD_CHARS].removeprefix("\ufeff"))
     if (detail := minified(path, text, language)) is not None:
         return Skipped(path, SkipReason.MINIFIED, detail)
-    if not options.include_generated and (detail := generated(text)) is not None:
+    if not options.include_generated and (detail := generated(path, text)) is not None:
         return Skipped(path, SkipReason.GENERATED, detail)
     clean = redact(text)
     return Source(path, clean.text, language, encoding, hash_bytes(data), len(data), clean.lines)
