@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from builders import age, make_tree, memory_engine
@@ -43,12 +44,29 @@ def test_the_budget_that_a_hint_names_holds_what_did_not_fit(
 ) -> None:
     asked = case(action, query, **budget)
     answer = ask(engine, asked)
-    told = [hint for hint in answer.pack.hints if "did not fit" in hint]
+    told = [hint for hint in answer.pack.hints if "did not fit" in hint or "in part" in hint]
     for flag, unit in (("--budget-tokens", "tokens"), ("--max-chars", "chars")):
         for number in re.findall(rf"{flag} (\d+)", " ".join(told)):
             asked = asked._replace(**{unit: int(number)})
     if told:
-        assert not ask(engine, asked).pack.counts.dropped.get(DropReason.BUDGET, 0)
+        counts = ask(engine, asked).pack.counts
+        assert not counts.dropped.get(DropReason.BUDGET, 0) and not counts.cut
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_piece_that_is_cut_to_fit_is_said(action: str, tmp_path: Path) -> None:
+    body = "".join(f"    x = step_{number}(x, 'some words')\n" for number in range(60))
+    engine = memory_engine(age(make_tree(tmp_path, {"a.py": f"def alpha(x):\n{body}    return x\n"})))
+    pack = ask(engine, case(action, "alpha", tokens=600)).pack
+    assert pack.counts.cut == 1 and not pack.counts.dropped and "part" in pack.items[0].reasons
+    assert any(hint.startswith("1 shown in part; --budget-tokens ") for hint in pack.hints)
+
+
+@pytest.mark.parametrize("action", [action for action in ACTIONS if action != "context_pack"])
+def test_naming_files_takes_a_fifth_of_the_room_at_most(engine: Engine, action: str) -> None:
+    pack = ask(engine, case(action, QUESTIONS[0], tokens=3000)).pack
+    shown = [item for item in pack.items if item.reasons != ("map",)]
+    assert sum(len(item.content) for item in shown) > 3000
 
 
 def test_a_hint_counts_what_its_section_left_out(engine: Engine) -> None:

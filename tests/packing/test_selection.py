@@ -149,6 +149,12 @@ def test_a_limit_counts_pieces_and_is_said() -> None:
     assert len(selection.picks) == 2 and list(selection.dropped.values()) == [DropReason.LIMIT] * 3
 
 
+def test_a_limit_takes_the_most_promising_pieces_however_long_they_are() -> None:
+    found = [(0.9, 3000, Section.DOCS), (0.1, 60, Section.DOCS), (1.0, 900, Section.DOCS)]
+    selection = selected(found, dict.fromkeys(Section, 9), Room(10**6), limit=2)
+    assert sorted(pick.passage.promise for pick in selection.picks.values()) == [0.9, 1.0]
+
+
 def test_what_says_next_to_nothing_is_dropped_as_weak() -> None:
     found = [(1.0, 300, Section.DOCS), (0.00001, 300, Section.DOCS)]
     assert selected(found, dict.fromkeys(Section, 9), Room(10**6)).dropped == {1: DropReason.WEAK}

@@ -191,7 +191,7 @@ def response_of(
         budget=ContextBudget(
             max_chars=budget.max_chars,
             used_chars=budget.used_chars,
-            truncated=bool(pack.counts.dropped.get("budget")),
+            truncated=bool(pack.counts.dropped.get("budget") or pack.counts.cut),
             dropped_items=pack.counts.all_dropped,
             max_tokens=budget.max_tokens,
             used_tokens=budget.used_tokens if budget.max_tokens else 0,

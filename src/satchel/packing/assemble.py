@@ -19,6 +19,7 @@ from satchel.packing.selection import Pick, Selection, is_weak
 from satchel.types import Passage, Suggestion
 
 _TRIES = 2  # of filling what neighbours that became one item left free
+_OF_MAP = 5  # the share of the room that the map may take is one in so many
 _MOST_PER_TOKEN = 8  # characters; no text that is read is so sparse, so what is longer need not be counted
 
 
@@ -30,7 +31,7 @@ class Filled(NamedTuple):
 
     pack: Pack
     size: Size
-    left_out: Sequence[int]  # the characters of each piece that did not fit whole
+    left_out: Sequence[int]  # the characters of each piece that did not fit, or not whole
 
 
 class Assembly:
@@ -65,7 +66,7 @@ class Assembly:
                 break
             before = list(selection.picks.values())
             if attempt == 0:
-                selection.map(self.plan.map_files)
+                self._map(selection)
             selection.fill(self.plan.limit)
             if list(selection.picks.values()) == before:
                 break
@@ -78,8 +79,8 @@ class Assembly:
             pack = pack if self.gauge.fits(self.gauge.size(pack)) else empty
             size = self.gauge.size(pack)
         unfitting = [number for number, reason in selection.dropped.items() if reason is DropReason.BUDGET]
-        partly = [pick.passage.size for pick in selection.picks.values() if not pick.whole]
-        return Filled(pack, size, [*(kept[number].size for number in unfitting), *partly])
+        cut = [pick.passage.size for pick in selection.cut()]
+        return Filled(pack, size, [*(kept[number].size for number in unfitting), *cut])
 
     def add(self, filled: Filled, items: Sequence[Item]) -> Filled:
         """The pack with as many of some further items as fit, in their order; the rest counts as dropped."""
@@ -145,6 +146,13 @@ class Assembly:
         yield from (self.frame, empty)  # what has no items may be written otherwise
         yield msgspec.structs.replace(full, hints=told, next_queries=tuple(queries()))
 
+    def _map(self, selection: Selection) -> None:
+        """Name the first files, in a part of the room: in some formats a line takes as much as a function."""
+        room = self._left
+        share = self._left = Size(room.tokens // _OF_MAP, room.chars // _OF_MAP)
+        selection.map(self.plan.map_files)
+        self._left = room.without(share.without(self._left))
+
     def _take(self, pick: Pick) -> bool:
         """Whether a pick fits into what is left; its cost is then set aside."""
         if self._chars(pick) > min(self._left.chars, _MOST_PER_TOKEN * self._left.tokens):
@@ -176,6 +184,7 @@ class Assembly:
         counts = Counts(
             candidates=len(selection.passages) + copies + heads,
             selected=len(items),
+            cut=len(selection.cut()),
             duplicates=copies + len(picks) + heads - len(items),
             dropped=dict(sorted(dropped.items())),
             dropped_by_section={name: by_section[name] for name in Section if by_section[name]},

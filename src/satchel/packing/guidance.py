@@ -41,9 +41,10 @@ def _empty_sections(pack: Pack) -> Iterator[str]:
 
 
 def _larger_budget(pack: Pack, left_out: Sequence[int]) -> Iterator[str]:
-    dropped = pack.counts.dropped.get(DropReason.BUDGET.value, 0)
-    if not dropped:
+    if not left_out:
         return
+    dropped = pack.counts.dropped.get(DropReason.BUDGET.value, 0)
+    told = f"{dropped} more did not fit" if dropped else f"{len(left_out)} shown in part"
     budget = pack.budget
     chars = sum(left_out)
     tokens = chars / _CHARS_PER_TOKEN + len(left_out) * _ITEM_TOKENS
@@ -62,9 +63,9 @@ def _larger_budget(pack: Pack, left_out: Sequence[int]) -> Iterator[str]:
     }
     if all(value <= wanted[flag][2] for flag, value in enough.items()):
         flags = " ".join(f"{flag} {value}" for flag, value in enough.items())
-        yield f"{dropped} more did not fit; {flags} would hold them"
+        yield f"{told}; {flags} would hold {'them' if dropped else 'all of it'}"
     else:
-        yield f"{dropped} more did not fit"
+        yield told
 
 
 def _narrower(pack: Pack, share: float) -> Iterator[str]:

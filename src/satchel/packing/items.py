@@ -187,7 +187,8 @@ def _named(pick: Pick, first: int, last: int) -> tuple[ChunkKind, str]:
 
 
 def _reasons(run: Sequence[Pick]) -> tuple[str, ...]:
-    """Why these lines are here; a signature alone names a file that may matter."""
+    """Why these lines are here; a signature alone names a file that may matter, a part did not fit whole."""
     if all(pick.is_signature for pick in run):
         return ("map",)
-    return tuple(dict.fromkeys(reason for pick in run for reason in pick.passage.reasons))
+    named = dict.fromkeys(reason for pick in run for reason in pick.passage.reasons)
+    return (*named, "part") if any(not pick.whole for pick in run) else tuple(named)

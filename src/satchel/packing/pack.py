@@ -83,10 +83,12 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
     """What became of the candidates: `selected + duplicates + the sum of dropped = candidates`.
-    Duplicates are near-copies, and pieces that became part of another item."""
+    Duplicates are near-copies, and pieces that became part of another item. Of the selected, `cut` are not
+    whole for want of room."""
 
     candidates: int = 0
     selected: int = 0
+    cut: int = 0
     duplicates: int = 0
     dropped: dict[str, int] = msgspec.field(default_factory=dict)
     dropped_by_section: dict[str, int] = msgspec.field(default_factory=dict)

@@ -99,7 +99,7 @@ class Selection:
             for number in range(len(self.passages))
             if number not in self.dropped and not self._is_whole(number) and not self._is_weak(number)
         ]
-        for number in self._urgent(waiting):
+        for number in self._urgent(waiting, limit):
             if limit and len(self._taken) >= limit and number not in self._taken:
                 if number not in self.picks:
                     self.dropped[number] = DropReason.LIMIT
@@ -130,6 +130,10 @@ class Selection:
                 if _LEAST_PART <= chars < passage.size:
                     yield self.part(passage, chars)
 
+    def cut(self) -> list[Pick]:
+        """What was taken in part, although the whole of it may answer."""
+        return [pick for number, pick in self.picks.items() if not (pick.whole or self._is_weak(number))]
+
     def undo(self) -> None:
         """Give back the pick that was taken last."""
         number, pick = self.picks.popitem()
@@ -138,13 +142,16 @@ class Selection:
             self._taken.remove(number)
             self._of_section[pick.section] -= 1
 
-    def _urgent(self, waiting: Sequence[int]) -> Iterator[int]:
-        """The best number, then the others by what they promise for their size. Those of full sections, and
-        the faint, come when the others are done: no section starves another, and none leaves room unused."""
+    def _urgent(self, waiting: Sequence[int], limit: int) -> Iterator[int]:
+        """The best number, then the others by what they promise for their size; where only some may be taken,
+        the best of them before all others. Those of full sections, and the faint, come when the others are
+        done: no section starves another, and none leaves room unused."""
         later: list[int] = []
-        leading = max(waiting, key=lambda number: self.passages[number].promise, default=-1)
+        best = sorted(waiting, key=lambda number: -self.passages[number].promise)[: limit or 1]
         least = _FAINT * max((self.passages[number].promise for number in waiting), default=0.0)
-        for number in sorted(waiting, key=lambda number: (number != leading, -self._density(number), number)):
+        for number in sorted(
+            waiting, key=lambda number: (number not in best, -self._density(number), number)
+        ):
             section = self.sections[number]
             if self._of_section[section] >= self.caps[section] or self.passages[number].promise < least:
                 later.append(number)
