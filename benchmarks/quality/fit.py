@@ -6,8 +6,9 @@
 
 Each repository is left out once, under all its sets and from all files, and its questions are ranked by
 weights fitted on the rest; then all questions together give the weights that are written. Short questions,
-issue reports and the questions of `--extra` files each count 1 in all, times their factor. `--check` writes
-nothing and says whether the file is what these signals give.
+issue reports, the same reports where git history is known (`--with-history`) and the questions of `--extra`
+files each count 1 in all, times their factor. `--check` writes nothing and says whether the file is what
+these signals give.
 """
 
 from __future__ import annotations
@@ -52,13 +53,17 @@ class Sort(StrEnum):
 
     SHORT = "short"
     ISSUE = "issue"
+    HISTORY = "history"
     EXTRA = "extra"
 
 
 class Problem:
     """The questions of all files as one fit."""
 
-    def __init__(self, names: Sequence[str], files: Sequence[Features], l2: float) -> None:
+    def __init__(
+        self, names: Sequence[str], files: Sequence[Features], of_all: Sequence[Sort | None], l2: float
+    ) -> None:
+        """`of_all` says of which sort the questions of each file are, None where each says it itself."""
         self.names = names
         self.l2 = l2
         chosen = [_chosen(file) for file in files]
@@ -66,8 +71,8 @@ class Problem:
             file.questions[at] for file, (with_gold, _) in zip(files, chosen, strict=True) for at in with_gold
         ]
         self.sorts = [
-            sort_of(file.questions[at], extra=number > 0)
-            for number, (file, (with_gold, _)) in enumerate(zip(files, chosen, strict=True))
+            sort or sort_of(file.questions[at])
+            for file, sort, (with_gold, _) in zip(files, of_all, chosen, strict=True)
             for at in with_gold
         ]
         parts = [_lists(file, names, rows) for file, (_, rows) in zip(files, chosen, strict=True)]
@@ -110,17 +115,15 @@ def importance_of(sorts: Sequence[Sort], factors: Mapping[Sort, float]) -> Float
     return np.array([factors[sort] / sizes[sort] for sort in sorts])
 
 
-def sort_of(question: Asked, *, extra: bool) -> Sort:
-    """Which sort a question is of; those of a further dump are all of one."""
-    if extra:
-        return Sort.EXTRA
+def sort_of(question: Asked) -> Sort:
+    """Which sort a question of the development set is of."""
     return Sort.SHORT if question.set == SHORT else Sort.ISSUE
 
 
 def cross_validated(
     problem: Problem, importance: Floats, start: Floats, asked: Features
-) -> tuple[dict[str, Weights], list[Mapping[str, float]]]:
-    """For each repository the weights that the others give; and the scores of its questions by these."""
+) -> tuple[dict[str, Weights], dict[str, float]]:
+    """For each repository the weights that the others give; and how good they are for its questions."""
     folds = {}
     owners = np.array([question.repository for question in problem.questions])
     for repository in sorted({question.repository for question in asked.questions}):
@@ -133,7 +136,8 @@ def cross_validated(
         score(asked, values, number, folds[question.repository])
         for number, question in enumerate(asked.questions)
     ]
-    return folds, scores
+    groups = [(question.set, question.repository, question.category) for question in asked.questions]
+    return folds, figures(groups, scores)
 
 
 def score(asked: Features, values: Floats, number: int, weights: Weights) -> Mapping[str, float]:
@@ -180,8 +184,10 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--extra", type=Path, action="append", default=[], help="a further dump to learn from"
     )
+    parser.add_argument("--with-history", type=Path, help="a dump of its issue reports made with --mirror")
     parser.add_argument("--extra-weight", type=float, default=1.0)
     parser.add_argument("--issue-weight", type=float, default=1.0)
+    parser.add_argument("--history-weight", type=float, default=1.0)
     parser.add_argument("--l2", type=float, default=1e-3)
     parser.add_argument("--without", action="append", default=[], help="a group of signals to leave out")
     parser.add_argument("--out", type=Path, required=True, help="the file of weights")
@@ -194,22 +200,30 @@ def main() -> int:
     """Fit, and say how good it is."""
     options = read_arguments()
     asked = features.read(options.features)
-    files = [asked, *map(features.read, options.extra)]
+    again = [features.read(options.with_history)] if options.with_history else []
+    extra = list(map(features.read, options.extra))
+    files = [asked, *again, *extra]
+    of_all = [None, *[Sort.HISTORY] * len(again), *[Sort.EXTRA] * len(extra)]
     names = signals_without(options.without, [name for file in files for name in file.names])
-    problem = Problem(names, files, options.l2)
-    factors = {Sort.SHORT: 1.0, Sort.ISSUE: options.issue_weight, Sort.EXTRA: options.extra_weight}
+    problem = Problem(names, files, of_all, options.l2)
+    factors = {
+        Sort.SHORT: 1.0,
+        Sort.ISSUE: options.issue_weight,
+        Sort.HISTORY: options.history_weight,
+        Sort.EXTRA: options.extra_weight,
+    }
     importance = importance_of(problem.sorts, factors)
     best = problem.fit(importance)
     if options.check:
         wrong = differences(options.out, problem.named(best))
         print("\n".join(wrong) or "the file holds these weights")
         return int(bool(wrong))
-    folds, scores = cross_validated(problem, importance, best, asked)
-    found = figures(
-        [(question.set, question.repository, question.category) for question in asked.questions], scores
-    )
+    folds, found = cross_validated(problem, importance, best, asked)
+    for known in again:
+        with_history = cross_validated(problem, importance, best, known)[1]
+        found |= {f"{name} with history": value for name, value in with_history.items()}
     for name, value in found.items():
-        print(f"{name:32}{value:.4f}")
+        print(f"{name:44}{value:.4f}")
     kept = {
         "model": model_id() if any(name.startswith("meaning") for name in names) else LEXICAL,
         "fitted_on": describe(problem.questions),

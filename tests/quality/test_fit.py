@@ -49,7 +49,7 @@ def make_features(folder: Path, looked: list[Looked]) -> Features:
 
 
 def folds_of(asked: Features) -> dict[str, dict[str, float]]:
-    problem = fit.Problem(sorted(asked.names), [asked], 1e-3)
+    problem = fit.Problem(sorted(asked.names), [asked], [None], 1e-3)
     importance = fit.importance_of(problem.sorts, {fit.Sort.SHORT: 1.0})
     return fit.cross_validated(problem, importance, problem.fit(importance), asked)[0]
 
@@ -122,21 +122,21 @@ def test_a_fit_looks_at_the_first_candidates_and_the_answers(
     monkeypatch.setattr(fit, "FIRST", 3)
     asked = make_features(tmp_path, [make_looked("one", 1)._replace(is_gold=np.arange(12) >= 10)])
     later = np.count_nonzero(asked.rough[10:] >= 3)
-    problem = fit.Problem(["test"], [asked], 1e-3)
+    problem = fit.Problem(["test"], [asked], [None], 1e-3)
     assert len(problem.lists.values) == 3 + later
     assert problem.lists.targets.sum() == pytest.approx(1)
 
 
 def test_a_question_whose_answer_is_no_candidate_teaches_nothing(tmp_path: Path) -> None:
     lost = make_looked("two", 2)._replace(is_gold=np.zeros(12, bool))
-    problem = fit.Problem(["test"], [make_features(tmp_path, [make_looked("one", 1), lost])], 1e-3)
+    problem = fit.Problem(["test"], [make_features(tmp_path, [make_looked("one", 1), lost])], [None], 1e-3)
     assert len(problem.questions) == 1 and len(problem.lists.values) == 12
 
 
 def test_a_question_without_candidates_is_kept_and_teaches_nothing(tmp_path: Path) -> None:
     empty = make_looked("two", 2)._replace(paths=[], is_gold=np.zeros(0, bool), signals={})
     asked = make_features(tmp_path, [make_looked("one", 1), empty, make_looked("three", 3)])
-    problem = fit.Problem(sorted(asked.names), [asked], 1e-3)
+    problem = fit.Problem(sorted(asked.names), [asked], [None], 1e-3)
     assert [question.id for question in problem.questions] == ["1", "3"]
     assert problem.lists.starts.tolist() == [0, 12]
 
@@ -144,7 +144,7 @@ def test_a_question_without_candidates_is_kept_and_teaches_nothing(tmp_path: Pat
 def test_the_questions_of_a_sort_count_their_factor_in_all(tmp_path: Path) -> None:
     asked = make_features(tmp_path, [make_looked("one", number) for number in range(3)])
     more = make_features(tmp_path, [make_looked("two", 1)])
-    sorts = fit.Problem(["test"], [asked, more], 1e-3).sorts
+    sorts = fit.Problem(["test"], [asked, more], [None, fit.Sort.EXTRA], 1e-3).sorts
     assert sorts == [fit.Sort.SHORT] * 3 + [fit.Sort.EXTRA]
     counted = fit.importance_of(sorts, {fit.Sort.SHORT: 1.0, fit.Sort.EXTRA: 0.5})
     assert counted == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0.5])
