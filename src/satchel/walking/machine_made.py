@@ -1,4 +1,5 @@
-"""Was this file written by a program: minified or generated? Nobody reads such a file, so nobody cites it."""
+"""Was this file written by a program, by its name or the length of its lines? Nobody reads such a file, so
+nobody cites it. What a file says of itself is in `generated`."""
 
 from __future__ import annotations
 
@@ -11,7 +12,6 @@ _MAX_LINE = 5_000  # characters; hand-written code stays far below
 _MAX_PROSE_LINE = 50_000  # a paragraph may be one line
 _MAX_MEAN = 300  # characters a line
 _SMALL = 2_000  # characters; one long line in a small file says nothing about its mean
-_HEAD = 2_048  # characters; a marker stands at the top
 
 _PROSE = frozenset({"markdown", "restructuredtext", "rst", "asciidoc", "org"})
 _NOTEBOOKS = frozenset({"notebook", "jupyter", "ipynb"})
@@ -97,22 +97,6 @@ _GENERATED_NAMES = re.compile(
     r"|\.generated\.(?:ts|js|go|rs|h|cpp)$|\.prebuilt$",
     re.IGNORECASE,
 )
-# Only a comment can say it of its own file; a string or a sentence may talk about others.
-_COMMENT = re.compile(
-    r"^[ \t]*(?://|#|/\*|\*|--|;|<!--|%|'|@?rem |\{-|\(\*|\.\. |dnl )[^\r\n]*", re.MULTILINE | re.I
-)
-_MARKER = re.compile(
-    r"(?<![\w`\"'])@generated\b|\bcode generated (?:by|from)\b|\bauto-?generated (?:by|from|file|code)\b"
-    r"|\b(?:file|code|source|module) (?:is|was|has been) (?:machine[- ]|auto[- ]?|automatically )?generated\b"
-    r"|\bautomatically generated (?:by|from|file|code)\b",
-    re.IGNORECASE,
-)
-_HANDS_OFF = re.compile(r"\b(?:do not|don't|not) (?:edit|modify|change|be edited)\b", re.IGNORECASE)
-_GENERATED = re.compile(r"generated", re.IGNORECASE)
-# A bundle that is kept beside its sources says the same as they do, and ends with where its map is.
-_OUTPUT = frozenset({"build", "dist", "out"})
-_BUNDLED = re.compile(r"^(?://|/\*)[#@] sourceMappingURL=\S+(?: ?\*/)?\s*\Z", re.MULTILINE)
-_TAIL = 512  # characters
 
 
 def left_out_by_name(path: str, options: WalkOptions) -> Skipped | None:
@@ -154,17 +138,3 @@ def _has_longer_line(text: str, limit: int) -> bool:
             return True
         position = end + 1
     return False
-
-
-def generated(path: str, text: str) -> str | None:
-    """Why a text counts as generated: what a comment at its top says, or the last line of a bundle."""
-    if not _OUTPUT.isdisjoint(path.split("/")[:-1]) and _BUNDLED.search(text[-_TAIL:]):
-        return "a bundle in a folder of build output: it ends with the place of its source map"
-    head = text[:_HEAD]
-    if not _GENERATED.search(head):
-        return None
-    comments = "\n".join(_COMMENT.findall(head))
-    found = _MARKER.search(comments)
-    if found is None and _HANDS_OFF.search(comments):
-        found = _GENERATED.search(comments)
-    return f"a comment says {found.group()!r}" if found else None

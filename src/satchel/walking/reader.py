@@ -8,7 +8,8 @@ from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
 from satchel.types import Skipped, SkipReason, Source
 from satchel.walking.encodings import decode
-from satchel.walking.machine_made import generated, left_out_by_name, minified
+from satchel.walking.generated import generated
+from satchel.walking.machine_made import left_out_by_name, minified
 from satchel.walking.redaction import redact
 from satchel.walking.selection import too_large
 
@@ -31,7 +32,7 @@ def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) ->
     language = detect(path, text[:_HEAD_CHARS].removeprefix("\ufeff"))
     if (detail := minified(path, text, language)) is not None:
         return Skipped(path, SkipReason.MINIFIED, detail)
-    if not options.include_generated and (detail := generated(path, text)) is not None:
+    if not options.include_generated and (detail := generated(path, text, language)) is not None:
         return Skipped(path, SkipReason.GENERATED, detail)
     clean = redact(text)
     return Source(path, clean.text, language, encoding, hash_bytes(data), len(data), clean.lines)
