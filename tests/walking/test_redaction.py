@@ -70,8 +70,46 @@ def test_every_documented_format_is_redacted_and_nothing_else(kind: str, around:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "{{ 'aws_secret_access_key' : `{}` }}",
+        "os.environ.AWS_SECRET_ACCESS_KEY || '{}'",
+        "process.env['AWS_SECRET_ACCESS_KEY'] ?? \"{}\"",
+        'os.environ.get("AWS_SECRET_ACCESS_KEY") or "{}"',
+        "ENV AWS_SECRET_ACCESS_KEY {}",
+        "RUN aws configure set aws_secret_access_key {}",
+        "<secretAccessKey>{}</secretAccessKey>",
+        '"{{\\"SecretAccessKey\\": \\"{}\\"}}"',
+        "awsSecretKey={}",
+    ],
+)
+def test_a_secret_key_of_aws_is_redacted_however_its_name_leads_to_it(line: str) -> None:
+    assert redact(line.format(letters(40))).text == line.format("«redacted:aws-secret»")
+
+
+@pytest.mark.parametrize(
+    ("url", "password"),
+    [
+        ("postgres://bob:{}@db.example.com/x", "%24uperS3cretPw9"),
+        ("smtp://me@gmail.com:{}@smtp.gmail.com:587", "hunter2zz9"),
+        ("postgres://bob:{}@db.example.com/x", "$ecr3tPw9xx"),
+        ("postgresql://svc:{}@db.example.com/x", "pa(ren)Pw9"),
+    ],
+)
+def test_a_password_in_a_url_is_redacted_with_its_odd_characters(url: str, password: str) -> None:
+    assert redact(f'a = "{url.format(password)}"').text == f'a = "{url.format("«redacted:url-password»")}"'
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "postgres://$user:$password@localhost/db",
+        "postgres://$DB_USER:$DB_PASSWORD_1@$host/db",
+        "postgres://u:$(cat secret)@h",
+        "postgres://$1:$2@h postgres://$a1:$b2@h",
+        "http://%6d:%6D@host/%6d",
+        "postgres://%(user)s:%(password)s@h",
+        "AWS_SECRET_ACCESS_KEY or the shared credentials file in the home folder",
         "postgres://user:password@localhost/db",
         "https://user:pass@example.org",
         "redis://:${REDIS_PASSWORD}@redis",

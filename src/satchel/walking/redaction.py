@@ -32,7 +32,12 @@ _DEFAULT_PASSWORDS = frozenset(
     123 1234 12345 123456 port
     """.split()
 )
-_VARIABLE = re.compile(rb"^[$%{<*:#]|^[A-Z_]+$|\$\{|\{\{|^\*+$|%[(s]")
+# `$password` and `%s` stand for a value; `%24uper` and `$ecr3t` are passwords, the first one encoded. A few
+# escapes and nothing else are the test of an encoder.
+_VARIABLE = re.compile(
+    rb"^%(?![0-9A-Fa-f]{2})|^(?:%[0-9A-Fa-f]{2}){1,4}$|^\$(?:[{(]|[A-Z_][A-Z0-9_]*$|[A-Za-z_]+[0-9]{0,2}$|[0-9]+$)"
+    rb"|^[{<*:#]|^[A-Z_]+$|\$\{|\{\{|^\*+$|%[(s]"
+)
 
 
 @dataclass(frozen=True, slots=True)

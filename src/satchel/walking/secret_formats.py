@@ -10,6 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _ASSIGN = r"""["']?[ \t]{0,8}(?:=|:|=>|:=|,)[ \t]{0,8}["']?"""  # how a name leads to its value
+# A key of AWS is exact by its name and its 40 characters, so all that can stand between them counts:
+# `ENV NAME value`, `<name>value<`, `env["NAME"] || 'value'`, `get("NAME") or "value"`, JSON inside a string.
+_QUOTE = r"""(?:\\?["'`])?"""
+_LEADS_TO = rf"{_QUOTE}[\])]{{0,2}}[ \t]{{0,8}}(?:=|:|=>|:=|,|\|\||\?\?|>|or|[ \t])[ \t]{{0,8}}{_QUOTE}"
 _END = r"(?:[^A-Za-z0-9_+/=-]|$)"  # no look-ahead in linear-time patterns: the next character is matched
 
 
@@ -27,9 +31,9 @@ FORMATS = (
     Format("aws-key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})\b"),
     Format(
         "aws-secret",
-        ("secret_access_key", "secretaccesskey", "secret_key", "secret-access-key"),
+        ("secret_access_key", "secretaccesskey", "secret_key", "secretkey", "secret-access-key"),
         rf"(?i)(?:aws_?secret_?key|secret[_-]?access[_-]?key|aws_secret_access_key|aws[a-z_]{{0,20}}secret_key)"
-        rf"{_ASSIGN}([A-Za-z0-9/+]{{40}}){_END}",
+        rf"{_LEADS_TO}([A-Za-z0-9/+]{{40}}){_END}",
         any_case=True,
     ),
     Format(
@@ -131,6 +135,6 @@ FORMATS = (
     Format(
         "url-password",
         ("://",),
-        r"""\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/?#@"'`<>()\[\]{}\\]{0,80}:([^\s/?#@"'`<>()\[\]\\]{3,200})@[A-Za-z0-9\[_$%{<-]""",
+        r"""\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/?#"'`<>()\[\]{}\\]{0,80}:([^\s/?#@"'`<>\[\]\\]{3,200})@[A-Za-z0-9\[_$%{<-]""",
     ),
 )
