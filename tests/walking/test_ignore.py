@@ -75,6 +75,13 @@ def test_a_byte_order_mark_carriage_returns_and_bad_lines_do_no_harm(write: Writ
     assert paths(root) == ["c.py"]
 
 
+@pytest.mark.parametrize("name", [".gitignore", ".ignore", ".satchelignore"])
+@pytest.mark.parametrize("line", ["[z-a].txt", "[9-0]", "a[b-a]/", "![z-a]", "[}|[:alpha:].!"])
+def test_a_set_that_cannot_be_read_matches_nothing(write: Write, name: str, line: str) -> None:
+    root = write({name: f"{line}\nb.py\n", "a.py": "", "b.py": "", "z.txt": ""})
+    assert paths(root) == ["a.py", "z.txt"]
+
+
 def test_an_ignore_file_that_is_a_symlink_is_not_read(write: Write, tmp_path: Path) -> None:
     root = write({"a.py": ""})
     (tmp_path / "outside").write_text("*.py\n")

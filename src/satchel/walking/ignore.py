@@ -7,6 +7,7 @@ must not count again there (`!keep/` in a deeper file would undo `*.o` above it;
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -28,10 +29,8 @@ class _Patterns:
     """One ignore file: True if it ignores an entry, False if it takes it in again, None if silent."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        from pathspec import GitIgnoreSpec
-
         self.patterns = [pattern for line in lines if (pattern := _compile(line)) is not None]
-        self._any: GitIgnoreSpec = GitIgnoreSpec(self.patterns)
+        self._any = _automaton(self.patterns)
 
     def decide(self, entry: str) -> bool | None:
         try:
@@ -45,6 +44,16 @@ class _Patterns:
         return None
 
 
+def _automaton(patterns: list[GitIgnoreSpecPattern]) -> GitIgnoreSpec:
+    import re2
+    from pathspec import GitIgnoreSpec
+
+    try:
+        return GitIgnoreSpec(patterns)
+    except re2.error:  # an odd set (`[a[:alpha:].!`) that Python's expressions take and re2 does not
+        return GitIgnoreSpec(patterns, backend="simple")
+
+
 def _compile(line: str) -> GitIgnoreSpecPattern | None:
     from pathspec.patterns.gitignore.base import GitIgnorePatternError
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
@@ -53,7 +62,7 @@ def _compile(line: str) -> GitIgnoreSpecPattern | None:
         line = line.removesuffix("/") + "/*/"  # every folder inside; pathspec would take the folder itself
     try:
         pattern = GitIgnoreSpecPattern(line)
-    except GitIgnorePatternError:  # git takes such a line as matching nothing
+    except (GitIgnorePatternError, re.error):  # git takes such a line (`[z-a].txt`) as matching nothing
         return None
     return pattern if pattern.include is not None else None
 
