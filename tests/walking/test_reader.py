@@ -61,6 +61,29 @@ def test_a_single_accent_is_read_as_the_commonest_encoding() -> None:
     assert isinstance(source, Source) and "André" in source.text and source.encoding == "cp1252"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Città\nPerché è così più facile\n",
+        "# André, Zoë, Núñez\n# © René\nx = 1\n",
+        'x = "café déjà ü"\n',
+        "Åsa åker på ön där älgen är\n",
+    ],
+)
+def test_a_few_accents_are_read_as_the_commonest_encoding(text: str) -> None:
+    source = read(text.encode("latin-1"))
+    assert isinstance(source, Source) and (source.text, source.encoding) == (text, "cp1252")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("# Привет, мир\n", "koi8-r"), ("# Привет, мир\n", "cp1251"), ("# 日本語のテキスト\n", "cp932")],
+)
+def test_a_few_words_of_another_alphabet_are_still_guessed(text: str, encoding: str) -> None:
+    source = read(text.encode(encoding))
+    assert isinstance(source, Source) and (source.text, source.encoding) == (text, encoding)
+
+
 @given(st.one_of(st.binary(), st.binary().map(lambda tail: b"caf\xe9 " + tail), st.text().map(str.encode)))
 def test_whatever_is_read_can_be_written_back(data: bytes) -> None:
     source = read(data)

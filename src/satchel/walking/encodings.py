@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 _BINARY_WINDOW = 8 * 1024  # git's own window is 8,000 bytes
 _GUESS_WINDOW = 64 * 1024  # more does not change the guess, only the time
 _LEAST_TO_GUESS = 4  # bytes beyond ASCII; fewer tell nothing, and the detector takes 38 MB
+_ENOUGH_TO_GUESS = 24  # of them; below, accents in words of Latin letters are taken for any alphabet
+_SCRIPT_RUN = 2  # such bytes in a row, on average: words of another alphabet, not accents
 _COMMONEST = "cp1252"  # what few such bytes most often are: a name with an accent, a quotation mark
 _ASCII = bytes(range(0x80))
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
+# What source trees are written in. The detector also knows code pages of DOS and the Mac, which are its
+# usual mistakes.
+# fmt: off
+_IN_USE = frozenset({
+    "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874",
+    "iso8859-1", "iso8859-2", "iso8859-5", "iso8859-7", "iso8859-8", "iso8859-9", "iso8859-15",
+    "koi8-r", "koi8-u", "tis-620", "cp932", "shift_jis", "euc_jp", "gb18030", "gbk", "gb2312",
+    "big5", "big5hkscs", "cp950", "cp949", "euc_kr",
+})
+# fmt: on
 _ROUND_TRIP = "latin-1"  # every byte is a character: it cannot fail
 
 
@@ -41,12 +55,15 @@ def _decoded(data: bytes, encoding: str) -> str | None:
 
 def _guessed(data: bytes) -> str:
     telling = b"\n".join(line for line in data[:_GUESS_WINDOW].split(b"\n") if not line.isascii())
-    if len(telling.translate(None, _ASCII)) < _LEAST_TO_GUESS:
+    count = len(telling.translate(None, _ASCII))
+    runs = len(_BEYOND_ASCII.findall(telling))
+    if count < _LEAST_TO_GUESS or (count < _ENOUGH_TO_GUESS and count < _SCRIPT_RUN * runs):
         return _COMMONEST
     import chardet  # only the few files that are not UTF-8 pay for it
 
     found = chardet.detect(telling)["encoding"]
     try:
-        return codecs.lookup(found).name if found else _ROUND_TRIP
+        name = codecs.lookup(found).name if found else _ROUND_TRIP
     except LookupError:
-        return _ROUND_TRIP
+        return _COMMONEST
+    return name if name in _IN_USE else _COMMONEST
