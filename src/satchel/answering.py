@@ -279,7 +279,7 @@ class Question:
     def _guided(self, assembly: Assembly, filled: Filled) -> Pack:
         """The pack with as much guidance as fits, sealed."""
         gauge, pack = assembly.gauge, filled.pack
-        hints = (*self._missing(), *guidance.hints(pack, filled.left_out))
+        hints = (*self._missing(), *guidance.hints(pack, filled.left_out, filled.size))
         queries = self._next(pack)
         left = gauge.left(filled.size)
         for count in range(max(len(hints), len(queries)), 0, -1):

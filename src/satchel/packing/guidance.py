@@ -8,11 +8,12 @@ from math import ceil
 
 import msgspec
 
-from satchel.packing.budget import MAX_CHARS, MAX_TOKENS
+from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Size
 from satchel.packing.pack import DropReason, Pack, Section
 
 _MOST_HINTS = 4
 _CHARS_PER_TOKEN = 2.5  # in dense text; a budget that is proposed must hold what it promises
+_UNLIKE = 1.4  # how much more the rest may take for its length: shorter pieces, denser text
 _ITEM_TOKENS, _ITEM_CHARS = 180, 600  # of a citation with its hashes, in the longest format
 _ESTIMATED = 1.4  # an estimate counts more, and leaves room
 _AND_GUIDANCE = 1.25  # room for what to do next is kept as well, and a larger pack names more files
@@ -21,16 +22,17 @@ _MANY = 6  # items below one folder; fewer are no reason to narrow
 _SAME_FOLDER = 0.6  # the share of items below one folder that makes it worth naming
 
 
-def hints(pack: Pack, left_out: Sequence[int]) -> tuple[str, ...]:
-    """What is missing, most telling first. `left_out` are the sizes of what did not fit, in characters."""
-    found = (*_empty_sections(pack), *_larger_budget(pack, left_out), *_narrower(pack, _SAME_FOLDER))
+def hints(pack: Pack, left_out: Sequence[int], size: Size) -> tuple[str, ...]:
+    """What is missing, most telling first. `left_out` are the sizes of what did not fit, in characters;
+    `size` is that of the whole pack."""
+    found = (*_empty_sections(pack), *_larger_budget(pack, left_out, size), *_narrower(pack, _SAME_FOLDER))
     return found[:_MOST_HINTS]
 
 
 def all_hints(pack: Pack, left_out: Sequence[int]) -> tuple[str, ...]:
     """Everything that could be said of such a pack."""
     empty = msgspec.structs.replace(pack, items=())
-    return (*_empty_sections(empty), *_narrower(pack, 0.0), *_larger_budget(pack, left_out))
+    return (*_empty_sections(empty), *_narrower(pack, 0.0), *_larger_budget(pack, left_out, Size()))
 
 
 def _empty_sections(pack: Pack) -> Iterator[str]:
@@ -40,7 +42,7 @@ def _empty_sections(pack: Pack) -> Iterator[str]:
             yield f"{section.value}: none is shown, {dropped} left out"
 
 
-def _larger_budget(pack: Pack, left_out: Sequence[int]) -> Iterator[str]:
+def _larger_budget(pack: Pack, left_out: Sequence[int], size: Size) -> Iterator[str]:
     if not left_out:
         return
     dropped = pack.counts.dropped.get(DropReason.BUDGET.value, 0)
@@ -48,6 +50,8 @@ def _larger_budget(pack: Pack, left_out: Sequence[int]) -> Iterator[str]:
     budget = pack.budget
     chars = sum(left_out)
     tokens = chars / _CHARS_PER_TOKEN + len(left_out) * _ITEM_TOKENS
+    if shown := sum(len(item.content) for item in pack.items):  # what the pack itself took tells more
+        tokens = min(tokens, _UNLIKE * chars * size.tokens / shown)
     wanted = {
         "--budget-tokens": (
             budget.max_tokens,
