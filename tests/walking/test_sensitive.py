@@ -12,12 +12,12 @@ id_rsa id_rsa.pub id_rsa_backup id_ed25519 server.pem server.key store.p12 cert.
 secrets.yaml secrets.json secrets.env secrets client_secrets.json password.txt db_passwords.csv passwords.kdbx
 my-password.properties Passwords.XML .github/agents/a.md
 a/.github/agents/b/c.md __pycache__/a.py x/__pycache__/b
-mod.pyc SECRETS.YML .secrets
+mod.pyc SECRETS.YML .secrets credentialsbackup.json passwordlist.txt secrets.tf infra/passwords.hcl
 """
 
 HARMLESS = """
 tokenizer.py keyboard.md monkey.py token_bucket.go password_validation.py secrets.py secrets.go
-secrets.test.ts
+secrets.test.ts credentialsprovider.go passwordreset.rb main.tf mycredentialstore.json secretservice.tf
 credentials.rs passwordless.yaml key.py keys.go turkey.txt .env.example .env.sample
 .env.template .env.dist
 .env.local.example environment.py .envrc src/env/index.ts idea.txt id_rsa.go-like/readme.md identity.py

@@ -39,13 +39,13 @@ _DATA_SUFFIXES = frozenset({
     ".json", ".json5", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".config",
     ".txt", ".properties", ".xml", ".env", ".csv", ".tsv", ".sqlite", ".sqlite3", ".db", ".kdbx",
     ".plist", ".tfvars", ".dat", ".enc", ".gpg", ".asc", ".bak", ".old", ".orig", ".log",
-    ".sql", ".xlsx", ".xls",
+    ".sql", ".xlsx", ".xls", ".tf", ".hcl",
 })
 # fmt: on
 _SECRET_DATA = (
-    (re.compile(r"(?:^|[^a-z])credentials(?![a-z])"), "credentials"),
+    (re.compile(r"^credentials|[^a-z]credentials(?![a-z])"), "credentials"),
     (re.compile(r"(?:^|[^a-z])secrets(?![a-z])"), "secrets"),
-    (re.compile(r"passwords?(?![a-z])"), "passwords"),
+    (re.compile(r"password(?!less)"), "passwords"),  # `passwordless` is a way without them
 )
 
 
