@@ -18,6 +18,7 @@ from satchel.chunking.depth import is_too_deep
 from satchel.chunking.findings import Definition, Findings, LineMap, collect, first_paragraph
 from satchel.chunking.grammar import grammar
 from satchel.chunking.layout import Block, lay_out
+from satchel.chunking.stalling import would_stall
 from satchel.languages.language import Language
 from satchel.types import ChunkKind, Parsed, Symbol
 
@@ -39,6 +40,8 @@ def parse(text: str, name: str) -> Parsed:
     if is_too_deep(data):
         return windows.parse(text, name)
     parser, query = grammar(name)
+    if would_stall(data, parser):
+        return windows.parse(text, name)
     line_map = LineMap(text, data)
     tree = parser.parse(data)
     findings = collect(tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language)
