@@ -173,6 +173,62 @@ def test_an_id_that_came_back_is_current_again(shop: Engine) -> None:
     assert look(shop, canonical(old)).fate is Fate.CURRENT
 
 
+_TWINS = "# Guide\n\n## Use\ntwo\n\n## Use\nthree\n"
+
+
+def twin(engine: Engine, text: str) -> str:
+    found = (item for item in engine.snapshot().chunks("a.md") if text in engine.text_of(item))
+    return canonical(next(found))
+
+
+def after_edits(folder: Path, text: str, *edits: str) -> Found:
+    """What becomes of the id of the section with this text."""
+    engine = memory_engine(make_tree(folder, {"a.md": _TWINS}))
+    asked = twin(engine, text)
+    for edit in edits:
+        make_tree(folder, {"a.md": edit})
+        engine.refresh()
+    return look(engine, asked)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        ["# Guide\n\n## Use\ntwo\n\n## Use\nTHREE\n"],
+        ["# Guide\n\n## Use\nzero\n\n## Use\ntwo\n\n## Use\nTHREE\n"],
+        ["# Guide\n\n## Use\ntwo\n\n## Use\nTHREE\n", "# Guide\n\n## Use\nTWO\n\n## Use\nTHREE\n\nmore\n"],
+    ],
+)
+def test_an_edited_section_is_never_taken_for_another_of_its_title(tmp_path: Path, edits: list[str]) -> None:
+    found = after_edits(tmp_path, "three", *edits)
+    assert found.fate is Fate.CHANGED and found.chunk is not None
+    assert found.chunk.start_line == edits[-1][: edits[-1].index("## Use\nTHREE")].count("\n") + 1
+
+
+def test_one_of_several_sections_of_a_title_can_be_gone(tmp_path: Path) -> None:
+    found = after_edits(tmp_path, "three", "# Guide\n\n## Use\ntwo\n")
+    assert found.fate is Fate.GONE and found.chunk is None and "are now 1: a:" in found.detail
+
+
+def test_code_between_definitions_is_followed_to_its_own_place(tmp_path: Path) -> None:
+    text = "import os\n\n\ndef f():\n    return os\n\n\nprint('tail')\n"
+    engine = memory_engine(make_tree(tmp_path, {"a.py": text}))
+    tail = engine.snapshot().chunks("a.py")[-1]
+    make_tree(tmp_path, {"a.py": text.replace("tail", "end")})
+    engine.refresh()
+    found = look(engine, canonical(tail)).chunk
+    assert found is not None and found.start_line == tail.start_line == 8
+
+
+def test_the_second_section_of_a_title_moves_with_its_file(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, {"a.md": _TWINS}))
+    asked = twin(engine, "three")
+    (tmp_path / "a.md").rename(tmp_path / "b.md")
+    engine.refresh()
+    found = look(engine, asked)
+    assert found.fate is Fate.MOVED and found.chunk is not None and found.chunk.start_line == 6
+
+
 def test_stale_ids_are_answered_after_a_rebuild_too(shop: Engine) -> None:
     old = chunk(shop, "docs/guide.md", "Core rules")
     make_tree(shop.root, {"docs/guide.md": "# Guide\n\n## Core rules\n\nPay last.\n"})

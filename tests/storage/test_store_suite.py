@@ -241,6 +241,17 @@ def test_clearing_keeps_the_count_of_generations(store: Store) -> None:
         assert snapshot.generation == 2 and paths(snapshot) == [] and snapshot.segments() == []
 
 
+def test_clearing_remembers_which_of_several_chunks_of_a_title_each_was(store: Store) -> None:
+    put(store, {"a.md": "# A\n\n## Use\none\n\n## Use\ntwo\n"})
+    with store.write() as writer:
+        places = {
+            item.digest: place for item, place in zip(writer.snapshot.chunks("a.md"), (0, 1, 2), strict=True)
+        }
+        writer.clear()
+    with closing(store.snapshot()) as snapshot:
+        assert {item.digest: item.place for item in snapshot.retired("")} == places
+
+
 def test_a_writer_reads_what_it_has_written(store: Store) -> None:
     with store.write() as writer:
         writer.put_file(*packed("a.py", CODE))
@@ -358,7 +369,7 @@ def test_what_is_skipped_is_replaced_and_dropped_path_by_path(store: Store) -> N
 
 def test_retired_ids_are_found_by_the_start_of_their_digest(store: Store) -> None:
     old = RetiredChunk("0123456789abcdef", "a.md", ("Shop", "Setup"), HASH)
-    other = RetiredChunk("01234fff89abcdef", "b.md", (), HASH)
+    other = RetiredChunk("01234fff89abcdef", "b.md", (), HASH, place=2, successor="ffffffff89abcdef")
     with store.write() as writer:
         writer.retire([old, other])
         writer.retire([])

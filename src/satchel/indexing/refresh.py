@@ -15,12 +15,13 @@ from msgspec.structs import replace
 
 from satchel.indexing.analyse import AnalysedFile, Stages, analyse_source, with_vectors
 from satchel.indexing.plan import HISTORY_HEAD, Plan, Refresh, plan_all, plan_paths, unchanged
+from satchel.indexing.retirement import retired
 from satchel.indexing.segment_builder import SegmentBuilder, TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.indexing.workers import analyse_all
 from satchel.storage import postings
 from satchel.storage.protocol import Snapshot, Store, Writer
-from satchel.storage.records import RetiredChunk, SkippedRecord
+from satchel.storage.records import PackedFile, SkippedRecord, split_title
 from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
 
 _SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
@@ -193,7 +194,7 @@ class _Run:
         vectors: list[bytes] = []
         for file in files:
             record = replace(file.record, settled=self.settled(file.record.mtime_ns))
-            self.retire(record.path, {row[-1] for row in file.packed.chunks})
+            self.retire(record.path, file.packed)
             first_unit = self.writer.put_file(record, file.packed)
             if file.packed.unit_count:
                 covered.append((first_unit, file.packed.unit_count))
@@ -222,19 +223,17 @@ class _Run:
 
     def drop(self, paths: Sequence[str]) -> None:
         for path in paths:
-            self.retire(path, set())
+            self.retire(path)
             self.writer.drop_file(path)
 
-    def retire(self, path: str, still_there: set[str]) -> None:
+    def retire(self, path: str, packed: PackedFile | None = None) -> None:
         """Remember the ids that end here, so that a stale one can be answered."""
         snapshot = self.writer.snapshot
         record = None if self.first else snapshot.file(path)
         if record is None:
             return
-        ended = [chunk for chunk in snapshot.chunks(path) if chunk.digest not in still_there]
-        self.writer.retire(
-            [RetiredChunk(item.digest, path, item.title_path, record.file_hash) for item in ended]
-        )
+        after = [(row[-1], split_title(row[1])) for row in packed.chunks] if packed is not None else []
+        self.writer.retire(retired(snapshot.chunks(path), record.file_hash, after))
 
     def settled(self, mtime_ns: int) -> bool:
         """Whether an equal size and time will mean an equal file next time."""

@@ -29,6 +29,7 @@ from satchel.types import ChunkKind
 
 WHOLE_FILE_LINES = 2000  # a longer file is more than a reader wants at once, about 20,000 tokens
 _NAMED_PATHS = 3
+_NAMED_CHUNKS = 5
 _NO_ID = "not an id: use doc:digest, chunk_digest, path:start:end or a path"
 
 
@@ -172,23 +173,38 @@ class Lookup:
         return Found(asked, Fate.UNKNOWN, detail="no chunk of this index has or had this id")
 
     def _became(self, asked: str, old: RetiredChunk) -> Found:
-        if (same := self._same_title(old.path, old)) is not None:
+        alike = self._same_title(old.path, old)
+        now = self._successor(old) or (alike[0] if len(alike) == 1 and not old.place else None)
+        if now is not None:
             detail = f"the text under {_title(old)} in {old.path} has changed"
-            return _found(asked, same, Fate.CHANGED, detail)
+            return _found(asked, now, Fate.CHANGED, detail)
         path = self._by_content.get(old.file_hash, "")
-        if (moved := self._same_title(path, old)) is not None:
-            return _found(asked, moved, Fate.MOVED, f"{old.path} is now {path}")
+        if moved := self._same_title(path, old)[max(0, old.place - 1) :]:
+            return _found(asked, moved[0], Fate.MOVED, f"{old.path} is now {path}")
+        if alike:  # to take one of them for what this became would be a guess
+            return Found(asked, Fate.GONE if old.place else Fate.CHANGED, detail=_several(old, alike))
         if self.files.get(old.path) is None:
             return Found(asked, Fate.GONE, detail=f"{old.path} is no longer in the index")
         return Found(asked, Fate.GONE, detail=f"{old.path} no longer has {_title(old)}")
 
-    def _same_title(self, path: str, old: RetiredChunk) -> ChunkRecord | None:
+    def _successor(self, old: RetiredChunk) -> ChunkRecord | None:
+        """The chunk that stands today where the old one stood, through all the edits in between."""
+        file, met = self.files.get(old.path), {""}
+        current = {chunk.digest: chunk for chunk in file.chunks} if file is not None else {}
+        following: RetiredChunk | None = old
+        while following is not None and following.successor not in met:
+            met.add(digest := following.successor)
+            if digest in current:
+                return current[digest]
+            later = self.files.snapshot.retired(digest)
+            following = next((item for item in later if item.path == old.path), None)
+        return None
+
+    def _same_title(self, path: str, old: RetiredChunk) -> list[ChunkRecord]:
         file = self.files.get(path)
         wanted = ids.normalize_title_path(old.title_path)
-        for chunk in file.chunks if file is not None else ():
-            if ids.normalize_title_path(chunk.title_path) == wanted:
-                return chunk
-        return None
+        chunks = file.chunks if file is not None else ()
+        return [chunk for chunk in chunks if ids.normalize_title_path(chunk.title_path) == wanted]
 
     @cached_property
     def _paths(self) -> list[str]:
@@ -237,6 +253,14 @@ def _too_long(path: str, count: int, limit: int) -> str:
         f"{path} has {count} lines, a whole file is given up to {limit}:"
         f" ask for lines ({path}:1:{limit}) or for the mode skeleton"
     )
+
+
+def _several(old: RetiredChunk, alike: list[ChunkRecord]) -> str:
+    named = (
+        f"{ids.canonical_id(ids.doc_of(item.path), item.digest)} (lines {item.start_line}-{item.end_line})"
+        for item in alike[:_NAMED_CHUNKS]
+    )
+    return f"{old.path} no longer has this text; under {_title(old)} are now {len(alike)}: {', '.join(named)}"
 
 
 def _title(old: RetiredChunk) -> str:

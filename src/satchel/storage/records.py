@@ -106,6 +106,8 @@ class RetiredChunk(msgspec.Struct, frozen=True):
     path: str
     title_path: tuple[str, ...]
     file_hash: str
+    place: int = 0  # among the chunks of its file with that title, from 1; 0: there was no other
+    successor: str = ""  # the digest in its place when it ended, where that could be told
 
 
 class SkippedRecord(msgspec.Struct, frozen=True):

@@ -276,12 +276,14 @@ class SqliteSnapshot:
 
     def retired(self, digest: str) -> list[RetiredChunk]:
         rows = self._rows(
-            "SELECT lower(hex(digest)), path, title, lower(hex(file_hash)) FROM retired"
+            "SELECT lower(hex(digest)), path, title, lower(hex(file_hash)), place, lower(hex(successor))"
+            " FROM retired"
             " WHERE digest BETWEEN ? AND ? ORDER BY digest",
             _digest_range(digest),
         )
         return [
-            RetiredChunk(found, path, records.split_title(title), file) for found, path, title, file in rows
+            RetiredChunk(found, path, records.split_title(title), *others)
+            for found, path, title, *others in rows
         ]
 
     def history(self) -> bytes:

@@ -113,13 +113,16 @@ class SqliteWriter:
         if not chunks:
             return
         self._connection.executemany(
-            "INSERT OR REPLACE INTO retired (digest, path, title, file_hash) VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO retired (digest, path, title, file_hash, place, successor)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
             [
                 (
                     bytes.fromhex(item.digest),
                     item.path,
                     records.join_title(item.title_path),
                     bytes.fromhex(item.file_hash),
+                    item.place,
+                    bytes.fromhex(item.successor),
                 )
                 for item in chunks
             ],
@@ -152,9 +155,10 @@ class SqliteWriter:
     def clear(self) -> None:
         """Drop everything but the counters: numbers are never used twice. The ids that end are remembered."""
         self._connection.execute(
-            "INSERT OR REPLACE INTO retired (digest, path, title, file_hash)"
-            " SELECT digest, path, title, file_hash FROM chunks JOIN files ON files.number = file"
-            " ORDER BY chunks.number DESC LIMIT ?",
+            "INSERT OR REPLACE INTO retired (digest, path, title, file_hash, place)"
+            " SELECT digest, path, title, file_hash, CASE count(*) OVER (PARTITION BY file, title)"
+            " WHEN 1 THEN 0 ELSE row_number() OVER (PARTITION BY file, title ORDER BY chunks.number) END"
+            " FROM chunks JOIN files ON files.number = file ORDER BY chunks.number DESC LIMIT ?",
             (records.RETIRED_LIMIT,),
         )
         for table in _CONTENT_TABLES:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from satchel.storage.migrations import m001_initial, m002_units, m003_history
+from satchel.storage.migrations import m001_initial, m002_units, m003_history, m004_successors
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     m001_initial.STATEMENTS,
     m002_units.STATEMENTS,
     m003_history.STATEMENTS,
+    m004_successors.STATEMENTS,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
