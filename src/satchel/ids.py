@@ -105,17 +105,34 @@ def digests(doc: str, seeds: Sequence[tuple[tuple[str, ...], str]]) -> list[str]
 
     A chunk whose short digest is taken, by a copy of it or by chance, counts up its occurrence.
     """
-    taken: set[str] = set()
-    occurrences: dict[tuple[str, str], int] = {}
-    result = []
-    for title_path, text_hash in seeds:
+    given = Digests(doc)
+    return [given.take(title_path, text_hash) for title_path, text_hash in seeds]
+
+
+class Digests:
+    """The digests of one document, given out in the order of its chunks."""
+
+    def __init__(self, doc: str) -> None:
+        self._doc = doc
+        self._taken: set[str] = set()
+        self._occurrences: dict[tuple[str, str], int] = {}
+
+    def take(self, title_path: Iterable[str], text_hash: str) -> str:
+        """The digest of the next chunk."""
         normal = normalize_title_path(title_path)
-        occurrence = occurrences.get((normal, text_hash), 0) + 1
-        digest = seeded_digest(doc, normal, text_hash, occurrence)
-        while digest[:SHORT_DIGEST] in taken:
+        digest, occurrence = self._next(normal, text_hash)
+        self._occurrences[normal, text_hash] = occurrence
+        self._taken.add(digest[:SHORT_DIGEST])
+        return digest
+
+    def would_be(self, title_path: Iterable[str], text_hash: str) -> str:
+        """The digest that `take` would give."""
+        return self._next(normalize_title_path(title_path), text_hash)[0]
+
+    def _next(self, normal: str, text_hash: str) -> tuple[str, int]:
+        occurrence = self._occurrences.get((normal, text_hash), 0) + 1
+        digest = seeded_digest(self._doc, normal, text_hash, occurrence)
+        while digest[:SHORT_DIGEST] in self._taken:
             occurrence += 1
-            digest = seeded_digest(doc, normal, text_hash, occurrence)
-        occurrences[normal, text_hash] = occurrence
-        taken.add(digest[:SHORT_DIGEST])
-        result.append(digest)
-    return result
+            digest = seeded_digest(self._doc, normal, text_hash, occurrence)
+        return digest, occurrence

@@ -117,6 +117,50 @@ def test_an_id_of_another_document_is_found(shop: Engine) -> None:
     assert "id_mismatch" in kinds(problems(shop, damage))
 
 
+@pytest.mark.parametrize(
+    ("layer", "wrong", "kind"),
+    [
+        ("docs", {"sha256": "0" * 64}, "doc_mismatch"),
+        ("docs", {"chunk_count": 77}, "doc_mismatch"),
+        ("docs", {"total_chars": 1}, "doc_mismatch"),
+        ("docs", {"doc": "other"}, "doc_mismatch"),
+        ("index", {"start_line": 5}, "index_mismatch"),
+        ("index", {"preview": "lie"}, "index_mismatch"),
+        ("index", {"token_est": 9}, "index_mismatch"),
+        ("index", {"title_path": ["Other"]}, "index_mismatch"),
+        ("chunks", {"char_count": 1}, "chunk_mismatch"),
+        ("chunks", {"line_count": 1}, "chunk_mismatch"),
+        ("chunks", {"title_path": ["Other"]}, "id_mismatch"),
+    ],
+)
+def test_a_wrong_field_is_found(shop: Engine, layer: str, wrong: Fields, kind: str) -> None:
+    assert kind in kinds(problems(shop, lambda fields: fields[layer][0].update(wrong)))
+
+
+def test_a_document_that_is_not_listed_is_found(shop: Engine) -> None:
+    assert kinds(problems(shop, lambda fields: fields["docs"].pop(0))) == {"doc_mismatch"}
+
+
+def test_an_index_entry_given_twice_is_found(shop: Engine) -> None:
+    found = problems(shop, lambda fields: fields["index"].append(fields["index"][0]))
+    assert kinds(found) == {"duplicate_id"}
+
+
+@pytest.mark.parametrize("layer", ["source_files", "docs", "digest", "index", "chunks", ""])
+def test_a_field_that_is_not_of_the_schema_is_a_schema_problem(shop: Engine, layer: str) -> None:
+    fields: Fields = msgspec.to_builtins(shop.pack_layers())
+    (fields[layer][0] if layer else fields)["extra"] = 1
+    found = decode(msgspec.json.encode(fields))
+    assert isinstance(found, Problem) and found.kind == "schema" and "extra" in found.detail
+
+
+def test_headings_of_every_form_and_copies_of_a_section_hold(shop: Engine) -> None:
+    text = "Two\nlines\n===\nbody\n\n## Use ##\nsame\n\n## Use\nsame\n\n##\n\n" + "long line\n\n" * 1000
+    make_tree(shop.root, {"forms.md": text, "page.rst": "====\nPage\n====\n\nPart\n----\ntext\n"})
+    shop.refresh()
+    assert problems(shop, lambda fields: None) == []
+
+
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd", "src/../../outside.md"])
 def test_a_pack_never_makes_validation_read_outside_the_root(shop: Engine, path: str) -> None:
     (shop.root.parent / "outside.md").write_text("outside\n")

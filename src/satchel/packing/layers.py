@@ -19,7 +19,7 @@ MAX_CHARS = 6000
 METHOD = "headings+paragraph_fallback+fence_aware"
 
 
-class SourceFile(msgspec.Struct, frozen=True):
+class SourceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file that went into the pack; `sha256` is of its raw bytes."""
 
     path: str
@@ -29,14 +29,14 @@ class SourceFile(msgspec.Struct, frozen=True):
     size: int
 
 
-class Chunking(msgspec.Struct, frozen=True):
+class Chunking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the chunks were made."""
 
     method: str
     max_chars: int
 
 
-class Doc(msgspec.Struct, frozen=True):
+class Doc(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A document; `sha256` and `total_chars` are of its normalised text."""
 
     doc: str
@@ -46,7 +46,7 @@ class Doc(msgspec.Struct, frozen=True):
     total_chars: int
 
 
-class DigestEntry(msgspec.Struct, frozen=True):
+class DigestEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a document is about, in one line, and the chunks that say so."""
 
     doc: str
@@ -54,7 +54,7 @@ class DigestEntry(msgspec.Struct, frozen=True):
     source_chunk_ids: list[str]
 
 
-class IndexEntry(msgspec.Struct, frozen=True):
+class IndexEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A chunk without its text."""
 
     id: str
@@ -70,7 +70,7 @@ class IndexEntry(msgspec.Struct, frozen=True):
     end_line: int
 
 
-class PackChunk(msgspec.Struct, frozen=True):
+class PackChunk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A chunk with its text: lines `start_line` to `end_line` of `source_path`, byte for byte."""
 
     id: str
@@ -85,7 +85,7 @@ class PackChunk(msgspec.Struct, frozen=True):
     end_line: int
 
 
-class LayeredPack(msgspec.Struct, frozen=True):
+class LayeredPack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`_ctx/context_pack.json`."""
 
     schema_version: int
@@ -131,21 +131,12 @@ def _add_file(pack: LayeredPack, snapshot: Snapshot, record: FileRecord) -> None
     lines = split_lines(text)
     doc = ids.doc_of(record.path)
     chunks = [_pack_chunk(doc, chunk, lines) for chunk in snapshot.chunks(record.path)]
-    normalized = ids.normalize_markdown(text)
     pack.source_files.append(
         SourceFile(record.path, record.file_hash, max(0, record.mtime_ns) // 10**9, len(text), record.size)
     )
-    pack.docs.append(
-        Doc(
-            doc=doc,
-            file=record.path.rpartition("/")[2],
-            sha256=ids.hash_text(normalized),
-            chunk_count=len(chunks),
-            total_chars=len(normalized),
-        )
-    )
+    pack.docs.append(doc_entry(record.path, text, len(chunks)))
     pack.chunks.extend(chunks)
-    pack.index.extend(_index_entry(chunk) for chunk in chunks)
+    pack.index.extend(index_entry(chunk) for chunk in chunks)
     if chunks:
         scored = [
             digest.Scored(chunk.id, tuple(chunk.title_path), chunk.heading_level, chunk.text)
@@ -153,6 +144,18 @@ def _add_file(pack: LayeredPack, snapshot: Snapshot, record: FileRecord) -> None
         ]
         chosen = digest.choose(scored)
         pack.digest.append(DigestEntry(doc, digest.summary(chosen), [chunk.id for chunk in chosen]))
+
+
+def doc_entry(path: str, text: str, chunk_count: int) -> Doc:
+    """What the pack says of a document."""
+    normalized = ids.normalize_markdown(text)
+    return Doc(
+        doc=ids.doc_of(path),
+        file=path.rpartition("/")[2],
+        sha256=ids.hash_text(normalized),
+        chunk_count=chunk_count,
+        total_chars=len(normalized),
+    )
 
 
 def _pack_chunk(doc: str, chunk: ChunkRecord, lines: list[str]) -> PackChunk:
@@ -171,7 +174,8 @@ def _pack_chunk(doc: str, chunk: ChunkRecord, lines: list[str]) -> PackChunk:
     )
 
 
-def _index_entry(chunk: PackChunk) -> IndexEntry:
+def index_entry(chunk: PackChunk) -> IndexEntry:
+    """What the index says of a chunk."""
     return IndexEntry(
         id=chunk.id,
         doc=chunk.doc,

@@ -1,18 +1,20 @@
-"""Is a three-layer pack true? Its shape, its ids, and every citation against the files of now."""
+"""Is a three-layer pack true? Its shape, its ids, and all it says of the files against the files of now."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from satchel import ids
 from satchel.lines import split_lines
-from satchel.packing.layers import SCHEMA_VERSION, LayeredPack, PackChunk
+from satchel.packing.layers import SCHEMA_VERSION, LayeredPack, PackChunk, doc_entry, index_entry
 from satchel.types import Skipped, Source
 
 ReadSource = Callable[[str], Source | Skipped]
+_Sources = dict[str, Source | Skipped]
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -34,15 +36,23 @@ def decode(data: bytes) -> LayeredPack | Problem:
 def validate(pack: LayeredPack, read: ReadSource) -> list[Problem]:
     """All problems, in the order of the pack."""
     problems = list(_shape(pack))
-    sources: dict[str, Source | Skipped] = {}
+    sources: _Sources = {}
     for item in pack.source_files:
         source = sources[item.path] = read(item.path)
         if isinstance(source, Skipped):
             problems.append(Problem("source_missing", item.path, source.detail or source.reason.value))
         elif source.file_hash != item.sha256:
             problems.append(Problem("source_changed", item.path, "the file's sha256 is another one now"))
+    problems.extend(_documents(pack, sources))
+    broken: set[str] = set()  # what is said of a text that is not the file's is not looked at as well
     for chunk in pack.chunks:
-        problems.extend(_citation(chunk, sources))
+        found = list(_citation(chunk, sources))
+        broken.update(chunk.id for problem in found if problem.kind == "citation_broken")
+        problems.extend(found)
+    true = [chunk for chunk in pack.chunks if chunk.id not in broken]
+    problems.extend(_identities(pack.chunks, broken))
+    problems.extend(_counts(true))
+    problems.extend(_entries(pack, true))
     return problems
 
 
@@ -50,13 +60,14 @@ def _shape(pack: LayeredPack) -> Iterator[Problem]:
     if pack.schema_version != SCHEMA_VERSION:
         yield Problem("schema", "schema_version", f"{pack.schema_version} instead of {SCHEMA_VERSION}")
     known = Counter(chunk.id for chunk in pack.chunks)
-    for chunk_id, count in known.items():
-        if count > 1:
-            yield Problem("duplicate_id", chunk_id, f"{count} chunks have it")
+    indexed = Counter(entry.id for entry in pack.index)
+    for counts, holders in ((known, "chunks"), (indexed, "entries of the index")):
+        for chunk_id, count in counts.items():
+            if count > 1:
+                yield Problem("duplicate_id", chunk_id, f"{count} {holders} have it")
     for entry in pack.index:
         if entry.id not in known:
             yield Problem("missing_chunk", entry.id, "in the index, but not among the chunks")
-    indexed = {entry.id for entry in pack.index}
     for chunk_id in known:
         if chunk_id not in indexed:
             yield Problem("missing_index_entry", chunk_id, "among the chunks, but not in the index")
@@ -66,7 +77,23 @@ def _shape(pack: LayeredPack) -> Iterator[Problem]:
                 yield Problem("missing_chunk", chunk_id, f"named by the digest of {digest_entry.doc}")
 
 
-def _citation(chunk: PackChunk, sources: dict[str, Source | Skipped]) -> Iterator[Problem]:
+def _documents(pack: LayeredPack, sources: _Sources) -> Iterator[Problem]:
+    """Each source has one document, which says of it what is so."""
+    wanted = {ids.doc_of(item.path): item for item in pack.source_files}
+    counts = Counter(doc.doc for doc in pack.docs)
+    for name in dict.fromkeys((*wanted, *counts)):
+        if name not in wanted or counts[name] != 1:
+            detail = f"{counts[name]} entries in docs, {int(name in wanted)} in source_files"
+            yield Problem("doc_mismatch", name, detail)
+    chunks = Counter(doc for doc, _ in {(chunk.doc, chunk.id) for chunk in pack.chunks})
+    for doc in pack.docs:
+        listed = wanted.get(doc.doc)
+        source = sources[listed.path] if listed is not None else None
+        if listed is not None and isinstance(source, Source) and source.file_hash == listed.sha256:
+            yield from _differences("doc_mismatch", doc, doc_entry(listed.path, source.text, chunks[doc.doc]))
+
+
+def _citation(chunk: PackChunk, sources: _Sources) -> Iterator[Problem]:
     source = sources.get(chunk.source_path)
     if source is None:
         yield Problem("source_unlisted", chunk.id, f"{chunk.source_path} is not among source_files")
@@ -75,6 +102,55 @@ def _citation(chunk: PackChunk, sources: dict[str, Source | Skipped]) -> Iterato
         if "".join(lines[chunk.start_line - 1 : chunk.end_line]) != chunk.text:
             where = f"{chunk.source_path}:{chunk.start_line}:{chunk.end_line}"
             yield Problem("citation_broken", chunk.id, f"{where} reads otherwise now")
-    doc, _, digest = chunk.id.rpartition(":")
-    if doc != chunk.doc or ids.doc_of(chunk.source_path) != chunk.doc or len(digest) != ids.SHORT_DIGEST:
-        yield Problem("id_mismatch", chunk.id, f"does not belong to {chunk.source_path}")
+
+
+def _identities(chunks: Sequence[PackChunk], broken: set[str]) -> Iterator[Problem]:
+    """Each id belongs to its source, and is that of its title path and text."""
+    given: dict[str, ids.Digests] = {}
+    met: set[str] = set()
+    for chunk in chunks:
+        doc, _, digest = chunk.id.rpartition(":")
+        if doc != chunk.doc or ids.doc_of(chunk.source_path) != chunk.doc or len(digest) != ids.SHORT_DIGEST:
+            yield Problem("id_mismatch", chunk.id, f"does not belong to {chunk.source_path}")
+        elif chunk.id not in met:
+            due = _takes(given.setdefault(doc, ids.Digests(doc)), chunk, digest)
+            if not due and chunk.id not in broken:
+                yield Problem("id_mismatch", chunk.id, "is not the id of this title path and text")
+        met.add(chunk.id)
+
+
+def _takes(given: ids.Digests, chunk: PackChunk, wanted: str) -> bool:
+    """Whether this id is due to the chunk. Its body begins after its heading, of however many lines."""
+    lines = split_lines(chunk.text)
+    for heading in range(len(lines) + 1):
+        body_hash = ids.hash_text(ids.normalize_markdown("".join(lines[heading:])))
+        if given.would_be(chunk.title_path, body_hash).startswith(wanted):
+            given.take(chunk.title_path, body_hash)
+            return True
+        if not chunk.heading_level:
+            break
+    return False
+
+
+def _counts(chunks: Sequence[PackChunk]) -> Iterator[Problem]:
+    for chunk in chunks:
+        line_count = chunk.end_line - chunk.start_line + 1
+        counted = replace(chunk, char_count=len(chunk.text), line_count=line_count)
+        yield from _differences("chunk_mismatch", chunk, counted)
+
+
+def _entries(pack: LayeredPack, chunks: Sequence[PackChunk]) -> Iterator[Problem]:
+    """An entry of the index says of its chunk what is so."""
+    wanted = {chunk.id: chunk for chunk in chunks}
+    for entry in pack.index:
+        if (chunk := wanted.get(entry.id)) is not None:
+            yield from _differences("index_mismatch", entry, index_entry(chunk))
+
+
+def _differences(kind: str, found: msgspec.Struct, wanted: msgspec.Struct) -> Iterator[Problem]:
+    """The fields of an entry that are not as they should be."""
+    subject = getattr(found, found.__struct_fields__[0])
+    for name in found.__struct_fields__:
+        value, right = getattr(found, name), getattr(wanted, name)
+        if value != right:
+            yield Problem(kind, subject, f"{name} is {value!r} instead of {right!r}")
