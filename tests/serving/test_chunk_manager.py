@@ -54,6 +54,33 @@ def test_the_documented_filters(manager: ChunkManager, filters: dict[str, Any], 
     assert {result["source_path"] for result in results} == paths
 
 
+def test_lines_are_cited_as_they_are_now(manager: ChunkManager, shop: Path) -> None:
+    before = manager.search_chunks("add_money")[0]
+    text = (shop / "src/money.py").read_text()
+    make_tree(shop, {"src/money.py": "import os\n\n" + text.replace("def add_money", "async def add_money")})
+    after = manager.search_chunks("add_money")[0]
+    assert (shop / "src/money.py").read_text().split("\n")[after["start_line"] - 1] in after["content"]
+    assert after["start_line"] == before["start_line"] + 2 and "async def" in manager.search_text(
+        "add_money", 1, None
+    )
+
+
+def test_a_chunk_that_has_changed_is_said_to_have(manager: ChunkManager, shop: Path) -> None:
+    old = manager.search_chunks("add_money")[0]["chunk_id"]
+    text = (shop / "src/money.py").read_text()
+    make_tree(shop, {"src/money.py": text.replace("def add_money", "async def add_money")})
+    found = manager.get_chunk(old)
+    assert found is not None and found["fate"] == "changed" and "has changed" in found["detail"]
+    assert manager.get_chunk(found["chunk_id"]) == {**found, "fate": "current", "detail": ""}
+
+
+def test_what_was_ingested_is_kept_when_its_folder_is_gone(manager: ChunkManager, shop: Path) -> None:
+    chunk_id = manager.search_chunks("add_money")[0]["chunk_id"]
+    shop.rename(shop.parent / "elsewhere")
+    again = ChunkManager(manager.chunks_dir, manager.manifest_path)
+    assert again.get_chunk(chunk_id) is not None
+
+
 def test_a_chunk_is_fetched_by_any_spelling_of_its_id(manager: ChunkManager) -> None:
     first = manager.search_chunks("add_money")[0]
     locator = f"{first['source_path']}:{first['start_line']}:{first['end_line']}"

@@ -71,14 +71,16 @@ class ChunkManager:
         self, query: str, k: int = 10, filters: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
         """The best k chunks as dictionaries with id, path, lines, kind, name, snippet and content."""
-        hits, _ = self._opened().search(query, k, to_filters(filters), whole_chunks=True)
+        hits, _ = self._fresh().search(query, k, to_filters(filters), whole_chunks=True)
         return [_as_dict(hit) for hit in hits]
 
     def get_chunk(self, chunk_id: str) -> dict[str, Any] | None:
-        """One chunk with its content, by any spelling of its id; None if there is none."""
-        engine = self._opened()
-        found = engine.find([chunk_id])[0]
-        return self._describe(found.chunk) if found.chunk is not None else None
+        """One chunk with its content, by any spelling of its id; None if there is none. `fate` says whether
+        the id is `current`, or names what the chunk has become; `detail` says what became of it."""
+        found = self._fresh().find([chunk_id])[0]
+        if found.chunk is None:
+            return None
+        return {**self._describe(found.chunk), "fate": found.fate.value, "detail": found.detail}
 
     def get_stats(self) -> dict[str, Any]:
         """Counts of chunks and files, by kind and by language."""
@@ -104,7 +106,7 @@ class ChunkManager:
 
     def search_text(self, query: str, k: int, filters: Mapping[str, Any] | None) -> str:
         """A search as text for an agent, with real suggestions when nothing is found."""
-        hits, suggestions = self._opened().search(query, k, to_filters(filters), whole_chunks=True)
+        hits, suggestions = self._fresh().search(query, k, to_filters(filters), whole_chunks=True)
         return render_hits(query, hits, suggestions)
 
     def _open(self, start: Path) -> tuple[Engine, PickedTree]:
@@ -124,6 +126,14 @@ class ChunkManager:
         if not self._store.exists():
             raise IndexMissing("nothing was ingested yet", hint="call ingest_directory first")
         return self._open(Path.cwd())[0]
+
+    def _fresh(self) -> Engine:
+        """The engine with the picked files as they are now, so that its citations are true. An index whose
+        folder is not there (it was moved, or came from elsewhere) is left as it is: it is all there is."""
+        engine = self._opened()
+        if engine.snapshot().meta().get("root_path") == str(engine.root):
+            engine.ensure_fresh()
+        return engine
 
     def _relative(self, path: Path) -> str:
         assert self._root is not None
