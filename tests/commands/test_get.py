@@ -10,7 +10,7 @@ from builders import SHOP, make_engine, make_tree, memory_engine
 from satchel import ids, tokenizers
 from satchel.commands.get import GetRequest, GetResponse, GotChunk, run
 from satchel.engine import Engine
-from satchel.errors import Unsupported
+from satchel.errors import ChunkNotFound, Unsupported
 from satchel.packing.fetch import Mode, StopReason
 from satchel.rendering.style import Style
 from satchel.rendering.terminal import render
@@ -44,6 +44,26 @@ def test_lines_that_are_no_chunk_have_an_id_that_can_be_asked_for_again(shop: En
         first.content_hash,
     )
     assert one(run(shop, GetRequest(ids=(first.chunk_id,)))).name == "Basket"
+
+
+def test_nothing_of_what_was_asked_for_is_a_typed_error(shop: Engine) -> None:
+    with pytest.raises(ChunkNotFound, match=r"near it are src/basket.py") as raised:
+        run(shop, GetRequest(ids=("src/baskets.py:1:2", "nope:0123456789")))
+    missing = raised.value.details["missing"]
+    assert [item["asked"] for item in missing] == ["src/baskets.py:1:2", "nope:0123456789"]
+
+
+def test_ids_whose_file_is_gone_are_a_typed_error(shop: Engine) -> None:
+    asked = canonical(shop, "big.py", 1)
+    (shop.root / "big.py").unlink()
+    shop.refresh()
+    with pytest.raises(ChunkNotFound, match=r"gone, big.py is no longer in the index"):
+        run(shop, GetRequest(ids=(asked,)))
+
+
+def test_what_is_missing_is_listed_beside_what_is_shown(shop: Engine) -> None:
+    answer = run(shop, GetRequest(ids=("nope:0123456789", "README.md:1:1")))
+    assert len(answer.chunks) == 1 and [item.asked for item in answer.missing] == ["nope:0123456789"]
 
 
 def test_neighbours_make_one_span_that_still_names_the_chunk(shop: Engine) -> None:

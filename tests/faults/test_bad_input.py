@@ -342,8 +342,8 @@ def test_a_file_swapped_for_a_symlink_is_not_followed(tmp_path: Path) -> None:
 def test_ids_never_lead_outside(tmp_path: Path, asked: str) -> None:
     make_tree(tmp_path, {"outside.md": "# Unicorn\n"})
     root = make_tree(tmp_path / "shop", SHOP)
-    found = json.loads(run_cli("get", asked, "--segment", root, "--json").stdout)
-    assert found["chunks"] == [] and found["missing"][0]["fate"] == "unknown"
+    found = json.loads(run_cli("get", asked, "--segment", root, "--json").stdout)["error"]
+    assert found["code"] == "chunk_not_found" and found["details"]["missing"][0]["fate"] == "unknown"
 
 
 @pytest.mark.parametrize("name", ["../outside.md", "/etc/passwd"])

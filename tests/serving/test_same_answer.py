@@ -121,8 +121,9 @@ def test_an_action_that_is_none_is_unsupported(
 
 @pytest.mark.parametrize("name", (REFERENCE, *SURFACES))
 def test_nothing_outside_the_root_is_read(name: str, opened: Callable[[str], Surface]) -> None:
-    data, code = opened(name).call("get", {"ids": OUTSIDE})
-    assert code is None and data["chunks"] == []
+    assert opened(name).call("get", {"ids": OUTSIDE}) == (None, "chunk_not_found")
+    data, _ = opened(name).call("get", {"ids": ["README.md:1:1", *OUTSIDE]})
+    assert [chunk["path"] for chunk in data["chunks"]] == ["README.md"]
     assert [item["asked"] for item in data["missing"]] == OUTSIDE
 
 

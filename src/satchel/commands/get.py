@@ -12,11 +12,11 @@ from msgspec import Meta
 
 from satchel import ids, tokenizers
 from satchel.commands.command import Command, LocalPath, Positional, Verbatim
-from satchel.errors import InvalidBudget, InvalidRequest
+from satchel.errors import ChunkNotFound, InvalidBudget, InvalidRequest
 from satchel.packing import widening
 from satchel.packing.fetch import Mode, StopReason, fit, headroom, least_budget, show
 from satchel.packing.widening import Definitions, Span
-from satchel.retrieval.lookup import WHOLE_FILE_LINES, Found, Lookup
+from satchel.retrieval.lookup import WHOLE_FILE_LINES, Fate, Found, Lookup
 from satchel.storage.open_files import OpenFile, OpenFiles
 from satchel.storage.protocol import LAST_LINE
 from satchel.types import ChunkKind
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from satchel.engine import Engine
 
 MAX_IDS = 200
+_SHOWN_CHARS = 200  # of an id in a message; the details have all of it
 
 
 class GetRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -105,13 +106,16 @@ def run(engine: Engine, request: GetRequest) -> GetResponse:
     """Fetch just the lines you need by id, instead of reading whole files: the exact text, with hashes.
 
     Takes ids from `search`, lines (`src/app.py:10-24`) and whole files (`src/app.py`). An id that has gone
-    stale is answered with what became of it.
+    stale is answered with what became of it; what names nothing is listed, and is an error if nothing does.
     """
     _check(request)
     tokenizer = tokenizers.get(request.tokenizer)
     files = OpenFiles(engine.snapshot())
     found = _find(Lookup(files, WHOLE_FILE_LINES if request.mode is Mode.RAW else LAST_LINE), request)
     entries = _entries(files, found, request)
+    missing = [Missing(item.asked, item.fate.value, item.detail) for item in found if item.chunk is None]
+    if not entries and not any(item.fate is Fate.TOO_LONG for item in found):
+        raise _none(missing)
     texts = [show(entry.file, entry.span, request.mode) for entry in entries]
     free = headroom(request.budget, tokenizer.headroom)
     budget = None if request.budget is None else request.budget - free
@@ -124,9 +128,20 @@ def run(engine: Engine, request: GetRequest) -> GetResponse:
         stop_reason=shown.stop_reason,
         chunks=[_got(entries[place], texts[place]) for place in shown.places],
         left_out=[_id(entry) for place, entry in enumerate(entries) if place not in kept],
-        missing=[Missing(item.asked, item.fate.value, item.detail) for item in found if item.chunk is None],
+        missing=missing,
         min_tokens=least_budget(shown.least, tokenizer.headroom),
         headroom_tokens=free,
+    )
+
+
+def _none(missing: list[Missing]) -> ChunkNotFound:
+    """An answer without any of what was asked for would look like a good one to a script."""
+    first = missing[0]
+    others = f" (nor do the {len(missing) - 1} others)" if len(missing) > 1 else ""
+    return ChunkNotFound(
+        f"{first.asked[:_SHOWN_CHARS]!r} names nothing here{others}: {first.fate}, {first.detail}",
+        hint="take ids from `satchel search`",
+        details={"missing": msgspec.to_builtins(missing)},
     )
 
 

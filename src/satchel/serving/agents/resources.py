@@ -106,6 +106,10 @@ def read(desk: Desk, uri: str, call: Call) -> str:
         return _text_of(_asked(desk, _FETCH, address.project, {"ids": [address.name]}, call), address)
     except SatchelError as error:
         raise Unanswered(error.as_dict()) from None
+    except Unanswered as unanswered:
+        if address.kind == FILE and unanswered.error["code"] == ChunkNotFound.code:
+            raise Unanswered({**unanswered.error, "code": FileNotFound.code}) from None
+        raise
 
 
 def digest(desk: Desk, project: str, fields: dict[str, Any], call: Call) -> str:
