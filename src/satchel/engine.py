@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from satchel import answering, reviewing
     from satchel.packing import budget, layers, overview, sections, validation
     from satchel.packing.pack import Pack
-    from satchel.retrieval import lookup, references, suggest
+    from satchel.retrieval import locators, lookup, references, suggest
     from satchel.tokenizers.tokenizer import Tokenizer
     from satchel.walking import blob_trees, changes, source_reader
 else:  # what a search of a fresh index does without
@@ -48,8 +49,8 @@ else:  # what a search of a fresh index does without
     budget, layers, overview, sections, validation = (
         late(f"satchel.packing.{name}") for name in ("budget", "layers", "overview", "sections", "validation")
     )
-    lookup, references, suggest = (
-        late(f"satchel.retrieval.{name}") for name in ("lookup", "references", "suggest")
+    locators, lookup, references, suggest = (
+        late(f"satchel.retrieval.{name}") for name in ("locators", "lookup", "references", "suggest")
     )
     blob_trees, changes, source_reader = (
         late(f"satchel.walking.{name}") for name in ("blob_trees", "changes", "source_reader")
@@ -244,8 +245,8 @@ class Engine(Segment):
     def symbols(self, name: str) -> list[SymbolRecord]:
         """The symbols of a file, or those of a name (`Class.method` narrows), or of a name's start."""
         snapshot = self.snapshot()
-        if snapshot.file(name) is not None:
-            return [SymbolRecord(name, symbol) for symbol in snapshot.symbols(name)]
+        if path := self.known_path(name):
+            return [SymbolRecord(path, symbol) for symbol in snapshot.symbols(path)]
         last = name.replace("::", ".").rpartition(".")[2]
         found = snapshot.symbols_named(name)  # a dot may belong to the name: `.button`, `docs.zip`
         if not found and last != name:
@@ -256,6 +257,17 @@ class Engine(Segment):
             ]
         return found
 
+    def all_symbols(self, limit: int) -> tuple[list[SymbolRecord], int]:
+        """The first symbols of the segment, by path and line, and how many there are."""
+        snapshot = self.snapshot()
+        return list(islice(snapshot.all_symbols(), limit)), snapshot.symbol_count()
+
+    def known_path(self, written: str) -> str:
+        """The indexed file that a path means, also written with `./` or back-slashes; empty if none is."""
+        snapshot = self.snapshot()
+        paths = (written, locators.plain_path(written))
+        return next((path for path in paths if snapshot.file(path) is not None), "")
+
     def near_symbols(self, name: str, limit: int = 5) -> list[str]:
         """Names in this index that start alike."""
         return self.snapshot().symbol_names(name[:3], limit)
@@ -263,8 +275,8 @@ class Engine(Segment):
     def references(self, name: str, labels: Sequence[Label] = ()) -> list[ResolvedReference]:
         """Who calls, imports, extends or otherwise uses a name; who imports or links to a file."""
         corpus = self.corpus()
-        if corpus.snapshot.file(name) is not None:
-            return references.find_file_references(corpus, name, labels)
+        if path := self.known_path(name):
+            return references.find_file_references(corpus, path, labels)
         return references.find_references(corpus, name, labels)
 
     def map(self, budget: int, tokenizer: Tokenizer) -> list[overview.MapSymbol]:

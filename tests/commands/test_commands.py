@@ -143,6 +143,20 @@ def test_get_says_what_became_of_a_stale_id(tmp_path: Path) -> None:
     assert chunk["fate"] == "changed" and "Pay twice" in chunk["text"] and chunk["id"] != hit["id"]
 
 
+def test_symbols_without_a_name_are_all_by_path_up_to_the_limit(shop: Path) -> None:
+    everything = answer(shop, "symbols")
+    places = [(item["path"], item["start_line"]) for item in everything["symbols"]]
+    assert everything["total"] == len(places) > 5 and places == sorted(places)
+    few = answer(shop, "symbols", "--limit", "2")
+    assert few == {**everything, "symbols": everything["symbols"][:2]}
+
+
+def test_a_path_may_be_written_with_a_dot_before_it(shop: Path) -> None:
+    for command in ("symbols", "refs"):
+        dotted, plain = (answer(shop, command, path) for path in ("./src/money.py", "src/money.py"))
+        assert {**dotted, "name": ""} == {**plain, "name": ""}
+
+
 def test_symbols_of_a_file_and_of_a_name(shop: Path) -> None:
     of_file = answer(shop, "symbols", "src/basket.py")["symbols"]
     assert [item["qualified_name"] for item in of_file] == ["Basket", "Basket.add_item", "Basket.total_price"]

@@ -57,6 +57,7 @@ def run(engine: Engine, request: RefsRequest) -> RefsResponse:
     name = request.name.strip()
     if not name or request.limit < 1:
         raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel refs QuerySet")
+    name = engine.known_path(name) or name
     definitions = [item for item in engine.symbols(name) if item.path != name]
     found = engine.references(name, request.labels)
     if not definitions and not found:

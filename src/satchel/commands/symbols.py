@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 class SymbolsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: Annotated[str, Meta(description="a file of the project, a name, or Class.method"), Positional()]
+    name: Annotated[
+        str,
+        Meta(description="a file of the project, a name, or Class.method; nothing for all symbols, by path"),
+        Positional(),
+    ] = ""
     limit: Annotated[int, Meta(description="symbols at most")] = 500
 
 
@@ -28,9 +32,12 @@ class SymbolsResponse(msgspec.Struct, frozen=True):
 
 def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
     """List what a file defines without reading it, or where a name is defined without grep, with signatures
-    and doc lines."""
-    if not request.name.strip() or request.limit < 1:
-        raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel symbols src/app.py")
+    and doc lines. Without a name: what the whole project defines, by path, up to the limit."""
+    if request.limit < 1:
+        raise InvalidRequest(f"the limit is {request.limit}, it must be at least 1")
+    if not request.name.strip():
+        everything, total = engine.all_symbols(request.limit)
+        return SymbolsResponse("", total, [symbol_item(item) for item in everything])
     found = engine.symbols(request.name.strip())
     if not found:
         near = engine.near_symbols(request.name.strip())
