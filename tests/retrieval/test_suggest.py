@@ -62,15 +62,36 @@ def test_a_suggestion_says_where_it_comes_from(shop: Engine, query: str, propose
 
 
 def test_the_filter_that_removed_all_hits_is_named(shop: Engine) -> None:
-    hits, suggestions = shop.search("add_money", filters=Filters(language="rust", path_prefix="src"))
+    hits, suggestions = shop.search(
+        "add_money", filters=Filters(language="rust", path_prefix="src", include_paths=(".",))
+    )
     assert hits == [] and [item.query for item in suggestions] == ["add_money"]
-    assert "path_prefix, language" in suggestions[0].reason
+    assert suggestions[0].reason.endswith("without the filter language")
 
 
 def test_the_number_of_files_without_the_filter_is_true(shop: Engine) -> None:
     _, (suggestion,) = shop.search("basket", filters=Filters(language="rust"))
     files = {hit.path for hit in shop.search("basket", 1000)[0]}
     assert suggestion.reason.startswith(f"{len(files)} files ")
+
+
+@pytest.mark.parametrize("query", ["wdiget", "idget", "xwidget", "Wigdet"])
+def test_a_slip_in_the_first_letters_finds_the_nearest_symbol(tmp_path: Path, query: str) -> None:
+    engine = memory_engine(
+        make_tree(tmp_path, {"a.py": "def widget():\n    return 1\n\n\ndef other(): ...\n"})
+    )
+    assert [item.query for item in engine.search(query)[1]] == ["widget"]
+
+
+def test_filters_that_remove_the_hits_together_are_named_together(shop: Engine) -> None:
+    (suggestion,) = shop.search("add_money", filters=Filters(path_prefix="docs", language="rust"))[1]
+    assert suggestion.reason.endswith("without the filter path_prefix, language")
+
+
+@pytest.mark.parametrize("everything", [".", "./", "/"])
+def test_a_path_that_means_everything_is_no_filter(everything: str) -> None:
+    paths = (everything,)
+    assert Filters(path_prefix=everything, include_paths=("src", *paths), exclude_paths=paths).active() == []
 
 
 def test_nothing_alike_means_no_suggestion(shop: Engine) -> None:

@@ -27,8 +27,14 @@ class Filters(msgspec.Struct, frozen=True):
     language: str = ""
 
     def active(self) -> list[str]:
-        """The names of the filters that are set."""
-        return [name for name in self.__struct_fields__ if getattr(self, name)]
+        """The names of the filters that are set; a path that means everything is no filter."""
+        idle = {
+            "path_prefix": not clean(self.path_prefix),
+            "file_pattern": not clean(self.file_pattern),
+            "include_paths": not all(map(clean, self.include_paths)),
+            "exclude_paths": not any(map(clean, self.exclude_paths)),
+        }
+        return [name for name in self.__struct_fields__ if getattr(self, name) and not idle.get(name)]
 
     def accepts_file(self, record: FileRecord) -> bool:
         """Whether a file may answer."""

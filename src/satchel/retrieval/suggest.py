@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 import numpy as np
+from msgspec.structs import replace
 
 from satchel.lines import split_lines
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
+from satchel.retrieval.search import search
 from satchel.terms import stem, terms, tokens
 from satchel.types import Suggestion
 
 _LIMIT = 5
 _NEAR_NAMES = 200  # names with the same start that are compared
+_ALL_NAMES = 50_000  # names that are looked at when none has the same start; about 50 ms
 _LEAST_LIKENESS = 0.6
+_MUCH_LIKENESS = 0.75  # of a name that starts otherwise
+_LONGEST_SLIP = 2  # letters too many, too few, or others
 _LEAST_PREFIX = 3
 _LONGEST_ROOT = 40  # letters; each shorter start is looked up
+_NO_FILTERS = Filters()
 
 
 def suggest(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
@@ -31,23 +38,44 @@ def suggest(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
 
 
 def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
-    if not filters.active():
-        return []
+    """The query again, with those filters named whose absence alone gives hits; all if none does."""
+    names = filters.active()
     holders = [corpus.file_of[corpus.postings(term)[0]] for term in dict.fromkeys(terms(query))]
-    files = len({position for held in holders for position in held.tolist()})
-    if not files:
+    files = {position for held in holders for position in held.tolist()}
+    if not names or not files:
         return []
-    named = ", ".join(filters.active())
-    return [Suggestion(query, f"{files} files match without the filter {named}")]
+    found = []
+    for name in names:
+        rest = replace(filters, **{name: getattr(_NO_FILTERS, name)})
+        count = sum(rest.accepts_file(corpus.files[position]) for position in files)
+        if count and (not rest.chunk_type or search(corpus, query, 1, rest)):
+            found.append((count, name))
+    if not found:
+        found = [(len(files), ", ".join(names))]
+    reason = "; ".join(f"{count} files match without the filter {name}" for count, name in found)
+    return [Suggestion(query, reason)]
 
 
 def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:
-    names = corpus.snapshot.symbol_names(token[:_LEAST_PREFIX], _NEAR_NAMES)
+    near = _alike(token, corpus.snapshot.symbol_names(token[:_LEAST_PREFIX], _NEAR_NAMES), _LEAST_LIKENESS)
+    if not near and len(token) > _LEAST_PREFIX:  # the slip is among the first letters
+        names = corpus.snapshot.symbol_names("", _ALL_NAMES)
+        near = _alike(token, (name for name in names if _may_be_alike(token, name)), _MUCH_LIKENESS)
+    return [Suggestion(name, f"a symbol of this index, close to {token}") for name in near[:2]]
+
+
+def _alike(token: str, names: Iterable[str], least: float) -> list[str]:
     scored = [(SequenceMatcher(None, token.lower(), name.lower()).ratio(), name) for name in names]
-    near = sorted(
-        (item for item in scored if item[0] >= _LEAST_LIKENESS), key=lambda item: (-item[0], item[1])
-    )
-    return [Suggestion(name, f"a symbol of this index, close to {token}") for _, name in near[:2]]
+    near = sorted((item for item in scored if item[0] >= least), key=lambda item: (-item[0], item[1]))
+    return [name for _, name in near]
+
+
+def _may_be_alike(token: str, name: str) -> bool:
+    """Cheaper than to compare, for names by the ten thousand: about as long, and with the same letters."""
+    if abs(len(token) - len(name)) > _LONGEST_SLIP:
+        return False
+    letters, others = set(token.lower()), set(name.lower())
+    return len(letters ^ others) <= _LONGEST_SLIP
 
 
 def _broader_stem(corpus: Corpus, token: str) -> list[Suggestion]:
