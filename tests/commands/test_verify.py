@@ -25,7 +25,8 @@ from builders import (
     run_cli,
 )
 
-from satchel import plugins
+from satchel import plugins, tokenizers
+from satchel.commands import pack
 from satchel.commands.verify import VerifyRequest, VerifyResponse, run
 from satchel.engine import Engine
 from satchel.errors import FileNotFound, InvalidRequest, RefNotFound, Unsupported
@@ -246,6 +247,39 @@ def test_a_budget_holds_after_a_refresh(shop: Path, name: str) -> None:
     assert again.ok and len(again.items) == 4
     if name in TEXT_FORMATS:
         assert len(response.refreshed) // 4 <= budget.max_tokens
+
+
+def grown_pack(root: Path, **budget: Any) -> dict[str, Any]:
+    """A pack of one function, refreshed after the function has become far longer than the budget."""
+    make_tree(
+        root, {"a.py": "def alpha(x):\n    return x\n", "b.py": "def alphabet(x):\n    return alpha(x)\n"}
+    )
+    with memory_engine(root) as engine:
+        text = pack.run(engine, pack.PackRequest(query="alpha", **budget)).document
+    make_tree(
+        root, {"a.py": "def alpha(x):\n" + "    x = x + factor('some words')\n" * 80 + "    return x\n"}
+    )
+    refreshed: dict[str, Any] = json.loads(check(root, text, refresh=True).refreshed)
+    return refreshed
+
+
+def test_a_refreshed_flat_pack_holds_its_tokens_and_states_them(tmp_path: Path) -> None:
+    data = grown_pack(tmp_path, format="json", budget_tokens=900)
+    taken = tokenizers.get("o200k").count(msgspec.json.encode(data).decode())
+    assert data["budget"]["used_tokens"] == taken <= 900
+    assert [item["file"] for item in data["items"]] == ["b.py"]
+
+
+@pytest.mark.parametrize("budget", [{"budget_tokens": 900}, {"max_chars": 3000}])
+def test_a_refreshed_pack_of_sections_holds_either_budget_and_states_it(
+    tmp_path: Path, budget: dict[str, int]
+) -> None:
+    data = grown_pack(tmp_path, format="sections", **budget)
+    text = msgspec.json.encode(data).decode()
+    assert data["token_budget_used"] == (
+        tokenizers.get("o200k").count(text) if "budget_tokens" in budget else 0
+    )
+    assert data["metadata"].get("used_chars", len(text)) == len(text) <= 3000
 
 
 def test_a_three_layer_pack_is_verified_and_built_again(shop: Path) -> None:

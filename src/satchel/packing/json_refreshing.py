@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -15,13 +15,13 @@ from satchel.packing.layers import build_pack
 from satchel.packing.read_back import JsonPack, Keys
 from satchel.packing.refreshing import Count, Kept, Refreshed, TreeOf, hold_budget, kept
 from satchel.packing.relocation import CitedTree
+from satchel.packing.stated_size import StatedSize
 from satchel.packing.verification import Verdict
 from satchel.storage.protocol import Snapshot
 from satchel.types import Source
 
 _IDS = ("id", "chunk_id", "snippet_id")
 _INDENT = re.compile(r"\s*\{\r?\n( +)")
-_SETTLING_ROUNDS = 4  # `used_chars` counts its own digits
 
 
 def refresh_json(
@@ -29,7 +29,8 @@ def refresh_json(
 ) -> Refreshed:
     """A pack of items or of sections."""
     found, left_out = kept(verdicts)
-    size = _StatedSize(pack, lambda data: count(written_like(text, data)))
+    dropped_before = pack.part("budget").get("dropped_items")
+    size = StatedSize(pack, lambda data: count(written_like(text, data)))
     pairs = [(entry, one) for entry, one in zip(pack.entries, found, strict=True) if one is not None]
     for entry, one in pairs:
         _edit(entry, pack.keys, one, tree_of(one.citation.ref))
@@ -39,7 +40,7 @@ def refresh_json(
 
     def fits(parts: list[tuple[dict[str, Any], Kept]]) -> bool:
         _put(pack, [entry for entry, _ in parts])
-        size.note_dropped(len(pairs) - len(parts))
+        _note_dropped(pack, dropped_before, len(pairs) - len(parts))
         return size.fits()
 
     pairs_left, dropped = hold_budget(pairs, lambda pair: pair[1].changed, fits)
@@ -109,37 +110,6 @@ def _put(pack: JsonPack, entries: Iterable[dict[str, Any]]) -> None:
         values[:] = [entry for entry in values if id(entry) in kept_ids]
 
 
-class _StatedSize:
-    """What a pack takes and states to take. Characters are those of its compact JSON. What tokens are counted
-    over is its maker's choice, so the stated count is corrected by what the text gained or lost."""
-
-    def __init__(self, pack: JsonPack, tokens_of: Callable[[dict[str, Any]], int]) -> None:
-        self._pack = pack
-        self._tokens_of = tokens_of
-        budget = pack.data.get("budget")
-        self._budget: dict[str, Any] = budget if isinstance(budget, dict) else {}
-        self._dropped = self._budget.get("dropped_items")
-        self._tokens = pack.data.get("token_budget_used") if pack.cited.max_tokens else None
-        self._before = tokens_of(pack.data) if self._tokens is not None else 0
-
-    def note_dropped(self, count: int) -> None:
-        if isinstance(self._dropped, int) and count:
-            self._budget["dropped_items"] = self._dropped + count
-            self._budget["truncated"] = True
-
-    def fits(self) -> bool:
-        """Whether the pack is within its budget; states what it takes."""
-        cited, data = self._pack.cited, self._pack.data
-        if "used_chars" in self._budget:
-            for _ in range(_SETTLING_ROUNDS):
-                self._budget["used_chars"] = len(_compact(data))
-            return not cited.max_chars or self._budget["used_chars"] <= cited.max_chars
-        if not isinstance(self._tokens, int):
-            return True
-        used = self._tokens + self._tokens_of(data) - self._before
-        data["token_budget_used"] = max(0, used)
-        return used <= cited.max_tokens
-
-
-def _compact(data: dict[str, Any]) -> str:
-    return msgspec.json.encode(data).decode()
+def _note_dropped(pack: JsonPack, before: Any, count: int) -> None:
+    if isinstance(before, int) and count:
+        pack.part("budget").update(dropped_items=before + count, truncated=True)

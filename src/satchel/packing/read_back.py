@@ -54,6 +54,10 @@ class JsonPack(NamedTuple):
     def keys(self) -> Keys:
         return KEYS[self.cited.format]
 
+    def part(self, name: str) -> dict[str, Any]:
+        """An object of the pack; an empty one if there is none of that name."""
+        return _part(self.data, name)
+
 
 def read_json(text: str) -> JsonPack | None:
     """The pack in a JSON text; None if the text is no JSON object."""
@@ -121,7 +125,8 @@ def _cited(data: dict[str, Any], shape: str, citations: list[Citation]) -> Cited
         ref=_ref(data),
         tokenizer=_text(tokenizer),
         max_tokens=_size(data.get("budget_tokens")) or _size(_part(data, "budget").get("max_tokens")),
-        max_chars=_size(_part(data, "budget").get("max_chars")),
+        max_chars=max(_size(part.get("max_chars")) for part in named),
+        headroom_tokens=max(_size(part.get("headroom_tokens")) for part in named),
     )
 
 
