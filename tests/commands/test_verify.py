@@ -282,6 +282,33 @@ def test_a_refreshed_pack_of_sections_holds_either_budget_and_states_it(
     assert data["metadata"].get("used_chars", len(text)) == len(text) <= 3000
 
 
+def test_the_counts_of_a_refreshed_pack_of_sections_add_up(tmp_path: Path) -> None:
+    data = grown_pack(tmp_path, format="sections", budget_tokens=900)
+    told, coverage = data["metadata"], data["coverage_summary"]
+    held = {name: len(entries) for name, entries in data["sections"].items()}
+    assert {name: one["selected"] for name, one in coverage.items()} == held
+    assert told["selected"] == sum(held.values()) and told["dropped"]["budget"] == 1
+    assert told["candidates"] == told["selected"] + told["duplicates"] + sum(told["dropped"].values())
+
+
+def test_a_refreshed_pack_of_sections_does_not_count_what_is_gone(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"a.py": "def alpha(x):\n    return x\n", "b.py": "def alphabet(x):\n    return alpha(x)\n"})
+    with memory_engine(tmp_path) as engine:
+        text = pack.run(engine, pack.PackRequest(query="alpha", format="sections")).document
+    (tmp_path / "a.py").unlink()
+    data = json.loads(check(tmp_path, text, refresh=True).refreshed)
+    assert data["metadata"]["selected"] == data["metadata"]["candidates"] == 1
+
+
+def test_a_pack_of_sections_that_lost_items_is_refused(shop: Path) -> None:
+    with memory_engine(shop) as engine:
+        text = pack.run(engine, pack.PackRequest(query="basket", format="sections")).document
+    data = json.loads(text)
+    data["sections"]["definitions"].pop()
+    with pytest.raises(InvalidRequest, match="items and has"):
+        check(shop, json.dumps(data))
+
+
 def test_a_three_layer_pack_is_verified_and_built_again(shop: Path) -> None:
     engine = memory_engine(shop)
     text = msgspec.json.encode(engine.pack_layers(documents_only=False)).decode()

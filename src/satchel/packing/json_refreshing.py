@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,7 @@ from satchel.packing.layers import build_pack
 from satchel.packing.read_back import JsonPack, Keys
 from satchel.packing.refreshing import Count, Kept, Refreshed, TreeOf, hold_budget, kept
 from satchel.packing.relocation import CitedTree
+from satchel.packing.stated_counts import StatedCounts
 from satchel.packing.stated_size import StatedSize
 from satchel.packing.verification import Verdict
 from satchel.storage.protocol import Snapshot
@@ -29,7 +31,7 @@ def refresh_json(
 ) -> Refreshed:
     """A pack of items or of sections."""
     found, left_out = kept(verdicts)
-    dropped_before = pack.part("budget").get("dropped_items")
+    counts = StatedCounts(pack)
     size = StatedSize(pack, lambda data: count(written_like(text, data)))
     pairs = [(entry, one) for entry, one in zip(pack.entries, found, strict=True) if one is not None]
     for entry, one in pairs:
@@ -40,7 +42,7 @@ def refresh_json(
 
     def fits(parts: list[tuple[dict[str, Any], Kept]]) -> bool:
         _put(pack, [entry for entry, _ in parts])
-        _note_dropped(pack, dropped_before, len(pairs) - len(parts))
+        counts.state(_sections(pairs) - _sections(parts))
         return size.fits()
 
     pairs_left, dropped = hold_budget(pairs, lambda pair: pair[1].changed, fits)
@@ -110,6 +112,5 @@ def _put(pack: JsonPack, entries: Iterable[dict[str, Any]]) -> None:
         values[:] = [entry for entry in values if id(entry) in kept_ids]
 
 
-def _note_dropped(pack: JsonPack, before: Any, count: int) -> None:
-    if isinstance(before, int) and count:
-        pack.part("budget").update(dropped_items=before + count, truncated=True)
+def _sections(parts: Iterable[tuple[dict[str, Any], Kept]]) -> Counter[str]:
+    return Counter(one.citation.section for _, one in parts)

@@ -72,6 +72,7 @@ def read_json(text: str) -> JsonPack | None:
     data = _unwrapped(document)
     shape = _shape(data)
     found = list(_entries(data, shape))
+    _check_count(data, shape, len(found))
     citations = [_citation(entry, KEYS[shape], section, data) for section, entry in found]
     return JsonPack(document, data, _cited(data, shape, citations), [entry for _, entry in found])
 
@@ -113,6 +114,15 @@ def _entries(data: dict[str, Any], shape: str) -> Iterator[tuple[str, dict[str, 
             raise InvalidRequest(f"{section or 'items'} is not a list of items", hint=_AGAIN)
         for entry in entries:
             yield section, entry
+
+
+def _check_count(data: dict[str, Any], shape: str, found: int) -> None:
+    """Sections say how many items there are, as formats for reading do."""
+    stated = _part(data, "metadata").get("selected", found)
+    if shape == "sections" and stated != found:
+        raise InvalidRequest(
+            f"the pack says that it has {stated} items and has {found}: it was cut or edited", hint=_AGAIN
+        )
 
 
 def _cited(data: dict[str, Any], shape: str, citations: list[Citation]) -> CitedPack:
