@@ -94,6 +94,13 @@ def test_what_does_not_fit_is_replaced_by_an_error_that_names_what_it_takes(engi
     assert ask(engine, SEARCH, FETCH, max_chars=error["details"]["min_chars"]).items[1].status == "ok"
 
 
+def test_a_failed_item_that_has_no_room_for_the_retry_still_says_why(engine: Engine) -> None:
+    small = {"id": "p", "action": "context_pack", "payload": {"query": "basket " * 99, "max_chars": 9}}
+    wide, narrow = ask(engine, small), ask(engine, small, max_chars=900)
+    assert wide.next_actions and not narrow.next_actions
+    assert narrow.items[0].message == wide.items[0].message and not narrow.budget.truncated
+
+
 def test_a_budget_below_the_envelope_names_the_least_one_that_works(engine: Engine) -> None:
     with pytest.raises(InvalidBudget) as caught:
         ask(engine, SEARCH, FETCH, max_chars=10)

@@ -292,7 +292,9 @@ def test_the_counts_of_a_refreshed_pack_of_sections_add_up(tmp_path: Path) -> No
 
 
 def test_a_refreshed_pack_of_sections_does_not_count_what_is_gone(tmp_path: Path) -> None:
-    make_tree(tmp_path, {"a.py": "def alpha(x):\n    return x\n", "b.py": "def alphabet(x):\n    return alpha(x)\n"})
+    make_tree(
+        tmp_path, {"a.py": "def alpha(x):\n    return x\n", "b.py": "def alphabet(x):\n    return alpha(x)\n"}
+    )
     with memory_engine(tmp_path) as engine:
         text = pack.run(engine, pack.PackRequest(query="alpha", format="sections")).document
     (tmp_path / "a.py").unlink()

@@ -46,6 +46,41 @@ def test_an_error_has_every_part_as_well(shop: Path) -> None:
     assert told["error"]["code"] == "invalid_query"
 
 
+SMALL: list[tuple[str, dict[str, Any]]] = [
+    ("context_pack", {"query": "basket", "limit": 3, "max_chars": 100}),
+    ("build_context_pack", {"query": "basket", "mode": "edit_minimal", "budget_tokens": 5}),
+    ("pack", {"query": "basket", "format": "xml", "max_chars": 5}),
+    ("prompt", {"budget_tokens": 1}),
+    ("get", {"ids": ["README.md"], "budget": 0}),
+    ("batch", {"items": [{"id": "a", "action": "status"}], "max_chars": 5}),
+]
+
+
+@pytest.mark.parametrize(("action", "payload"), SMALL)
+def test_too_small_a_budget_gives_the_retry_that_works(
+    shop: Path, action: str, payload: dict[str, Any]
+) -> None:
+    told = ask(shop, action, payload=payload)
+    (retry,) = told["next_actions"]
+    assert told["error"]["code"] == "invalid_budget" and told["error"]["next_actions"] == [retry]
+    assert retry["tool"] == action and retry["args"].keys() == {"project", *payload}
+    assert answer({"action": retry["tool"], "payload": retry["args"]})["status"] == "ok"
+
+
+def test_the_retry_of_an_item_of_a_batch_names_the_project(shop: Path) -> None:
+    item = {"id": "a", "action": "context_pack", "payload": {"query": "basket", "max_chars": 100}}
+    (retry,) = ask(shop, "batch", payload={"items": [item]})["data"]["next_actions"]
+    assert retry["tool"] == "context_pack" and retry["args"]["project"] == str(shop)
+    assert answer({"action": retry["tool"], "payload": retry["args"]})["status"] == "ok"
+
+
+def test_the_command_line_gives_the_retry_as_well(shop: Path) -> None:
+    failed = run_cli("pack", "basket", "--segment", shop, "--json", "--max-chars", "5", "--tag", "test")
+    (retry,) = json.loads(failed.stdout)["error"]["next_actions"]
+    assert retry["args"].keys() == {"query", "max_chars", "format", "tags", "project"}
+    assert answer({"action": retry["tool"], "payload": retry["args"]})["status"] == "ok"
+
+
 @pytest.mark.parametrize(
     ("request_", "code"),
     [

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from satchel import plugins
 from satchel.commands.command import Command
 from satchel.commands.json_refs import resolve
+from satchel.commands.retrying import with_retry
 from satchel.errors import InvalidBudget, InvalidRequest, SatchelError
 
 if TYPE_CHECKING:
@@ -86,13 +87,15 @@ def run(session: Session, request: BatchRequest) -> BatchResponse:
 def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAnswer:
     name = item.id.strip()
     told = len(session.warnings)
+    payload: Any = {}
     try:
         payload = resolve(item.payload, run.data)
         _check_payload(item.action, payload)
         _share_budget(item.action, payload, run.left(place))
         data = msgspec.to_builtins(session.call(item.action, payload), enc_hook=str)
     except SatchelError as error:
-        return _failed(name, error)
+        project = {"project": session.project} if session.project else {}
+        return _failed(name, with_retry(error, item.action, {**payload, **project}))
     hints = [{"type": "warn", "text": text} for text in session.warnings[told:]]
     return BatchAnswer(id=name, status="ok", hints=hints, data=data, meta={})
 
@@ -128,6 +131,9 @@ class _Run:
     def add(self, answer: BatchAnswer, place: int) -> bool:
         """Take an answer in; one that does not fit is replaced."""
         size = self._with(answer, place)
+        if size > self._max_chars and answer.error:  # why it failed is said before what to do about it
+            bare = {**answer.error, "next_actions": []}
+            size = self._with(answer := msgspec.structs.replace(answer, error=bare), place)
         if size > self._max_chars:
             self._truncated = True
             answer = self._too_long(place, size)

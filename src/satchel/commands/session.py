@@ -36,7 +36,8 @@ class CallOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Session:
-    """Runs actions on one engine. A `remote` caller names no files of this machine."""
+    """Runs actions on one engine, which the caller knows as `project`. A `remote` caller names no files of
+    this machine."""
 
     def __init__(
         self,
@@ -45,10 +46,12 @@ class Session:
         *,
         freshener: Freshener | None = None,
         remote: bool = False,
+        project: str = "",
     ) -> None:
         self.engine = engine
         self.options = options or CallOptions()
         self.remote = remote
+        self.project = project
         self.warnings: list[str] = []
         self._freshener = freshener or Bounded()
         self._reindex: ReindexItem | None = None

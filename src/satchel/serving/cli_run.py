@@ -13,7 +13,7 @@ import msgspec
 
 from satchel import plugins
 from satchel.commands.command import Command, Flag, Positional
-from satchel.errors import IndexBusy, IndexCorrupt, InvalidRequest, SatchelError
+from satchel.errors import IndexBusy, IndexCorrupt, InvalidBudget, InvalidRequest, SatchelError
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
 
 if TYPE_CHECKING:
@@ -188,18 +188,37 @@ def _answer(options: argparse.Namespace) -> Any:
     with engine:
         if command.fresh and not options.no_refresh and not getattr(request, "ref", ""):
             _refresh(engine)
-        subject: Any = _session(engine) if command.composes else engine
-        with engine.one_generation():
-            try:
-                response = command.run(subject, request)
-            except IndexCorrupt as error:  # only reading shows that a page is broken
-                engine.rebuild(error)
-                response = command.run(subject, request)
+        try:
+            response = _run(engine, command, request)
+        except InvalidBudget as error:
+            raise _with_retry(error, command, request, root) from None
         if engine.options.query_log:
             _note_query(engine, command.name, request, response, started)
         for note in engine.notes:
             print(f"note: {note}", file=sys.stderr)
         return response
+
+
+def _run(engine: Any, command: Command, request: Any) -> Any:
+    subject: Any = _session(engine) if command.composes else engine
+    with engine.one_generation():
+        try:
+            return command.run(subject, request)
+        except IndexCorrupt as error:  # only reading shows that a page is broken
+            engine.rebuild(error)
+            return command.run(subject, request)
+
+
+def _with_retry(error: SatchelError, command: Command, request: Any, root: Path) -> SatchelError:
+    """The error with the call that works; what was not given is not in it."""
+    from satchel.commands.retrying import with_retry
+
+    values = {
+        field.name: (getattr(request, field.name), field.default) for field in msgspec.structs.fields(request)
+    }
+    given = {name: value for name, (value, default) in values.items() if value not in (default, {})}
+    arguments = msgspec.to_builtins(given)
+    return with_retry(error, command.name, {**arguments, "project": str(root)})
 
 
 def _note_query(engine: Any, action: str, request: Any, response: Any, started: float) -> None:

@@ -21,6 +21,7 @@ from satchel import ids, plugins
 from satchel.commands import query_log
 from satchel.commands.command import Command
 from satchel.commands.freshness import StalePolicy
+from satchel.commands.retrying import with_retry
 from satchel.commands.session import CallOptions, Session
 from satchel.errors import (
     ConfigError,
@@ -84,11 +85,12 @@ class Desk:
             with self._opened(project, call) as counter:
                 meta = Meta(root_fingerprint=ids.root_fingerprint(counter.root))
                 with counter.configured(request.config, known) as engine:
-                    session = self._session(known, engine, command, request)
+                    session = self._session(known, engine, command, request, project)
                     data = session.call(request.action, payload)
                     meta = _meta(meta, session, mode)
                     query_log.record(engine, request.action, payload.get("query"), data, started)
         except SatchelError as error:
+            error = with_retry(error, request.action, request.payload)
             return failure(error, _timed(_stated(meta, session), started), _hints(session))
         except Exception as error:
             return failure(defect(error), _timed(meta, started))
@@ -149,14 +151,16 @@ class Desk:
         keeper = (self._served or {})[root].keeper
         return None if keeper is None else keeper.progress
 
-    def _session(self, known: Known | None, engine: Engine, command: Command, request: Request) -> Session:
+    def _session(
+        self, known: Known | None, engine: Engine, command: Command, request: Request, project: str
+    ) -> Session:
         options = request.options or CallOptions()
         if request.config is not None and request.config.ignore:
             if "exclude_paths" not in command.request.__struct_fields__:
                 raise ConfigError(f"{command.name} leaves no paths out", hint="leave config.ignore out")
             excluded = (*options.exclude_paths, *request.config.ignore)
             options = msgspec.structs.replace(options, exclude_paths=excluded)
-        return Session(engine, options, freshener=known, remote=self.remote)
+        return Session(engine, options, freshener=known, remote=self.remote, project=project)
 
     @contextmanager
     def _opened(self, project: str, call: Call) -> Iterator[Counter]:
