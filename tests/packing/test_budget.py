@@ -65,6 +65,15 @@ def test_the_least_budget_holds_an_empty_pack_and_one_less_does_not(format: str,
         assert list(caught.value.details) == [name]
 
 
+def test_only_the_unit_that_is_short_is_named() -> None:
+    small = gauge("sections", tokens=4000, chars=500)
+    with pytest.raises(InvalidBudget) as caught:
+        small.check(framed(small))
+    assert list(caught.value.details) == ["min_chars"] and "which takes 4,000" not in caught.value.message
+    enough = gauge("sections", tokens=4000, chars=caught.value.details["min_chars"])
+    enough.check(framed(enough))
+
+
 def test_a_question_larger_than_any_budget_is_said_to_be() -> None:
     measured = gauge("json", tokens=4000)
     with pytest.raises(InvalidQuery, match="more than any budget"):

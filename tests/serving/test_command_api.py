@@ -50,9 +50,16 @@ SMALL: list[tuple[str, dict[str, Any]]] = [
     ("context_pack", {"query": "basket", "limit": 3, "max_chars": 100}),
     ("build_context_pack", {"query": "basket", "mode": "edit_minimal", "budget_tokens": 5}),
     ("pack", {"query": "basket", "format": "xml", "max_chars": 5}),
+    ("context_pack", {"query": "basket", "max_chars": 0}),
+    ("context_pack", {"query": "basket", "budget_tokens": -3}),
+    ("build_context_pack", {"query": "basket", "budget_tokens": 0}),
+    ("build_context_pack", {"query": "basket", "budget_tokens": 4000, "max_chars": -1}),
+    ("build_context_pack", {"query": "basket", "budget_tokens": 300_000}),
+    ("pack", {"query": "basket", "format": "json", "budget_tokens": 0}),
     ("prompt", {"budget_tokens": 1}),
     ("get", {"ids": ["README.md"], "budget": 0}),
     ("batch", {"items": [{"id": "a", "action": "status"}], "max_chars": 5}),
+    ("batch", {"items": [{"id": "a", "action": "status"}], "max_chars": 0}),
 ]
 
 
@@ -65,6 +72,15 @@ def test_too_small_a_budget_gives_the_retry_that_works(
     assert told["error"]["code"] == "invalid_budget" and told["error"]["next_actions"] == [retry]
     assert retry["tool"] == action and retry["args"].keys() == {"project", *payload}
     assert answer({"action": retry["tool"], "payload": retry["args"]})["status"] == "ok"
+
+
+@pytest.mark.parametrize("tokens", [0, -7])
+def test_no_budget_at_all_names_the_same_least_as_one_too_small(shop: Path, tokens: int) -> None:
+    told, small = (
+        ask(shop, "build_context_pack", payload={"query": "basket", "budget_tokens": number})["error"]
+        for number in (tokens, 50)
+    )
+    assert told["details"] == small["details"] and str(tokens) in told["message"]
 
 
 def test_the_retry_of_an_item_of_a_batch_names_the_project(shop: Path) -> None:

@@ -10,8 +10,9 @@ from msgspec import Meta
 
 from satchel import plugins, tokenizers
 from satchel.commands.command import Command, LocalPath, Positional, Verbatim
+from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
-from satchel.errors import InvalidBudget, InvalidRequest
+from satchel.errors import InvalidRequest
 from satchel.packing.budget import Gauge
 from satchel.packing.pack import Item, Pack, Section
 from satchel.packing.sections import PackMode, caps_of
@@ -136,30 +137,17 @@ def run(engine: Engine, request: BuildContextPackRequest) -> BuildContextPackRes
 
 def sectioned(engine: Engine, request: BuildContextPackRequest, render: Callable[[Pack], str]) -> Pack:
     """The pack of a request, in the format that it will be read in."""
-    check(request.budget_tokens, request.max_chars)
     if not 1 <= request.max_candidates <= MOST_CANDIDATES:
         raise InvalidRequest(
             f"max_candidates is {request.max_candidates}, it must be from 1 to {MOST_CANDIDATES}"
         )
     caps = caps_of(request.mode, request.section_caps)
-    gauge = Gauge(
-        render,
-        tokenizers.get(request.tokenizer),
-        max_tokens=request.budget_tokens,
-        max_chars=request.max_chars,
-    )
-    question = engine.question(request.query, request.filters())
-    return question.sectioned(gauge, mode=request.mode, caps=caps, max_candidates=request.max_candidates)
-
-
-def check(budget_tokens: int, max_chars: int) -> None:
-    """There must be a limit, and no negative one."""
-    if budget_tokens < 0 or max_chars < 0 or not (budget_tokens or max_chars):
-        raise InvalidBudget(
-            f"the budget is {budget_tokens} tokens and {max_chars} characters; one must be at least 1",
-            hint="give --budget-tokens, --max-chars or both",
-            details={"min_tokens": 1, "min_chars": 1},
-        )
+    tokenizer = tokenizers.get(request.tokenizer)
+    tokens = request.budget_tokens if request.budget_tokens or not request.max_chars else None
+    with limits(tokens, request.max_chars or None) as room:
+        gauge = Gauge(render, tokenizer, max_tokens=room.tokens, max_chars=room.chars)
+        question = engine.question(request.query, request.filters())
+        return question.sectioned(gauge, mode=request.mode, caps=caps, max_candidates=request.max_candidates)
 
 
 def response_of(pack: Pack, trace: dict[str, Any] | None = None) -> BuildContextPackResponse:

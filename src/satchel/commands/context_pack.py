@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Meta
 
 from satchel import plugins, tokenizers
-from satchel.commands import build_context_pack
 from satchel.commands.command import Command, LocalPath, Positional, Verbatim
 from satchel.commands.index_state import IndexStateItem, index_state
+from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.errors import InvalidRequest
 from satchel.packing.budget import Gauge
@@ -127,10 +127,11 @@ def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
     """
     default = 0 if request.budget_tokens else DEFAULT_CHARS
     max_chars = default if request.max_chars is None else request.max_chars
-    _check(request, max_chars)
-    with at_ref(engine, request.ref) as chosen:
+    _check(request)
+    chars = max_chars if max_chars or not request.budget_tokens else None
+    with at_ref(engine, request.ref) as chosen, limits(request.budget_tokens or None, chars) as most:
         minimal = request.response_mode is ResponseMode.MINIMAL
-        room = max_chars or request.budget_tokens * _CHARS_PER_TOKEN
+        room = most.chars or most.tokens * _CHARS_PER_TOKEN
         state = None if minimal else _state(chosen, room)
         traced = request.trace or request.response_mode is ResponseMode.FULL
         trace = trace_of(chosen) if traced and not minimal else None
@@ -140,8 +141,8 @@ def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
             if as_text
             else lambda pack: encode(response_of(pack, state, trace)),
             tokenizers.get(request.tokenizer),
-            max_tokens=request.budget_tokens,
-            max_chars=max_chars,
+            max_tokens=most.tokens,
+            max_chars=most.chars,
         )
         pack = chosen.question(request.query, request.filters()).flat(
             gauge,
@@ -166,8 +167,7 @@ def _state(engine: Engine, room: int) -> IndexStateItem | None:
     return state if state.stale or len(encode(state)) * _STATE_SHARE <= room else None
 
 
-def _check(request: ContextPackRequest, max_chars: int) -> None:
-    build_context_pack.check(request.budget_tokens, max_chars)
+def _check(request: ContextPackRequest) -> None:
     if not 1 <= request.limit <= MOST_ITEMS:
         raise InvalidRequest(f"limit is {request.limit}, it must be from 1 to {MOST_ITEMS}")
     if request.max_related_per_primary not in range(MOST_ITEMS + 1):

@@ -11,6 +11,7 @@ from satchel import plugins, tokenizers
 from satchel.commands import build_context_pack, context_pack
 from satchel.commands.build_context_pack import DEFAULT_TOKENS, BuildContextPackRequest
 from satchel.commands.command import Command, LocalPath, Positional, Verbatim
+from satchel.commands.limits import limits
 from satchel.commands.shared import FilterFields, at_ref, trace_of
 from satchel.errors import InvalidQuery, InvalidRequest
 from satchel.packing.pack import Pack
@@ -74,40 +75,39 @@ def run(engine: Engine, request: PackRequest) -> PackResponse:
     checkout. --diff A..B, --staged and --changed pack a change for review: the changed lines, what they
     touch, who calls it and what tests it. `satchel verify` checks a pack later, in any format.
     """
+    tokens, chars = request.budget_tokens, request.max_chars
+    if tokens is None and chars is None:
+        tokens = DEFAULT_TOKENS
+    with limits(tokens, chars) as most:
+        return _packed(
+            engine, msgspec.structs.replace(request, budget_tokens=most.tokens, max_chars=most.chars)
+        )
+
+
+def _packed(engine: Engine, request: PackRequest) -> PackResponse:
+    """The pack of a request whose limits are known."""
     name = request.format
     renderer = plugins.load("renderer", name)
-    wanted = _limits(request)
     change = _change(request)
     if name == FLAT and change is None:
-        return _flat(engine, wanted)
+        return _flat(engine, request)
     with at_ref(engine, request.ref) as chosen:
         if change is None:
             if not request.query:
                 raise InvalidQuery("there is no question", hint='satchel pack "where are sessions stored"')
-            pack = build_context_pack.sectioned(chosen, _as_sectioned(wanted), renderer.render)
+            pack = build_context_pack.sectioned(chosen, _as_sectioned(request), renderer.render)
         else:
             pack = chosen.review(
                 change,
                 query=request.query,
                 render=renderer.render,
-                tokenizer=wanted.tokenizer,
-                budget_tokens=wanted.budget_tokens or 0,
-                max_chars=wanted.max_chars or 0,
+                tokenizer=request.tokenizer,
+                budget_tokens=request.budget_tokens or 0,
+                max_chars=request.max_chars or 0,
                 filters=request.filters(),
             )
         trace = trace_of(chosen) if request.trace else None
     return _response(name, renderer.render(pack), pack, trace)
-
-
-def _limits(request: PackRequest) -> PackRequest:
-    """The request with its budget resolved: tokens unless only characters were given."""
-    chars, tokens = request.max_chars, request.budget_tokens
-    if tokens is None and chars is None:
-        tokens = DEFAULT_TOKENS
-    for value in (tokens, chars):
-        if value is not None:
-            build_context_pack.check(value, 0)  # a limit that is given is at least 1
-    return msgspec.structs.replace(request, budget_tokens=tokens or 0, max_chars=chars or 0)
 
 
 def _change(request: PackRequest) -> str | None:

@@ -39,6 +39,10 @@ class Size(NamedTuple):
     def holds(self, other: Size) -> bool:
         return other.tokens <= self.tokens and other.chars <= self.chars
 
+    def told(self) -> str:
+        named = ((self.tokens, "tokens"), (self.chars, "characters"))
+        return " and ".join(f"{value:,} {unit}" for value, unit in named if value)
+
 
 _LARGEST = Size(MAX_TOKENS, MAX_CHARS)
 
@@ -139,23 +143,16 @@ class Gauge:
         if self.fits(self._at_most(bare)):
             return
         least = self._least(bare)
-        given = " and ".join(
-            f"{value:,} {unit}"
-            for value, unit in ((self.max_tokens, "tokens"), (self.max_chars, "characters"))
-            if value
+        short = Size(
+            least.tokens if least.tokens > self.max_tokens else 0,
+            least.chars if least.chars > self.max_chars else 0,
         )
-        details = {
-            name: value for name, value in (("min_tokens", least.tokens), ("min_chars", least.chars)) if value
-        }
-        needed = " and ".join(
-            f"{value:,} {unit}"
-            for value, unit in ((least.tokens, "tokens"), (least.chars, "characters"))
-            if value
-        )
+        details = {"min_tokens": short.tokens, "min_chars": short.chars}
+        given = Size(self.max_tokens, self.max_chars)
         raise InvalidBudget(
-            f"a budget of {given} does not hold an empty answer, which takes {needed}",
-            hint=f"give at least {needed}",
-            details=details,
+            f"a budget of {given.told()} does not hold an empty answer, which takes {short.told()}",
+            hint=f"give at least {short.told()}",
+            details={name: value for name, value in details.items() if value},
         )
 
     def _at_most(self, pack: Pack) -> Size:
@@ -203,8 +200,9 @@ def _stating(pack: Pack, size: Size) -> Pack:
 
 def _check(name: str, value: int, most: int) -> None:
     if not 0 <= value <= most:
+        unit = "tokens" if name == "budget_tokens" else "chars"
         raise InvalidBudget(
             f"{name} is {value:,}, it must be from 1 to {most:,}",
             hint=f"give {name} a number in that range",
-            details={"min_tokens" if name == "budget_tokens" else "min_chars": 1},
+            details={f"max_{unit}": most} if value > most else {f"min_{unit}": 1},
         )
