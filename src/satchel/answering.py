@@ -22,6 +22,7 @@ from satchel.retrieval import candidates, question, ranker
 from satchel.retrieval.anchors import find_anchors, is_all
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
+from satchel.retrieval.import_statements import ImportStatement, import_statements, needed
 from satchel.retrieval.intent import Signal
 from satchel.retrieval.parts import best_part, rarity_of
 from satchel.retrieval.passages import PASSAGES, by_chunk, passages
@@ -32,7 +33,7 @@ from satchel.retrieval.unexplained import unexplained
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
 from satchel.tokenizers.tokenizer import characters_of
-from satchel.types import Label, Passage, RelatedMode, Strategy, Suggestion
+from satchel.types import Passage, RelatedMode, Strategy, Suggestion
 
 FILES = 25  # that pieces are taken from
 _ALL = 1_000_000  # pieces: which are of a kind is known only when they are cut
@@ -44,7 +45,7 @@ _CHARS_PER_TOKEN = 4
 _MOST_QUERIES = 3  # that are proposed
 _CLEAR = 0.7  # how sure it must be what a question asks for before that decides
 _OTHER_KIND = 0.6  # what a document is worth where code is preferred, and the other way round
-_MOST_IMPORTS = 8  # lines that an item carries
+_MOST_IMPORTS = 8  # that an item carries
 
 
 HOPS = {Strategy.DIRECT: 0, Strategy.EXTENDED: 1, Strategy.DEEP: 2}
@@ -56,6 +57,7 @@ class CorpusReading:
     def __init__(self, corpus: Corpus, rarity: Mapping[str, float] | None = None) -> None:
         self.corpus = corpus
         self.rarity = rarity or {}
+        self._statements: dict[str, list[ImportStatement]] = {}
 
     def lines(self, path: str) -> Sequence[str]:
         return self.corpus.lines(path)
@@ -69,21 +71,10 @@ class CorpusReading:
         return best_part(self.rarity, passage.start_line, passage.end_line, lines, chars)
 
     def imports(self, path: str, content: str) -> tuple[str, ...]:
-        """The import lines of the file that bring in a name which the content uses."""
-        lines = self.corpus.lines(path)
-        found: dict[str, None] = {}
-        for use in self.corpus.references(path):
-            if use.label is Label.IMPORTS and use.line <= len(lines):
-                written = lines[use.line - 1].strip()
-                if written not in content and any(name in content for name in _imported(use.name)):
-                    found[written] = None
-        return tuple(found)[:_MOST_IMPORTS]
-
-
-def _imported(written: str) -> list[str]:
-    """The names that an import may bring in: its last parts."""
-    parts = [part for part in written.replace("::", ".").replace("/", ".").split(".") if part.isidentifier()]
-    return parts[-1:]
+        """The import statements of the file that bring in a name which the content uses."""
+        if path not in self._statements:  # a piece is made several times before it is known to fit
+            self._statements[path] = import_statements(self.corpus.references(path), self.corpus.lines(path))
+        return tuple(needed(self._statements[path], content)[:_MOST_IMPORTS])
 
 
 def _times(count: int) -> str:
