@@ -85,6 +85,14 @@ def test_a_pack_without_a_budget_gets_what_is_left(engine: Engine) -> None:
     assert answer.items[1].data["budget"]["max_chars"] < 6000
 
 
+@pytest.mark.parametrize("name", ["context", "json", "sections", "xml"])
+@pytest.mark.parametrize("max_chars", [2500, 4000])
+def test_a_pack_in_any_format_gets_what_is_left(engine: Engine, name: str, max_chars: int) -> None:
+    pack = {"id": "pack", "action": "pack", "payload": {"query": "basket total", "format": name}}
+    (answer,) = ask(engine, pack, max_chars=max_chars).items
+    assert answer.status == "ok" and answer.data["items"]
+
+
 def test_what_does_not_fit_is_replaced_by_an_error_that_names_what_it_takes(engine: Engine) -> None:
     whole = ask(engine, SEARCH, FETCH)
     answer = ask(engine, SEARCH, FETCH, max_chars=whole.budget.used_chars - 1)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 VERSION = 1
 MOST_ITEMS = 64
 DEFAULT_CHARS, MOST_CHARS = 20_000, 500_000
+_BUDGETS = frozenset({"max_chars", "budget_tokens"})
+_TRIES = 3  # of making a pack shorter; one is usual
 _MANY_DIGITS = 999_999_999  # stands for any number of characters where its digits are counted
 
 
@@ -91,13 +93,29 @@ def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAn
     try:
         payload = resolve(item.payload, run.data)
         _check_payload(item.action, payload)
-        _share_budget(item.action, payload, run.left(place))
-        data = msgspec.to_builtins(session.call(item.action, payload), enc_hook=str)
+        data = _data(session, item.action, payload, run.left(place))
     except SatchelError as error:
         project = {"project": session.project} if session.project else {}
         return _failed(name, with_retry(error, item.action, {**payload, **project}))
     hints = [{"type": "warn", "text": text} for text in session.warnings[told:]]
     return BatchAnswer(id=name, status="ok", hints=hints, data=data, meta={})
+
+
+def _data(session: Session, action: str, payload: dict[str, Any], left: int) -> Any:
+    """What an action gives. A pack that names no budget gets what is left; where its budget counts a text
+    that grows when it is written as JSON, it is asked again for as much less as it was too long."""
+    command: Command = plugins.load("command", action)
+    shared = "max_chars" in command.request.__struct_fields__ and not payload.keys() & _BUDGETS
+    if shared:
+        payload["max_chars"] = max(left, 1)
+    data = msgspec.to_builtins(session.call(action, payload), enc_hook=str)
+    for _ in range(_TRIES if shared and not command.counted else 0):
+        over = len(msgspec.json.encode(data).decode()) - left
+        if over <= 0:
+            break
+        payload["max_chars"] = max(data["used_chars"] - over, 1)
+        data = msgspec.to_builtins(session.call(action, payload), enc_hook=str)
+    return data
 
 
 def _failed(name: str, error: SatchelError) -> BatchAnswer:
@@ -207,13 +225,6 @@ def _check_payload(action: str, payload: Any) -> None:
             "the payload is no object", hint="refer to an object, or to its fields one by one"
         )
     payload.pop("project", None)  # all items have that of the batch: whoever opened it made sure
-
-
-def _share_budget(action: str, payload: dict[str, Any], left: int) -> None:
-    """A pack that names no budget gets what is left."""
-    command: Command = plugins.load("command", action)
-    if command.counted and not payload.keys() & {"max_chars", "budget_tokens"}:
-        payload["max_chars"] = max(left, 1)
 
 
 COMMAND = Command("batch", BatchRequest, BatchResponse, run, fresh=False, counted=True, composes=True)
