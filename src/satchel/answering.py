@@ -270,7 +270,7 @@ class Question:
     def _guided(self, assembly: Assembly, filled: Filled) -> Pack:
         """The pack with as much guidance as fits, sealed."""
         gauge, pack = assembly.gauge, filled.pack
-        hints = (*self._missing(), *guidance.hints(pack, filled.left_out, filled.size))
+        hints = (*self._missing(pack), *guidance.hints(pack, filled.left_out, filled.size))
         queries = self._next(pack)
         left = gauge.left(filled.size)
         for count in range(max(len(hints), len(queries)), 0, -1):
@@ -300,13 +300,17 @@ class Question:
             if item.name != self.query
         )
 
-    def _missing(self) -> list[str]:
-        return [
+    def _missing(self, pack: Pack) -> list[str]:
+        names = [
             f"{item.text!r} is not in this repository"
             + (f"; nearest: {', '.join(item.nearest)}" if item.nearest else "")
             for item in self.anchors
             if not item.hits
         ]
+        if names or pack.counts.candidates:
+            return names
+        filters = self.filters.active()
+        return [f"nothing in this index matches{' with the filter ' if filters else ''}{', '.join(filters)}"]
 
     def _instead(self) -> list[Suggestion]:
         return [Suggestion(near, f"nearest to {item.text}") for item in self.anchors for near in item.nearest]

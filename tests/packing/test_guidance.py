@@ -69,6 +69,19 @@ def test_naming_files_takes_a_fifth_of_the_room_at_most(engine: Engine, action: 
     assert sum(len(item.content) for item in shown) > 3000
 
 
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("query", ["zzqq wwyy", "!!!"])
+def test_a_pack_that_found_nothing_says_so(engine: Engine, action: str, query: str) -> None:
+    pack = ask(engine, case(action, query, tokens=900)).pack
+    assert not pack.items and pack.hints == ("nothing in this index matches",)
+
+
+def test_a_pack_that_a_filter_left_empty_names_the_filter_and_what_is_without_it(engine: Engine) -> None:
+    pack = ask(engine, case("context", "basket total", tokens=900, filters={"path_prefix": "no_such"})).pack
+    assert pack.hints == ("nothing in this index matches with the filter path_prefix",)
+    assert "match without the filter" in pack.next_queries[0].reason
+
+
 def test_a_hint_counts_what_its_section_left_out(engine: Engine) -> None:
     asked = case("context", QUESTIONS[0], tokens=60_000)
     pack = ask(engine, asked._replace(options=asked.options | {"section_caps": {"definitions": 0}})).pack
