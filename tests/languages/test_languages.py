@@ -74,3 +74,18 @@ def test_a_file_cut_off_anywhere_loses_no_text(path: Path) -> None:
 @pytest.mark.parametrize("name", plugins.names("language"))
 def test_every_language_has_a_sample(name: str) -> None:
     assert any(detect(path.name, sample_text(path).split("\n", 1)[0]) == name for path in FILES)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "names"),
+    [
+        ("csharp", "namespace N.M;\nclass B { void Q() {} }\n", ["N.M.B", "N.M.B.Q"]),
+        ("csharp", "namespace N.M {\nclass B { void Q() {} }\n}\n", ["N.M.B", "N.M.B.Q"]),
+        ("php", "<?php\nnamespace A\\B;\nclass K { function m() {} }\n", ["A.B.K", "A.B.K.m"]),
+        ("php", "<?php\nnamespace A;\nclass K {}\nnamespace B;\nfunction f() {}\n", ["A.K", "B.f"]),
+    ],
+)
+def test_a_namespace_names_what_it_holds_with_braces_and_without(
+    language: str, text: str, names: list[str]
+) -> None:
+    assert [symbol.qualified_name for symbol in parse_source(text, language).symbols] == names

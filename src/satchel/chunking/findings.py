@@ -87,6 +87,12 @@ class Findings:
     comments: list[tuple[int, int]] = field(default_factory=list)
     docs: dict[int, str] = field(default_factory=dict)  # first line of an attribute -> what it documents
     names: set[int] = field(default_factory=set)  # where the names of definitions start: they are no uses
+    namespaces: list[tuple[int, str]] = field(default_factory=list)  # (where it starts, its name), in order
+
+    def namespace(self, start: int) -> str:
+        """The namespace without braces that a place in the file is under, "" for none."""
+        above = bisect_right(self.namespaces, start, key=itemgetter(0))
+        return self.namespaces[above - 1][1] if above else ""
 
 
 def _text(node: tree_sitter.Node, data: bytes) -> str:
@@ -122,6 +128,8 @@ def collect(
                 _add_definition(
                     findings, nodes[0], pattern, kind, captures, data, line_map, defines=group == "definition"
                 )
+            elif capture == "namespace":
+                findings.namespaces.append((nodes[0].start_byte, _text(captures["name"][0], data)))
             elif group == "wrapper":
                 findings.definitions.append(
                     Definition(nodes[0], nodes[0].start_byte, nodes[0].end_byte, None)
@@ -140,6 +148,7 @@ def collect(
                         "" if module.endswith(language.import_separator) else language.import_separator
                     )
                     _add_import(findings, module + separator + _text(node, data), line_map.first(node))
+    findings.namespaces.sort()
     found = [use[1:] for use in uses if use[0] not in findings.names]  # the name of a definition is no use
     found = sorted(dict.fromkeys([*found, *findings.references]), key=itemgetter(2, 1, 0))  # by line first
     findings.references = list(map(Reference._make, found))

@@ -110,8 +110,9 @@ def _place(
         definition.scope or (parent is not None and parent.kind in _TYPE_KINDS)
     ):
         definition.kind = ChunkKind.METHOD
-    own = _name_parts(definition, language)
-    definition.title_path = (parent.title_path if parent else ()) + own
+    own = _name_parts([definition.scope, definition.name], language) or (definition.name,)
+    namespace = findings.namespace(definition.start) if parent is None else ""
+    definition.title_path = (parent.title_path if parent else _name_parts([namespace], language)) + own
     first, last = definition.span
     above = first - 1
     while above in findings.leading:
@@ -131,11 +132,10 @@ def _place(
     siblings.append(definition)
 
 
-def _name_parts(definition: Definition, language: Language) -> tuple[str, ...]:
-    written = [definition.name] if not definition.scope else [definition.scope, definition.name]
+def _name_parts(written: list[str], language: Language) -> tuple[str, ...]:
     for separator in language.name_separators:
         written = [part for piece in written for part in piece.split(separator)]
-    return tuple(part.strip() for part in written if part.strip()) or (definition.name,)
+    return tuple(part.strip() for part in written if part.strip())
 
 
 def _block(definition: Definition) -> Block:

@@ -19,6 +19,7 @@ LANGUAGE = Language(
 (interface_declaration name: (identifier) @name) @definition.interface
 (delegate_declaration name: (identifier) @name) @definition.interface
 (namespace_declaration name: (_) @name) @container.module
+(file_scoped_namespace_declaration name: (_) @name) @namespace
 (method_declaration name: (identifier) @name) @definition.function
 (constructor_declaration name: (identifier) @name) @definition.function
 (local_function_statement name: (identifier) @name) @definition.function

@@ -19,6 +19,7 @@ class Language(msgspec.Struct, frozen=True):
       is the whole signature.
     - `@container.KIND` with `@name`: lends its name to what it holds but defines nothing
       (`impl`, `extension`, `instance`, `namespace`).
+    - `@namespace` with `@name`: a statement that lends its name to all below it, up to the next one.
     - `@wrapper`: a node around a definition that belongs to it (decorators, export, template).
     - `@leading`: a node of its own that belongs to the definition right below it (attributes); with
       `@doc` inside, it documents that definition.

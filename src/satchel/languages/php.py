@@ -11,9 +11,9 @@ LANGUAGE = Language(
     line_comment="//",
     name_separators=("\\",),
     import_separator="\\",
-    # Only a namespace with braces holds its code; `namespace App;` is a statement above it.
     query="""
 (namespace_definition name: (_) @name body: (_)) @container.module
+(namespace_definition name: (_) @name !body) @namespace
 (class_declaration name: (_) @name) @definition.class
 (interface_declaration name: (_) @name) @definition.interface
 (trait_declaration name: (_) @name) @definition.trait
