@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.chunking import parse_source
-from satchel.chunking.notebooks import render_cell
+from satchel.chunking.notebooks import render_cell, render_cells
 from satchel.lines import split_lines
 from satchel.types import ChunkKind
 
@@ -102,3 +102,16 @@ def test_a_long_output_is_cut_and_the_last_part_still_shows_the_source() -> None
     assert len(parts) > 1
     assert render_cell(parts[-1].text) == "a\nb"
     assert render_cell(parts[1].text) == parts[1].text
+
+
+def test_several_cells_and_a_whole_notebook_show_the_source_of_each() -> None:
+    text = write(cell("markdown", "# Plot\n", "words"), cell("code", "x = 1\n", "y = 2"))
+    chunks = [chunk.text for chunk in parse_source(text, "notebook").chunks if '"source"' in chunk.text]
+    both = "# Plot\nwords\n\nx = 1\ny = 2"
+    assert render_cells(text) == render_cells("".join(chunks)) == both
+    assert [render_cells(part) for part in chunks] == both.split("\n\n")
+
+
+def test_cut_cells_are_shown_as_the_lines_they_are() -> None:
+    text = write(cell("code", "x = 1"), cell("code", "y = 2"))
+    assert render_cells(text[:-20]) == text[:-20]

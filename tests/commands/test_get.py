@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from satchel.commands.get import GetRequest, GetResponse, GotChunk, run
 from satchel.engine import Engine
 from satchel.errors import ChunkNotFound, Unsupported
 from satchel.packing.fetch import Mode, StopReason
+from satchel.rendering import agent_text
 from satchel.rendering.style import Style
 from satchel.rendering.terminal import render
 from satchel.storage.memory import MemorySnapshot
@@ -64,6 +66,15 @@ def test_ids_whose_file_is_gone_are_a_typed_error(shop: Engine) -> None:
 def test_what_is_missing_is_listed_beside_what_is_shown(shop: Engine) -> None:
     answer = run(shop, GetRequest(ids=("nope:0123456789", "README.md:1:1")))
     assert len(answer.chunks) == 1 and [item.asked for item in answer.missing] == ["nope:0123456789"]
+
+
+def test_texts_show_the_source_of_a_cell_and_the_data_the_lines_of_the_file(tmp_path: Path) -> None:
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": ["noise"], "source": ["x = 1\n", "plot(x)"]}]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}, indent=1)
+    answer = run(memory_engine(make_tree(tmp_path, {"a.ipynb": text})), GetRequest(ids=("a.ipynb",)))
+    assert one(answer).text == text and one(answer).content_hash == ids.hash_text(text)
+    for shown in (render(answer, Style(colour=False)), agent_text.render(answer)):
+        assert "x = 1\nplot(x)\n" in shown and "noise" not in shown and "JSON" in shown
 
 
 def test_neighbours_make_one_span_that_still_names_the_chunk(shop: Engine) -> None:

@@ -28,6 +28,7 @@ from satchel.types import ChunkKind, Parsed, Reference, Symbol
 
 _SOURCE = re.compile(r'"source"\s*:\s*')
 _MAGIC = re.compile(r"^(\s*)[%!?](?!%)", re.MULTILINE)  # a command to the notebook, not code
+_AFTER_CELL = ", ]\t\r\n"  # what may follow the last brace of a cell on its lines
 _CELL_MAGIC = "%%"  # hands the whole cell to another program
 
 
@@ -74,6 +75,18 @@ def render_cell(text: str) -> str:
         except ValueError:
             continue
     return text
+
+
+def render_cells(text: str) -> str:
+    """The sources of the cells in some lines of a notebook, or in all of it; the lines themselves where
+    several cells are cut, so that nothing is lost."""
+    found = _load(text)
+    cells = found.get("cells") if isinstance(found, dict) else None
+    if not isinstance(cells, list):
+        cells = _load(f"[{text.rstrip(_AFTER_CELL)}]")
+    if cells and all(isinstance(cell, dict) and "source" in cell for cell in cells):
+        return "\n\n".join(_joined(cell["source"]) for cell in cells)
+    return render_cell(text) if len(_SOURCE.findall(text)) == 1 else text
 
 
 def _load(text: str) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from satchel.packing.citation import SHORT_HASH
 from satchel.rendering.agent_lines import plain_lines
 from satchel.rendering.agent_packs import render_flat, render_sectioned
+from satchel.rendering.cells import NOTE, source_of
 from satchel.rendering.packs.quoting import fence_for, quoted_line, shown, token
 from satchel.rendering.visible import one_line, visible
 from satchel.types import Hit, Suggestion
@@ -101,12 +102,14 @@ def _get(response: GetResponse) -> str:
 
 
 def _chunk(chunk: GotChunk) -> list[str]:
-    text = shown(chunk.text)
+    source = source_of(chunk.path, chunk.text)
+    text = shown(source)
     fence = fence_for(text)
     name = quoted_line(f"{chunk.kind} {chunk.name}")
     where = f"{token(chunk.path)}:{chunk.start_line}-{chunk.end_line}"
     head = f"{where} #{chunk.content_hash[:SHORT_HASH]} {token(chunk.id)} {name}".rstrip()
     notes = [f"{chunk.fate}: {quoted_line(chunk.detail)}"] if chunk.detail else []
+    notes += [NOTE] if source != chunk.text else []
     notes += [f"also asked as {token(other)}" for other in chunk.also_asked]
     return [head, *notes, fence, text, fence, ""]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from satchel.plugins import late
+from satchel.rendering.cells import NOTE, source_of
 from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line, visible
 
@@ -63,12 +64,14 @@ def _get(response: GetResponse, style: Style) -> str:
     rows = []
     for chunk in response.chunks:
         where = style.path(f"{one_line(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
+        text = source_of(chunk.path, chunk.text)
         note = f"  {chunk.fate}: {one_line(chunk.detail)}" if chunk.detail else ""
+        note += f"  {NOTE}" if text != chunk.text else ""
         named = f"  {style.name(one_line(chunk.symbol))}" if chunk.symbol else ""
         rows.append(f"{where}  {style.dim(one_line(chunk.id))}{named}{note}")
         if chunk.also_asked:
             rows.append(style.dim(f"  also answers {one_line(', '.join(chunk.also_asked))}"))
-        rows.append(visible(chunk.text).rstrip("\n"))
+        rows.append(visible(text).rstrip("\n"))
         rows.append("")
     rows += [f"{one_line(item.asked)}: {item.fate}, {one_line(item.detail)}" for item in response.missing]
     why = "these are chunks enough" if response.stop_reason == "max_chunks" else "the budget is used up"
