@@ -24,6 +24,7 @@ from builders import (
 
 from satchel.errors import IndexBusy, IndexCorrupt, IndexIncompatible, IndexProblem
 from satchel.storage.migrations import SCHEMA_VERSION
+from satchel.storage.records import RetiredChunk
 from satchel.storage.sqlite import SqliteStore
 
 Damage = Callable[[Path], None]
@@ -135,6 +136,20 @@ def test_a_damaged_file_is_set_aside_and_built_anew_with_a_note(tmp_path: Path, 
         assert engine.search("brand new")[0][0].path == "new.md"
     aside = [item for item in path.parent.iterdir() if "unusable" in item.name and item.suffix != "-shm"]
     assert broken in [item.read_bytes() for item in aside]
+
+
+def test_ended_ids_of_an_older_schema_are_read_and_brought_up_to_date(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "context.db")
+    old = RetiredChunk("0123456789abcdef", "a.md", ("Use",), "0" * 64)
+    with store.write() as writer:
+        writer.retire([old])
+    with closing(sqlite3.connect(store.path)) as connection:
+        for column in ("place", "successor"):
+            connection.execute(f"ALTER TABLE retired DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 3")
+    assert store.snapshot().retired("") == [old]
+    with store.write() as writer:
+        assert writer.snapshot.retired("") == [old]
 
 
 def test_files_set_aside_do_not_overwrite_each_other(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ _SYMBOL_COLUMNS = "name, qualified_name, kind, start_line, end_line, signature, 
 _SEGMENT_COLUMNS = "number, files, lengths, lines, vectors"
 REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
 _DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
+_SCHEMA_OF_SUCCESSORS = 4  # an older file is read as it is: only who writes brings it up to date
 _VALUES_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
 
 
@@ -275,9 +276,10 @@ class SqliteSnapshot:
         )
 
     def retired(self, digest: str) -> list[RetiredChunk]:
+        old = self._one("PRAGMA user_version")[0] < _SCHEMA_OF_SUCCESSORS
+        columns = "0, ''" if old else "place, lower(hex(successor))"
         rows = self._rows(
-            "SELECT lower(hex(digest)), path, title, lower(hex(file_hash)), place, lower(hex(successor))"
-            " FROM retired"
+            f"SELECT lower(hex(digest)), path, title, lower(hex(file_hash)), {columns} FROM retired"
             " WHERE digest BETWEEN ? AND ? ORDER BY digest",
             _digest_range(digest),
         )
