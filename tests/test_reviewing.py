@@ -374,3 +374,28 @@ def test_the_same_change_gives_the_same_pack_whatever_the_index_saw_before(
     fresh = tmp_path / "fresh"
     git(tmp_path, "clone", "-q", str(root), str(fresh))
     assert review(root) == first == review(fresh)
+
+
+@pytest.mark.parametrize("change", ["HEAD~1..HEAD", "HEAD~1", "--staged", ""])
+def test_a_changed_link_and_a_changed_submodule_are_said(root: Path, change: str) -> None:
+    (root / "link").symlink_to("shop/cart.py")
+    inner = git_repo(root / "module", {"a.py": "x = 1\n"})
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "with a submodule")
+    (root / "link").unlink()
+    (root / "link").symlink_to("shop/bank.py")
+    git_repo(inner, {"a.py": "x = 2\n"})
+    if change:
+        git(root, "add", "-A")
+    if change.startswith("HEAD"):
+        git(root, "commit", "-q", "-m", "other ones")
+    assert review(root, change).hints == ("changed, but no file: link (link), module (submodule)",)
+
+
+def test_a_link_that_leads_where_it_led_is_not_changed(root: Path) -> None:
+    (root / "link").symlink_to("shop/cart.py")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "with a link")
+    (root / "link").unlink()
+    (root / "link").symlink_to("shop/cart.py")
+    assert review(root, "").hints == ("nothing is changed here",)

@@ -16,6 +16,7 @@ class Notes(msgspec.Struct, frozen=True, kw_only=True):
 
     files: Sequence[ChangedFile]
     outside: Mapping[str, str]  # changed files that are not in the index, and why
+    no_files: Mapping[str, str]  # changed links and submodules, and which of them each is
     filtered: int  # changed files that the filters leave out
     left_names: Sequence[str]  # removed names that are still used
     untested: Sequence[str]  # changed names that no test speaks of
@@ -27,13 +28,15 @@ def hints(notes: Notes, missing: Sequence[str], wanted: str) -> tuple[str, ...]:
     """What to say, most needed first. `missing` are the files of which nothing is shown, `wanted`
     is the flag that would give room to all; it is empty if there is none."""
     if not notes.files and not notes.filtered:
-        return ("nothing is changed here",)
+        return tuple(_no_files(notes.no_files)) or ("nothing is changed here",)
     if not notes.files:
-        return (f"the filters leave out all {_counted(notes.filtered, 'changed file')}",)
+        left_out = f"the filters leave out all {_counted(notes.filtered, 'changed file')}"
+        return (left_out, *_no_files(notes.no_files))
     said = [
         *_still_used(notes.left_names),
         *_not_shown(missing, len(notes.files), wanted),
         *_outside(notes.outside),
+        *_no_files(notes.no_files),
         *_moved(notes.files),
         *_without_lines(notes),
     ]
@@ -67,6 +70,12 @@ def _outside(outside: Mapping[str, str]) -> Iterator[str]:
     if outside:
         named = [f"{path} ({why})" for path, why in sorted(outside.items())]
         yield f"{_counted(len(named), 'changed file')} not in the index: {_listed(named)}"
+
+
+def _no_files(no_files: Mapping[str, str]) -> Iterator[str]:
+    if no_files:
+        named = [f"{path} ({kind})" for path, kind in sorted(no_files.items())]
+        yield f"changed, but no file: {_listed(named)}"
 
 
 def _moved(files: Sequence[ChangedFile]) -> Iterator[str]:

@@ -230,6 +230,7 @@ class Review:
         return Notes(
             files=self.files,
             outside=dict(self._outside()),
+            no_files=self.changes.no_files,
             filtered=len(self.changes.files) - len(self.files),
             left_names=around.left_names,
             untested=around.untested,

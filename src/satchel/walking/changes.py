@@ -3,11 +3,13 @@ and in each the lines of both sides, counted as citations count them."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from satchel.errors import RefNotFound
@@ -62,11 +64,12 @@ class ChangedFile(NamedTuple):
 
 class Changes(NamedTuple):
     """What differs. `old` is a commit, empty before the first one; `new` a commit, `staged` or `worktree`.
-    Files are sorted by path."""
+    Files are sorted by path. `no_files` are links and submodules, by path, each with which of them it is."""
 
     old: str
     new: str
     files: tuple[ChangedFile, ...]
+    no_files: Mapping[str, str] = MappingProxyType({})
 
 
 class _Text(NamedTuple):
@@ -87,13 +90,32 @@ def read_changes(root: Path, spec: str = "", options: WalkOptions | None = None)
     old, new = _ends(root, spec)
     start = old or _empty_tree(root)
     if new == WORK_TREE:
-        return Changes(old, new, _sorted(_of_work_tree(root, start, options)))
+        sides = Sides(("diff-index", start), tuple(filters_off(root)), git.missing_objects(root, [start]))
+        files = _sorted(_of_work_tree(root, sides, options))
+        return Changes(old, new, files, _without_touched(root, git_diff.no_files(root, sides), start))
     if new == STAGED:
         missing = git.missing_objects(root, ["--indexed-objects", *([old] if old else [])])
         sides = Sides(("diff-index", "--cached", start), missing=missing)
     else:
         sides = git_diff.commits(start, new)._replace(missing=git.missing_objects(root, [old, new]))
-    return Changes(old, new, _sorted(_of_blobs(root, sides, options)))
+    return Changes(old, new, _sorted(_of_blobs(root, sides, options)), git_diff.no_files(root, sides))
+
+
+def _without_touched(root: Path, found: Mapping[str, str], start: str) -> dict[str, str]:
+    """Without the links that lead where they led: git lists them for their time alone."""
+    return {
+        path: kind
+        for path, kind in found.items()
+        if kind != git_diff.LINK or not _is_same_link(root, path, start)
+    }
+
+
+def _is_same_link(root: Path, path: str, start: str) -> bool:
+    try:
+        target = os.fsencode(os.readlink(root / path))
+        return target == run_git(root, ["cat-file", "blob", f"{start}:./{path}"])
+    except (OSError, GitUnusable):  # it is new, or gone
+        return False
 
 
 def _ends(root: Path, spec: str) -> tuple[str, str]:
@@ -152,8 +174,7 @@ def _of_blobs(root: Path, sides: Sides, options: WalkOptions | None) -> Iterator
         yield _changed(change, old, new, hunks.get((change.old_blob, change.new_blob), []))
 
 
-def _of_work_tree(root: Path, start: str, options: WalkOptions | None) -> Iterator[ChangedFile]:
-    sides = Sides(("diff-index", start), tuple(filters_off(root)), git.missing_objects(root, [start]))
+def _of_work_tree(root: Path, sides: Sides, options: WalkOptions | None) -> Iterator[ChangedFile]:
     tree = WorkTree(root, options)
     found = _with_untracked(git_diff.changes(root, sides), _untracked(root, tree))
     old_texts = _blob_texts(root, sides, found, options)

@@ -14,16 +14,19 @@ from typing import NamedTuple
 from satchel.lines import split_lines
 from satchel.walking.git_command import run_git
 
+LINK = "link"
+_SUBMODULES = "--ignore-submodules=all"
+_COMMITS_OF_SUBMODULES = "--ignore-submodules=dirty"  # what is inside obeys a configuration that is not ours
 _SHARED = (
     "-l1000",  # pairs looked at for renames: a repository's own setting must not change the answer
     "--relative",
-    "--ignore-submodules=all",
+    _SUBMODULES,
     "--no-ext-diff",
     "--no-textconv",
     "--no-color",
 )
 _LINES = ("-p", "-U0", "--full-index", "--text", "--indent-heuristic", "--diff-algorithm=myers")
-_NO_FILES = frozenset({"120000", "160000"})  # the modes of links and submodules
+_NO_FILES = {"120000": LINK, "160000": "submodule"}  # by their modes
 _PORTION = 500  # paths in one call: a command line has an end
 _INDEX_LINE = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 _HUNK_LINE = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -109,6 +112,21 @@ def changes(root: Path, sides: Sides) -> list[Change]:
         new = "" if status == "D" or new_mode in _NO_FILES else new
         if old or new:
             found.append(Change(old, new, old_blob, new_blob, old_mode == new_mode, status == "U"))
+    return found
+
+
+def no_files(root: Path, sides: Sides) -> dict[str, str]:
+    """The links and submodules that differ, by path, and which of them each is."""
+    command, *rest = sides.words
+    words = [_COMMITS_OF_SUBMODULES if word == _SUBMODULES else word for word in _SHARED]
+    args = [command, *words, "--no-renames", "--raw", "-z", *rest]
+    fields = run_git(root, args, config=sides.config).decode("utf-8", "surrogateescape").split("\0")[:-1]
+    found = {}
+    for modes, path in zip(fields[::2], fields[1::2], strict=True):
+        old, new, *_ = modes.removeprefix(":").split(" ")
+        present = [mode for mode in (new, old) if mode.strip("0")]
+        if _NO_FILES.keys() >= set(present):  # otherwise it is, or was, a file as well
+            found[path] = _NO_FILES[present[0]]
     return found
 
 
