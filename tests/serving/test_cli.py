@@ -36,7 +36,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("get", "README.md:1:1", "--tokenizer", "none"), 2, "unsupported"),
         (("map", "--budget-tokens", "0"), 2, "invalid_budget"),
         (("map", "--budget-tokens", "-5"), 2, "invalid_budget"),
-        (("symbols", " "), 2, "invalid_request"),
+        (("symbols", "Basket", "--limit", "0"), 2, "invalid_request"),
         (("refs", "zzz_nothing"), 3, "symbol_not_found"),
         (("refs", "Basket", "--label", "loves"), 2, "invalid_request"),
         (("validate", "--output", "nowhere.json"), 3, "file_not_found"),
