@@ -73,7 +73,7 @@ def test_copies_in_one_doc_have_ids_of_their_own() -> None:
 def test_many_copies_take_linear_time() -> None:
     started = time.monotonic()
     digests = ids.digests("doc", [((), "h")] * 1_500)
-    assert len(set(digests)) == 1_500 and time.monotonic() - started < 0.5
+    assert len(set(digests)) == 1_500 and time.monotonic() - started < 2  # a hundredth on an idle machine
 
 
 def test_case_and_spacing_of_a_heading_do_not_change_an_id() -> None:

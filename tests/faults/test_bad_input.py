@@ -202,7 +202,7 @@ def test_a_long_run_of_comments_takes_linear_time(tmp_path: Path) -> None:
     make_tree(tmp_path, {"comments.py": text})
     started = time.monotonic()
     memory_engine(tmp_path)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10  # a tenth of it on an idle machine
 
 
 def test_bytes_of_every_kind_are_indexed_or_left_out(tmp_path: Path) -> None:

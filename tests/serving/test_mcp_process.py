@@ -6,6 +6,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -76,8 +78,16 @@ def test_the_handshake_is_answered_within_its_cpu_time(
             fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    cpu_seconds()  # writes the byte code
-    assert min(cpu_seconds() for _ in range(3)) <= 1.2
+    def to_load_mcp() -> float:
+        before = os.times()
+        subprocess.run([sys.executable, "-c", "import mcp"], check=True)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    cpu_seconds(), to_load_mcp()  # write the byte code
+    taken, loading = zip(*((cpu_seconds(), to_load_mcp()) for _ in range(3)), strict=True)
+    # 1.2 s where loading the protocol's own package takes 0.78: machines differ, and so do their minutes
+    assert min(taken) <= 1.2 / 0.78 * min(loading)
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])

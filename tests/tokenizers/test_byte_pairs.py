@@ -126,12 +126,14 @@ def test_nothing_is_loaded_before_the_first_count_and_little_by_it() -> None:
     assert run(f"{setup}; t.count('x'); {listing}") == "numpy\n"
 
 
-def test_a_first_count_of_a_pack_takes_under_a_tenth_of_a_second() -> None:
+def test_a_first_count_of_a_pack_takes_half_of_what_the_whole_vocabulary_would() -> None:
     """The search before it has loaded numpy."""
     code = (
         "import numpy, time\nfrom pathlib import Path\n"
         f"text = ''.join(p.read_text() for p in sorted(Path({str(ROOT)!r}).glob('src/satchel/*.py')))[:32_000]\n"
         "started = time.process_time()\nfrom satchel import tokenizers\n"
-        "tokenizers.get('o200k').count(text)\nprint(time.process_time() - started)"
+        "tokenizers.get('o200k').count(text)\ncounted = time.process_time()\n"
+        "from satchel.tokenizers.o200k import BYTE_PAIRS\nBYTE_PAIRS._build_whole()\n"
+        "print((counted - started) / (time.process_time() - counted))"
     )
-    assert min(float(run(code)) for _ in range(4)) < 0.1  # the least: other work on the machine only adds
+    assert min(float(run(code)) for _ in range(4)) < 0.5  # the least: other work on the machine only adds
