@@ -349,9 +349,12 @@ def test_an_edit_costs_no_walk_and_leaves_the_watermark_right(
 
 
 def test_nothing_to_do_is_none_and_quick(kept: Kept) -> None:
-    started = time.monotonic()
-    assert kept.keeper.settle(BUDGET_MS) is None
-    assert time.monotonic() - started < 0.25
+    taken = []
+    for _ in range(3):  # the least: other work on the machine only adds
+        started = time.monotonic()
+        assert kept.keeper.settle(BUDGET_MS) is None
+        taken.append(time.monotonic() - started)
+    assert min(taken) < 0.25
 
 
 def test_files_that_editors_keep_beside_a_file_cost_nothing(kept: Kept) -> None:
