@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
 
 from satchel.types import Chunk
 
@@ -21,9 +23,16 @@ _BLANK_RUNS = re.compile(r"\n{3,}")
 
 def hash_bytes(data: bytes) -> str:
     """The sha256 of bytes, in hexadecimal."""
-    import hashlib  # a search hashes nothing, and loading it takes a while
+    digest: str = _hashlib().sha256(data).hexdigest()
+    return digest
 
-    return hashlib.sha256(data).hexdigest()
+
+@cache
+def _hashlib() -> Any:
+    """Loaded when something is hashed, which a search does not do, and without an `import` for each hash."""
+    import hashlib
+
+    return hashlib
 
 
 def hash_text(text: str) -> str:
@@ -80,9 +89,8 @@ def seeded_digest(doc: str, normal_title_path: str, text_hash: str, occurrence: 
     seed = f"{doc}\n{normal_title_path}\n{text_hash}"
     if occurrence > 1:
         seed += f"\n{occurrence}"
-    import hashlib
-
-    return hashlib.sha1(seed.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    digest: str = _hashlib().sha1(seed.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    return digest
 
 
 def canonical_id(doc: str, digest: str) -> str:

@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
-def split_lines(text: str) -> list[str]:
+@lru_cache(maxsize=1)  # whoever parses a file and whoever counts its terms ask for the same lines
+def split_lines(text: str) -> Sequence[str]:
     """The lines of a text with their line ends; joining them gives the text back."""
     if "\r" not in text:
         lines = text.split("\n")

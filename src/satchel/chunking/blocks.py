@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -209,7 +209,7 @@ def _comments(scan: _Scan) -> Iterator[tuple[int, int]]:
         yield first, len(scan.lines)
 
 
-def _first_paragraph(lines: list[str]) -> str:
+def _first_paragraph(lines: Sequence[str]) -> str:
     cleaned: list[str] = []
     for line in lines:
         stripped = line.strip().strip("/*#!\"' \t")

@@ -7,6 +7,7 @@ the openings, and this one stretches each to the line before the next.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from satchel import languages
@@ -49,7 +50,7 @@ def _first_line(line: int, comment_starts: dict[int, int]) -> int:
     return line
 
 
-def _last_text(lines: list[str], first: int, last: int) -> int:
+def _last_text(lines: Sequence[str], first: int, last: int) -> int:
     while last > first and not lines[last - 1].strip():
         last -= 1
     return last

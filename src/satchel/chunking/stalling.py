@@ -19,7 +19,7 @@ _OPENERS = b"<>%@!?^~|\\`$&="
 _NO_OPENER = bytes(byte for byte in range(256) if byte not in _OPENERS)
 # Possessive, and from some lines on: what is no run is passed over quickly. Blank lines go with those above.
 _LINE = rb"[ \t]*+(?:[" + re.escape(_OPENERS) + rb"]|->)[^\n]*+\n(?:[ \t\r]*+\n)*+"
-_RUN = re.compile(rb"^(?:" + _LINE + rb"){%d,}+" % _TRIED, re.MULTILINE)
+_RUN = re.compile(rb"\n((?:" + _LINE + rb"){%d,}+)" % _TRIED)  # a first character is looked for the fastest
 
 
 def would_stall(data: bytes, parser: tree_sitter.Parser) -> bool:
@@ -39,10 +39,10 @@ def _shortened(data: bytes) -> tuple[bytes, list[int]]:
     tried: list[int] = []
     done = length = 0
     for run in _RUN.finditer(data):
-        lines = re.findall(_LINE, run.group())
+        lines = re.findall(_LINE, run[1])
         if len(lines) <= LONGEST_TRUSTED:
             continue
-        pieces.append(data[done : run.start()])
+        pieces.append(data[done : run.start(1)])
         length += len(pieces[-1])
         for line in lines[: _TRIED if len(tried) < LONGEST_TRUSTED else 0]:
             tried.append(length + len(line) - len(line.lstrip()))

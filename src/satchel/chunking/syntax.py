@@ -89,10 +89,13 @@ def _own_lines(node: tree_sitter.Node, findings: Findings, line_map: LineMap) ->
     """The lines of a node without its blank end. Where indentation closes a block (Scala) a node runs on to
     the next one: the comments there, no deeper than the node itself, belong to what follows."""
     first, last = line_map.first(node), line_map.last(node)
-    depth = line_map.depth(first)
     while last > first and (
         not line_map.lines[last - 1].strip()
-        or (last in findings.leading and first < findings.leading[last] and line_map.depth(last) <= depth)
+        or (
+            last in findings.leading
+            and first < findings.leading[last]
+            and line_map.depth(last) <= line_map.depth(first)
+        )
     ):
         last -= 1
     return first, last

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,7 +41,7 @@ class WordVectors(NamedTuple):
 
     def rows(self, terms: Iterable[str]) -> NDArray[np.int32]:
         """The rows of terms, in their order."""
-        return np.fromiter((self.row_of.get(term, UNKNOWN_ROW) for term in terms), np.int32)
+        return np.fromiter(map(self.row_of.get, terms, repeat(UNKNOWN_ROW)), np.int32)
 
 
 @cache

@@ -12,6 +12,7 @@ from satchel.types import ChunkKind, Label, Parsed
 
 _TYPES = frozenset({ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT})
 _MEMBERS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD, ChunkKind.CONST})
+_LINK, _IMPORT = Label.LINKS_TO, Label.IMPORTS  # looked up once: a file has hundreds of references
 _MOST_NAMES = 2_000  # of each sort; only generated tables define more
 _HEAD_LINES = 40
 _HEAD_CHARS = 600  # an opening comment says what a file is for within its first sentences
@@ -22,15 +23,15 @@ _TELLING = re.compile(r"[a-z0-9][A-Z]|[^\W_]_+[^\W_]|^[A-Z]\w{3,}")  # several w
 
 def outline(parsed: Parsed, lines: Sequence[str]) -> Outline:
     """The outline of one parsed file."""
-    types = _distinct(item.name for item in parsed.symbols if item.kind in _TYPES)
-    others = _distinct(item.name for item in parsed.symbols if item.kind in _MEMBERS)
-    used = dict.fromkeys(item.name for item in parsed.references if item.label is not Label.LINKS_TO)
+    types = _distinct([item.name for item in parsed.symbols if item.kind in _TYPES])
+    others = _distinct([item.name for item in parsed.symbols if item.kind in _MEMBERS])
+    used = {name: None for name, label, _ in parsed.references if label is not _LINK}
     own = {*types, *others, ""}
     return Outline(
         types=types,
         others=others,
-        uses=_distinct(name for name in map(_telling, used) if name not in own),
-        imports=_distinct(item.name for item in parsed.references if item.label is Label.IMPORTS),
+        uses=_distinct([name for name in map(_telling, used) if name not in own]),
+        imports=_distinct([name for name, label, _ in parsed.references if label is _IMPORT]),
         head=_distinct(terms(_head(parsed, lines))),
     )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import repeat
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -36,8 +35,7 @@ def unit_vectors(words: WordVectors, batch: TermBatch) -> NDArray[np.int8]:
     """The vectors of all units of a batch: what the words of their text mean together."""
     packed = np.frombuffer(batch.packed, np.uint16)
     counts = BODY.read(packed) + COMMENT.read(packed)
-    known = np.fromiter(map(words.row_of.get, batch.vocabulary, repeat(UNKNOWN_ROW)), np.int32)
-    rows = known[np.frombuffer(batch.term_ids, np.uint32)]
+    rows = words.rows(batch.vocabulary)[np.frombuffer(batch.term_ids, np.uint32)]
     return pool(words, rows, weight_of(counts), np.array(batch.sizes, np.int32))
 
 
@@ -56,7 +54,12 @@ def file_vectors(
 
 def _pooled(words: WordVectors, bags: Iterable[Iterable[str]]) -> NDArray[np.int8]:
     """A vector for each bag of terms, zero for one without a known term."""
-    counted = [Counter(bag) for bag in bags]
-    rows = words.rows(term for bag in counted for term in bag)
-    counts = np.fromiter((count for bag in counted for count in bag.values()), np.int64)
-    return pool(words, rows, weight_of(counts), np.array([len(bag) for bag in counted], np.int32))
+    lists = [list(bag) for bag in bags]
+    rows = words.rows(chain.from_iterable(lists))
+    owners = np.repeat(np.arange(len(lists)), list(map(len, lists)))
+    known = rows != UNKNOWN_ROW
+    distinct, counts = np.unique(owners[known] * len(words.table) + rows[known], return_counts=True)
+    sizes = np.bincount(distinct // len(words.table), minlength=len(lists))
+    return pool(
+        words, (distinct % len(words.table)).astype(np.int32), weight_of(counts), sizes.astype(np.int32)
+    )

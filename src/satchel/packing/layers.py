@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -158,7 +158,7 @@ def doc_entry(path: str, text: str, chunk_count: int) -> Doc:
     )
 
 
-def _pack_chunk(doc: str, chunk: ChunkRecord, lines: list[str]) -> PackChunk:
+def _pack_chunk(doc: str, chunk: ChunkRecord, lines: Sequence[str]) -> PackChunk:
     text = "".join(lines[chunk.start_line - 1 : chunk.end_line])
     return PackChunk(
         id=ids.canonical_id(doc, chunk.digest),

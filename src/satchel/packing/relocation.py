@@ -41,7 +41,7 @@ class CitedTree:
         self._read = read
         self._show = show
         self._sources: dict[str, Source | Skipped] = {}
-        self._lines: dict[str, list[str]] = {}
+        self._lines: dict[str, Sequence[str]] = {}
         self._rows: dict[str, list[str]] = {}
 
     def source(self, path: str) -> Source | Skipped:
@@ -50,7 +50,7 @@ class CitedTree:
             self._sources[path] = self._read(path)
         return self._sources[path]
 
-    def lines(self, path: str) -> list[str]:
+    def lines(self, path: str) -> Sequence[str]:
         """The lines of a file, none if it cannot be read."""
         if path not in self._lines:
             source = self.source(path)

@@ -145,7 +145,7 @@ class Corpus:
         """Name → the files that define it, of those that were looked at."""
         return self.read.defining
 
-    def lines(self, path: str) -> list[str]:
+    def lines(self, path: str) -> Sequence[str]:
         """The lines of a file."""
         return self._at_hand(self.read.lines, path, lambda: split_lines(self.snapshot.text(path)))
 

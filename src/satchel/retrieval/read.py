@@ -66,7 +66,7 @@ class Read:
         self.position_of = {record.path: at for at, record in enumerate(files)}
         self.known: dict[int, Known] = {}
         self.defining: dict[str, tuple[int, ...]] = {}  # name -> the known files that define it
-        self.lines: dict[str, list[str]] = {}
+        self.lines: dict[str, Sequence[str]] = {}
         self.definitions: dict[str, list[tuple[int, int]]] = {}
         self.references: dict[str, tuple[Reference, ...]] = {}
         self.uses: dict[str, list[tuple[str, int]]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from satchel.lines import split_lines
@@ -22,7 +23,7 @@ class OpenFile:
         return self.record.path
 
     @cached_property
-    def lines(self) -> list[str]:
+    def lines(self) -> Sequence[str]:
         return split_lines(self._snapshot.text(self.path))
 
     @cached_property

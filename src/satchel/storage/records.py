@@ -20,6 +20,7 @@ _FAST_COMPRESSION = 1  # zlib level; higher ones cost more time than the space i
 _TITLE_SEPARATOR = "\x1f"
 RETIRED_LIMIT = 50_000  # the newest ended ids that a store remembers
 _LABELS = tuple(Label)
+_LABEL_NUMBERS = {label: number for number, label in enumerate(_LABELS)}
 _KINDS = {kind.value: kind for kind in ChunkKind}
 
 ChunkRow = tuple[str, str, int, int, int, int, str]
@@ -132,7 +133,7 @@ class PackedFile(msgspec.Struct, frozen=True):
 
 def pack(text: str, parsed: Parsed, digests: Sequence[str], outline: Outline, unit_count: int) -> PackedFile:
     """A parsed file, ready for a store."""
-    references = [(item.name, _LABELS.index(item.label), item.line) for item in parsed.references]
+    references = [(name, _LABEL_NUMBERS[label], line) for name, label, line in parsed.references]
     extras = msgspec.msgpack.encode((references, parsed.comments))
     return PackedFile(
         text=zlib.compress(text.encode("utf-8", "surrogatepass"), _FAST_COMPRESSION),

@@ -55,7 +55,7 @@ def generated(path: str, text: str, language: str) -> str | None:
     if not _OUTPUT.isdisjoint(path.split("/")[:-1]) and _BUNDLED.search(text[-_TAIL:]):
         return "a bundle in a folder of build output: it ends with the place of its source map"
     head = text[:_HEAD]
-    if not _GENERATED.search(head) or path.rpartition("/")[2].lower().startswith(_READ_FIRST):
+    if "generated" not in head.lower() or path.rpartition("/")[2].lower().startswith(_READ_FIRST):
         return None
     hands_off = _HANDS_OFF_DOCUMENT if language in _PROSE_COMMENTS else _HANDS_OFF
     said = (_said(comment, hands_off) for comment in _comments(head, language))

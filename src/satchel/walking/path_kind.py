@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _WORDS_BY_TAG = {
     "test": "test tests testing __tests__ spec specs testdata test-data fixtures e2e __mocks__ androidtest",
@@ -68,11 +69,15 @@ def path_tags(path: str, language: str) -> tuple[str, ...]:
     """The tags of a path, sorted; the language is not one of them."""
     *folders, name = path.split("/")
     tags = {_FOLDERS[part] for folder in folders if (part := folder.lower()) in _FOLDERS}
-    tags.update(tag for tag, pattern in _NAMES if pattern.search(name))
-    if _CAMEL_TEST.search(name):
-        tags.add("test")
+    tags.update(_name_tags(name))
     if language in _PROSE_LANGUAGES:
         tags.add("docs")
     if language in _CONFIG_LANGUAGES and not tags:
         tags.add("config")
     return tuple(sorted(tags))
+
+
+@lru_cache(maxsize=4_096)  # a tree has many an `__init__.py` and `index.ts`
+def _name_tags(name: str) -> tuple[str, ...]:
+    tags = tuple(tag for tag, pattern in _NAMES if pattern.search(name))
+    return (*tags, "test") if _CAMEL_TEST.search(name) else tags

@@ -114,7 +114,7 @@ def _replaced(raw: bytes, values: list[tuple[int, int, str]]) -> bytes:
 def _words_in(raw: bytes) -> set[str]:
     automaton, words = _word_automaton()
     found = {words[number] for number in automaton.Match(raw) or ()}
-    if _URL_WITH_USER.search(raw):
+    if b"://" in raw and b"@" in raw and _URL_WITH_USER.search(raw):
         found.add("://")
     return found
 
