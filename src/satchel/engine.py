@@ -15,10 +15,7 @@ from satchel.embedding.model import LEXICAL, model_id
 from satchel.errors import ChunkNotFound, IndexProblem
 from satchel.lines import split_lines
 from satchel.plugins import late
-from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.read import Read
-from satchel.retrieval.search import search
 from satchel.segment import Segment
 from satchel.settings import Options
 from satchel.storage.protocol import Store
@@ -41,16 +38,20 @@ if TYPE_CHECKING:
     from satchel import answering, reviewing
     from satchel.packing import budget, layers, overview, sections, validation
     from satchel.packing.pack import Pack
+    from satchel.retrieval import corpus as corpora
     from satchel.retrieval import locators, lookup, references, suggest
+    from satchel.retrieval import search as ranking
+    from satchel.retrieval.read import Read
     from satchel.tokenizers.tokenizer import Tokenizer
     from satchel.walking import blob_trees, changes, source_reader
-else:  # what a search of a fresh index does without
+else:  # what some commands do without
     answering, reviewing = late("satchel.answering"), late("satchel.reviewing")
     budget, layers, overview, sections, validation = (
         late(f"satchel.packing.{name}") for name in ("budget", "layers", "overview", "sections", "validation")
     )
-    locators, lookup, references, suggest = (
-        late(f"satchel.retrieval.{name}") for name in ("locators", "lookup", "references", "suggest")
+    corpora, locators, lookup, references, suggest, ranking = (
+        late(f"satchel.retrieval.{name}")
+        for name in ("corpus", "locators", "lookup", "references", "suggest", "search")
     )
     blob_trees, changes, source_reader = (
         late(f"satchel.walking.{name}") for name in ("blob_trees", "changes", "source_reader")
@@ -70,14 +71,14 @@ class Engine(Segment):
 
     def __init__(self, root: Path, store: Store, options: Options, tree: Tree | None = None) -> None:
         super().__init__(root, store, options, tree)
-        self._corpus: Corpus | None = None
+        self._corpus: corpora.Corpus | None = None
         self._read: Read | None = None  # of the files of the last generation that was asked
 
-    def corpus(self) -> Corpus:
+    def corpus(self) -> corpora.Corpus:
         """The last complete generation as arrays."""
         snapshot = self.snapshot()  # a newer one forgets the arrays of the one before
         if self._corpus is None:
-            self._corpus = Corpus(snapshot, self._read)
+            self._corpus = corpora.Corpus(snapshot, self._read)
         return self._corpus
 
     def search(
@@ -95,7 +96,7 @@ class Engine(Segment):
         corpus = self.corpus()
         chosen = filters or Filters()
         profile = self._profile(corpus)
-        hits = search(
+        hits = ranking.search(
             corpus,
             query,
             k,
@@ -209,7 +210,7 @@ class Engine(Segment):
         """The model that answers are ranked with."""
         return LEXICAL if self.profile == settings.FAST else model_id()
 
-    def _profile(self, corpus: Corpus) -> str:
+    def _profile(self, corpus: corpora.Corpus) -> str:
         """How hits are ranked: as asked for, but never by vectors that the index does not hold."""
         return self.options.profile if corpus.file_vectors is not None else settings.FAST
 

@@ -23,7 +23,6 @@ from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_o
 from satchel.indexing.upkeep import already_indexed, notes_if_fresh
 from satchel.plugins import late
 from satchel.settings import Options
-from satchel.storage.history import pack_history
 from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.sqlite import SqliteStore, make_folder
 from satchel.types import FileEntry, Skipped, SkipReason, Source, Walk
@@ -33,14 +32,16 @@ if TYPE_CHECKING:
     from satchel import chunking
     from satchel.embedding import table
     from satchel.indexing import analyse, refresh, workers
-    from satchel.storage import memory, ref_indexes
+    from satchel.storage import history, memory, ref_indexes
     from satchel.walking import blob_trees, source_reader, watermark
 else:  # what a search of a fresh index does without
     chunking, table = late("satchel.chunking"), late("satchel.embedding.table")
     analyse, refresh, workers = (
         late(f"satchel.indexing.{name}") for name in ("analyse", "refresh", "workers")
     )
-    memory, ref_indexes = late("satchel.storage.memory"), late("satchel.storage.ref_indexes")
+    history, memory, ref_indexes = (
+        late(f"satchel.storage.{name}") for name in ("history", "memory", "ref_indexes")
+    )
     blob_trees, source_reader, watermark = (
         late(f"satchel.walking.{name}") for name in ("blob_trees", "source_reader", "watermark")
     )
@@ -177,7 +178,7 @@ class Segment:
                     progress=self.progress,
                     history=None
                     if paths is not None
-                    else lambda: pack_history(self._tree.history(meta[HISTORY_HEAD])),
+                    else lambda: history.pack_history(self._tree.history(meta[HISTORY_HEAD])),
                     hashes=reader.hashes,
                     others=others,
                     base=base,

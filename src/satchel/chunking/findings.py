@@ -16,7 +16,10 @@ from satchel.lines import split_lines
 from satchel.types import ChunkKind, Label, Reference
 
 _DOC_LIMIT = 300  # characters; the first paragraph of almost every docstring fits
-_SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # every one is below that
+_SPACES = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 _OPENING_MARKS = _SPACES + "/*#!;%{|^-"
 _CLOSING_MARKS = _SPACES + "*/}-"
 _STRING_START = re.compile(r"[rbuf]*(?:\"\"\"|'''|\"|')", re.IGNORECASE)

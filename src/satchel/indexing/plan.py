@@ -109,10 +109,9 @@ def notes_of_content(snapshot: Snapshot, wanted: dict[str, str]) -> tuple[str, .
     return tuple(filter(None, stored.get(NOTES, "").split("\n")))
 
 
-def unchanged(snapshot: Snapshot, walk: Walk, wanted: dict[str, str]) -> Refresh | None:
+def unchanged(snapshot: Snapshot, plan: Plan, wanted: dict[str, str]) -> Refresh | None:
     """The report of a refresh that has nothing to do; None if there is something."""
     stored = snapshot.meta()
-    if any(stored.get(key) != value for key, value in wanted.items()):
+    if not plan.empty or any(stored.get(key) != value for key, value in wanted.items()):
         return None
-    plan = plan_all(snapshot, walk)
-    return Refresh(snapshot.generation, kept=plan.kept, skipped=len(plan.skipped)) if plan.empty else None
+    return Refresh(snapshot.generation, kept=plan.kept, skipped=len(plan.skipped))

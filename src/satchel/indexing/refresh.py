@@ -7,7 +7,7 @@ visible at once, as the next generation.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import pairwise
 
@@ -60,16 +60,18 @@ def refresh(
     hashes of files as they are; `others` are indexes of the same signature, whose content is known too.
     `base` is the generation that there was before the walk, and `Overtaken` is raised if there is another
     now; `sealing` gives what else is kept, from the manifest as it has become."""
+    plans: dict[str, Plan] = {}  # by the version of the index that a plan goes out from
     if paths is None and not force and store.exists():
         with closing(store.snapshot()) as snapshot:
-            nothing_to_do = unchanged(snapshot, walk, meta)
+            plan = plans[snapshot.version] = plan_all(snapshot, walk)
+            nothing_to_do = unchanged(snapshot, plan, meta)
         if nothing_to_do is not None:
             return nothing_to_do
     with store.write() as writer:
         if base is not None and writer.snapshot.generation != base:
             raise Overtaken
         run = _Run(writer, stages, workers, progress)
-        run.hashes, run.others = hashes, others
+        run.hashes, run.others, run.plans = hashes, others, plans
         known = writer.snapshot.meta().get(HISTORY_HEAD, "")
         report = run.run(walk, meta, paths, force)
         if history is not None and (report.rebuilt or known != meta.get(HISTORY_HEAD, "")):
@@ -90,6 +92,7 @@ class _Run:
         self.builder = SegmentBuilder()
         self.hashes: Hashes | None = None
         self.others: Sequence[Snapshot] = ()
+        self.plans: Mapping[str, Plan] = {}
         self.first = False  # nothing is indexed yet: nothing to keep, nothing to retire
         self.skipped: list[SkippedRecord] = []
         self.parsed = self.moved = self.touched = 0
@@ -101,7 +104,9 @@ class _Run:
         if rebuilt:
             self.writer.clear()
         snapshot = self.writer.snapshot
-        plan = plan_all(snapshot, walk) if paths is None else plan_paths(snapshot, walk, paths)
+        plan = None if rebuilt else self.plans.get(snapshot.version)
+        if plan is None:
+            plan = plan_all(snapshot, walk) if paths is None else plan_paths(snapshot, walk, paths)
         self.skipped = list(plan.skipped)
         self.first = not snapshot.segment_sizes()
         changed = plan.changed if self.first else self.touch(plan.changed)

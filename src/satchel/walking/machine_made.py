@@ -110,6 +110,8 @@ def left_out_by_name(path: str, options: WalkOptions) -> Skipped | None:
         return None
     if name.endswith(_CATALOGUES):
         return Skipped(path, SkipReason.GENERATED, "a translation catalogue, extracted from the sources")
+    if name.count(".") < 2 and "_pb2" not in name and not name.endswith(".prebuilt"):
+        return None  # nearly every name
     return Skipped(path, SkipReason.GENERATED, "by its name") if _GENERATED_NAMES.search(name) else None
 
 

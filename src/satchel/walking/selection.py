@@ -10,6 +10,7 @@ import re
 
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Skipped, SkipReason
+from satchel.walking.machine_made import left_out_by_name
 from satchel.walking.sensitive import sensitive_last_folder, sensitive_name
 
 # Not hidden to anyone who works on the project: they say how it is built, tested and released.
@@ -49,6 +50,7 @@ _OWN_FOLDERS = (".git", "_ctx")  # never part of a segment, never worth a word
 # Control characters and line ends would break every line-based output; a backslash means `/` in requests.
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\\\u2028\u2029\ud800-\udfff]|^\.\.?$")
 _UNUSABLE_DETAIL = "the name cannot be written in a request or on one line"
+_Verdict = tuple[SkipReason, str]
 _SILENT = Skipped("", SkipReason.HIDDEN)  # left out without a report
 
 
@@ -60,7 +62,7 @@ class Selection:
         self._cap = options.max_file_bytes
         self._folders: dict[str, Skipped | None] = {"": None}
         self._counts: dict[str, int] = {}
-        self._harmless: set[str] = set()  # names that nothing speaks against, in whatever folder
+        self._names: dict[str, _Verdict | None] = {}  # what a name says in whatever folder
         self.files: list[FileEntry] = []
         self.skipped: dict[str, Skipped] = {}
 
@@ -84,20 +86,17 @@ class Selection:
 
     def admits(self, path: str, name: str) -> bool:
         """Whether a file in an entered folder belongs, as far as its name says."""
-        if name in self._harmless and path[0] != "." and "/." not in path:
-            return True
-        rule = sensitive_name(name)
-        if _unusable(path, name):
-            self.skip(path, SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL)
-        elif rule is not None:
-            self.skip(path, SkipReason.SENSITIVE, rule)
-        elif not self._options.include_hidden and _hidden_file(path):
-            self.skip(path, SkipReason.HIDDEN)
+        # at the root a name can also be a drive; below a hidden folder every one is hidden
+        alone = path != name and path[0] != "." and "/." not in path
+        if alone and name in self._names:
+            verdict = self._names[name]
         else:
-            if path != name:  # at the root a name can also be a drive
-                self._harmless.add(name)
-            return True
-        return False
+            verdict = self._judge_file(path, name)
+            if alone:
+                self._names[name] = verdict
+        if verdict is not None:
+            self.skip(path, *verdict)
+        return verdict is None
 
     def take(self, path: str, size: int, mtime_ns: int) -> None:
         """The file belongs, unless it is too large."""
@@ -108,7 +107,8 @@ class Selection:
 
     def sorted_skips(self) -> list[Skipped]:
         """Everything left out, by path, with the number of files where it is known."""
-        return [self._with_count(self.skipped[path]) for path in sorted(self.skipped)]
+        skipped = [self.skipped[path] for path in sorted(self.skipped)]
+        return list(map(self._with_count, skipped)) if self._counts else skipped
 
     def _with_count(self, skipped: Skipped) -> Skipped:
         count = self._counts.get(skipped.path)
@@ -126,6 +126,17 @@ class Selection:
         verdict = self._verdict(parent) or self._judge(folder, name)
         self._folders[folder] = verdict
         return verdict
+
+    def _judge_file(self, path: str, name: str) -> _Verdict | None:
+        if _unusable(path, name):
+            return SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL
+        rule = sensitive_name(name)
+        if rule is not None:
+            return SkipReason.SENSITIVE, rule
+        if not self._options.include_hidden and _hidden_file(path):
+            return SkipReason.HIDDEN, ""
+        found = left_out_by_name(path, self._options)
+        return (found.reason, found.detail) if found is not None else None
 
     def _judge(self, folder: str, name: str) -> Skipped | None:
         if name in _OWN_FOLDERS:

@@ -9,7 +9,6 @@ from satchel.ids import hash_bytes
 from satchel.languages import detect
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Skipped, Source
-from satchel.walking.machine_made import left_out_by_name
 from satchel.walking.path_kind import path_tags
 from satchel.walking.reader import read_source
 from satchel.walking.walker import Tree
@@ -23,14 +22,8 @@ class SourceReader:
     options: WalkOptions
 
     def __call__(self, entries: Sequence[FileEntry]) -> Iterator[tuple[FileEntry, Source | Skipped]]:
-        by_name = [left_out_by_name(entry.path, self.options) for entry in entries]
-        wanted = [entry.path for entry, skipped in zip(entries, by_name, strict=True) if skipped is None]
-        data_of = self.tree.read_many(wanted)
-        for entry, skipped in zip(entries, by_name, strict=True):
-            if skipped is not None:
-                yield entry, skipped
-                continue
-            path, data = next(data_of)
+        data_of = self.tree.read_many([entry.path for entry in entries])
+        for entry, (path, data) in zip(entries, data_of, strict=True):
             source = data if isinstance(data, Skipped) else read_source(path, data, self.options, detect)
             if isinstance(source, Source):
                 source = source._replace(tags=path_tags(path, source.language))
