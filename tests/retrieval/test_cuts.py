@@ -61,3 +61,38 @@ def test_what_is_at_hand_goes_with_its_generation(tmp_path: Path) -> None:
     del file, corpus
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        (
+            "hooks.rb",
+            "# frozen_string_literal: true\n\nrequire 'set'\n\nManager.after_login do |user|\nend\n",
+            5,
+        ),
+        ("tool.py", '"""What it is."""\nimport os\n\nos.umask(0)\n', 4),
+        ("site.yml", "# of the site\nname: shop\n", 2),
+        ("notes.txt", "* first things\nthen others\n", 1),
+        ("only.py", "# nothing else is here\n", 1),
+    ],
+)
+def test_code_without_definitions_is_named_by_what_follows_its_comments_and_imports(
+    tmp_path: Path, path: str, text: str, line: int
+) -> None:
+    corpus = memory_engine(make_tree(tmp_path, {path: text})).corpus()
+    assert cut_file(corpus, 0).traits(corpus, 0).head == (line, line)
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("static int\nparse(char *text,\n      int size)\n{\n  return size;\n}\n", 3),
+        ("int parse(void)\n{\n  return 1;\n}\n", 1),
+    ],
+)
+def test_a_signature_goes_on_to_the_name_and_the_end_of_its_parameters(
+    tmp_path: Path, text: str, last: int
+) -> None:
+    corpus = memory_engine(make_tree(tmp_path, {"parse.c": text})).corpus()
+    assert cut_file(corpus, 0).traits(corpus, 0).head == (1, last)

@@ -149,12 +149,14 @@ class Corpus:
         """The lines of a file."""
         return self._at_hand(self.read.lines, path, lambda: split_lines(self.snapshot.text(path)))
 
-    def definitions(self, path: str) -> list[tuple[int, int]]:
-        """The first and last line of each definition of a file, in order."""
+    def definitions(self, path: str) -> list[tuple[int, int, str]]:
+        """The first and last line of each definition of a file and its name, in order."""
         return self._at_hand(
             self.read.definitions,
             path,
-            lambda: sorted((item.start_line, item.end_line) for item in self.snapshot.symbols(path)),
+            lambda: sorted(
+                (item.start_line, item.end_line, item.name) for item in self.snapshot.symbols(path)
+            ),
         )
 
     def chunks(self, path: str, first_line: int, last_line: int) -> list[ChunkRecord]:

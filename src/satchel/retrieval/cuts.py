@@ -19,6 +19,8 @@ from satchel.types import ChunkKind, Label
 _WHOLE_CHARS = 3_200  # a longer definition is offered in windows
 _MOST_HEAD_LINES = 6  # of a signature; of a longer one the first line names it
 _SAYING = re.compile(r"\w")
+_COMMENT = re.compile(r"\s*(?:#(?![\[a-z])|//|/?\*|--|;|%|\"\"\"|'''|<!--)")  # not `#define` or `#[derive]`
+_PROSE = frozenset({ChunkKind.SECTION, ChunkKind.TEXT})
 DEFINITIONS = frozenset(ChunkKind) - {
     ChunkKind.MODULE,
     ChunkKind.SECTION,
@@ -170,18 +172,34 @@ def _traits(corpus: Corpus, path: str, cut: Cut) -> Traits:
 def _head(corpus: Corpus, path: str, cut: Cut) -> tuple[int, int]:
     """The signature of the first definition that starts here, or of the innermost that this is a part of."""
     known = corpus.definitions(path)
-    at = bisect_left(known, (cut.chunks[0].start_line, 0))
+    at = bisect_left(known, (cut.chunks[0].start_line,))
     if at < len(known) and known[at][0] <= cut.last:
-        start = known[at][0]
+        start, _, name = known[at]
     else:
-        around = (first for first, last in reversed(known[:at]) if last >= cut.first)
-        start = next(around, cut.first)
-    lines = corpus.lines(path)
-    end, depth = start, _depth(lines[start - 1])
-    while depth > 0 and end < min(len(lines), start + _MOST_HEAD_LINES - 1):
-        depth += _depth(lines[end])
-        end += 1
-    return (start, end) if depth <= 0 else (start, start)
+        around = (item for item in reversed(known[:at]) if item[1] >= cut.first)
+        start, _, name = next(around, (_telling_line(corpus, path, cut), 0, ""))
+    lines = corpus.lines(path)[start - 1 : start - 1 + _MOST_HEAD_LINES]
+    named = next((number for number, line in enumerate(lines) if name in line), 0)  # below `static int`
+    depth = 0
+    for number, line in enumerate(lines):
+        depth += _depth(line)
+        if number >= named and depth <= 0:
+            return start, start + number
+    return start, start + named
+
+
+def _telling_line(corpus: Corpus, path: str, cut: Cut) -> int:
+    """Where code that defines nothing begins: after its comments and imports, if anything is there."""
+    if cut.chunks[0].kind in _PROSE:
+        return cut.first
+    imports = {use.line for use in corpus.references(path) if use.label is Label.IMPORTS}
+    lines = corpus.lines(path)[cut.first - 1 : cut.last]
+    telling = (
+        number
+        for number, line in enumerate(lines, cut.first)
+        if number not in imports and _SAYING.search(line) and not _COMMENT.match(line)
+    )
+    return next(telling, cut.first)
 
 
 def _depth(line: str) -> int:

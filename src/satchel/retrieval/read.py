@@ -67,7 +67,7 @@ class Read:
         self.known: dict[int, Known] = {}
         self.defining: dict[str, tuple[int, ...]] = {}  # name -> the known files that define it
         self.lines: dict[str, Sequence[str]] = {}
-        self.definitions: dict[str, list[tuple[int, int]]] = {}
+        self.definitions: dict[str, list[tuple[int, int, str]]] = {}
         self.references: dict[str, tuple[Reference, ...]] = {}
         self.uses: dict[str, list[tuple[str, int]]] = {}
         self.cut: dict[str, Any] = {}  # path → its pieces
