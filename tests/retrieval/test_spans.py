@@ -87,3 +87,14 @@ def test_of_a_long_chunk_the_lines_with_the_question_s_words_are_shown(tmp_path:
 def test_a_file_that_is_named_only_by_its_path_shows_its_first_lines(tmp_path: Path) -> None:
     root = make_tree(tmp_path, {"basket/till.py": "def one():\n    pass\n\n\ndef two():\n    pass\n"})
     assert hits(root, "basket")[0].start_line == 1
+
+
+def test_tests_beside_the_code_are_shown_after_it_unless_they_are_asked_for(tmp_path: Path) -> None:
+    filler = "".join(f"    let step_{number} = weigh(parcel, {number});\n" for number in range(30))
+    text = (
+        f"pub fn post(parcel: Parcel) {{\n{filler}}}\n\n#[cfg(test)]\nmod tests {{\n"
+        f"    fn parcel_stamp_weight() {{\n        // parcel stamp weight, parcel stamp\n{filler}    }}\n}}\n"
+    )
+    root = make_tree(tmp_path, {"post.rs": text})
+    assert names(root, "parcel stamp weight")[0] == "post"
+    assert names(root, "tests of the parcel stamp weight")[0] != "post"

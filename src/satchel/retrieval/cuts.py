@@ -20,6 +20,7 @@ _WHOLE_CHARS = 3_200  # a longer definition is offered in windows
 _MOST_HEAD_LINES = 6  # of a signature; of a longer one the first line names it
 _SAYING = re.compile(r"\w")
 _COMMENT = re.compile(r"\s*(?:#(?![\[a-z])|//|/?\*|--|;|%|\"\"\"|'''|<!--)")  # not `#define` or `#[derive]`
+_TESTS = frozenset({"test", "tests"})  # modules
 _PROSE = frozenset({ChunkKind.SECTION, ChunkKind.TEXT})
 DEFINITIONS = frozenset(ChunkKind) - {
     ChunkKind.MODULE,
@@ -96,6 +97,12 @@ def cut_unit(corpus: Corpus, at: int, unit: int) -> FileCuts:
 def qualified(chunk: ChunkRecord) -> str:
     """The title path of a chunk, as it is shown."""
     return (" > " if chunk.kind is ChunkKind.SECTION else ".").join(chunk.title_path)
+
+
+def is_inner_test(chunk: ChunkRecord) -> bool:
+    """Whether a chunk is of the tests that stand in one file with what they test, as Rust has them."""
+    modules = chunk.title_path if chunk.kind is ChunkKind.MODULE else chunk.title_path[:-1]
+    return not _TESTS.isdisjoint(modules)
 
 
 def is_definition(chunk: ChunkRecord) -> bool:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from satchel.retrieval.cuts import is_inner_test
+from satchel.retrieval.intent import Signal as Intent
 from satchel.retrieval.parts import best_part, fitting, held_terms, rarity_of
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
@@ -48,6 +50,7 @@ class Spans:
         evidence = context.evidence
         self.scores = np.round(evidence.by_unit(unit_worth(context), View.BLEND), 6)
         self.rarity = rarity_of(evidence)
+        self.about_tests = bool(context.intents.get(Intent.TESTS))
 
     def of_file(self, at: int) -> Iterator[Span]:
         """The chunks of one candidate worth showing, best first. Only what is asked for is read."""
@@ -63,17 +66,20 @@ class Spans:
         """Chunks with the lines of them to show."""
         yield from self._defining(path, lines)
         others: list[ChunkRecord] = []
+        tests: list[ChunkRecord] = []
         found = False
         for first, last, worth_it in self._units(at):
             inside = self._between(path, first, last)
-            if inside and (worth_it or not found):
+            if inside and not self.about_tests and is_inner_test(inside[0]):
+                tests.append(inside[0])
+            elif inside and (worth_it or not found):
                 worth = [self._worth(chunk, lines) for chunk in inside] if len(inside) > 1 else [1.0]
                 order = sorted(range(len(inside)), key=lambda number: -worth[number])
                 found = True
                 best = inside[order[0]]
                 yield best, *self._part(best, max(first, best.start_line), min(last, best.end_line), lines)
                 others += [inside[number] for number in order[1:] if worth[number]]
-        for chunk in others:  # small neighbours share a unit
+        for chunk in (*others, *tests):  # small neighbours share a unit; tests are rarely what is asked for
             yield chunk, *self._part(chunk, chunk.start_line, chunk.end_line, lines)
 
     def _units(self, at: int) -> Iterator[tuple[int, int, bool]]:
