@@ -32,14 +32,19 @@ _TYPES = frozenset({ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind
 def compute(context: Context) -> dict[str, Floats]:
     full = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.views.full_words)}
     names, types = _by_words(context, full)
+    exact = _exact(context, [] if context.question.symbol else _identifiers(context))
+    joined = _joined(context)
     return {
         "definition_words": names,
         "type_words": types,
         "definition_symbol": _exact(context, [context.question.symbol] if context.question.symbol else []),
-        "definition_exact": _exact(context, [] if context.question.symbol else _identifiers(context)),
+        "definition_exact": exact,
         "definition_prose": scaled(np.minimum(_defining(context, context.question.prose_names), 6.0)),
-        "joined_words": _joined(context),
+        "joined_words": joined,
         "head_comment": _head(context),
+        # a sentence names the thing whose workings it asks for; a list of words may name several in passing
+        "definition_exact_how": context.asks_how * exact,
+        "joined_words_how": context.asks_how * joined,
     }
 
 
@@ -172,6 +177,8 @@ SIGNAL = SignalGroup(
         "definition_prose",
         "joined_words",
         "head_comment",
+        "definition_exact_how",
+        "joined_words_how",
     ),
     compute,
 )
