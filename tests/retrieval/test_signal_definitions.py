@@ -126,3 +126,12 @@ def test_a_name_has_the_terms_that_it_has_in_a_text(name: str) -> None:
 def test_a_name_that_is_written_otherwise_counts_too(tmp_path: Path, query: str, defined: str) -> None:
     found = definitions(tmp_path, query, {"a.py": defined, "b.py": "x = 1\n"})
     assert found["definition_words"]["a.py"] > 0
+
+
+@pytest.mark.parametrize("name", ["joined_words", "definition_exact"])
+def test_names_count_once_more_when_a_mechanism_is_asked_for(tmp_path: Path, name: str) -> None:
+    words = "coin slot" if name == "joined_words" else "CoinSlot"
+    found = definitions(tmp_path / "how", f"how the {words} takes money")
+    assert any(found[name].values()) and found[f"{name}_how"] == found[name]
+    plain = definitions(tmp_path / "plain", f"the {words} takes money")
+    assert any(plain[name].values()) and not any(plain[f"{name}_how"].values())

@@ -19,7 +19,7 @@ _OPENERS = b"<>%@!?^~|\\`$&="
 _NO_OPENER = bytes(byte for byte in range(256) if byte not in _OPENERS)
 # Possessive, and from some lines on: what is no run is passed over quickly. Blank lines go with those above.
 _LINE = rb"[ \t]*+(?:[" + re.escape(_OPENERS) + rb"]|->)[^\n]*+\n(?:[ \t\r]*+\n)*+"
-_RUN = re.compile(rb"\n((?:" + _LINE + rb"){%d,}+)" % _TRIED)  # a first character is looked for the fastest
+_RUN = re.compile(rb"\n((?:" + _LINE + rb"){%d,}+)" % _TRIED)  # `\n`, not `^`: a character is found sooner
 
 
 def would_stall(data: bytes, parser: tree_sitter.Parser) -> bool:

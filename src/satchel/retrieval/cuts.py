@@ -183,8 +183,8 @@ def _head(corpus: Corpus, path: str, cut: Cut) -> tuple[int, int]:
     if at < len(known) and known[at][0] <= cut.last:
         start, _, name = known[at]
     else:
-        around = (item for item in reversed(known[:at]) if item[1] >= cut.first)
-        start, _, name = next(around, (_telling_line(corpus, path, cut), 0, ""))
+        around = next((item for item in reversed(known[:at]) if item[1] >= cut.first), None)
+        start, _, name = around or (_telling_line(corpus, path, cut), 0, "")
     lines = corpus.lines(path)[start - 1 : start - 1 + _MOST_HEAD_LINES]
     named = next((number for number, line in enumerate(lines) if name in line), 0)  # below `static int`
     depth = 0
