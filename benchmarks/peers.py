@@ -27,7 +27,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,15 +105,20 @@ def ctags(folder: Path, runs: int) -> PeerRow:
         return PeerRow("ctags -R", cost, disk_bytes(tags) / 1e6)
 
 
-def semble_rows(semble: Semble, folder: Path, runs: int, *content: str) -> list[PeerRow]:
-    """semble cold, warm, and after an edit. `folder` is a copy that may be changed."""
+def semble_rows(
+    semble: Semble, folder: Path, runs: int, *content: str, beside: Callable[[], object] = lambda: None
+) -> list[PeerRow]:
+    """semble cold, warm, and after an edit. `folder` is a copy that may be changed; `beside` runs after each
+    cold index, so that what is compared meets the same moods of the machine."""
     suffix = f" --content {' '.join(content)}" if content else ""
     with tempfile.TemporaryDirectory() as scratch:
         index = Path(scratch, "index")
 
         def cold() -> Measurement:
             shutil.rmtree(index, ignore_errors=True)
-            return semble.search(folder, index, *content)
+            cost = semble.search(folder, index, *content)
+            beside()
+            return cost
 
         def edited() -> Measurement:
             with edited_file(folder):
