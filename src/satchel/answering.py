@@ -213,7 +213,9 @@ class Question:
             if prose and not wanted.include_docs:
                 continue
             aside = prefer_code is not None and prose == prefer_code
-            leaning.append(passage._replace(promise=passage.promise * _OTHER_KIND) if aside else passage)
+            leaning.append(
+                msgspec.structs.replace(passage, promise=passage.promise * _OTHER_KIND) if aside else passage
+            )
         return leaning
 
     def _related(self, pack: Pack, wanted: Preferences) -> list[Item]:

@@ -209,7 +209,9 @@ class Segment:
     def _seal(self, snapshot: Snapshot) -> dict[str, str]:
         """The watermark of a folder without git, from what the index holds: it says stale when a file differs
         that nobody spoke of."""
-        return {"watermark": encode_watermark(watermark.of_extent(*snapshot.extent()))}
+        held = snapshot.extent()
+        mark = watermark.of_extent(held.file_count, held.latest_mtime_ns, held.total_bytes)
+        return {"watermark": encode_watermark(mark)}
 
     def _already_indexed(
         self, walk: Walk, paths: Sequence[str], meta: dict[str, str], mark: watermark.Watermark | None

@@ -10,6 +10,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+import msgspec
+
 
 class ChunkKind(StrEnum):
     """What a chunk (or a symbol) is; the closed set of `chunk_type`."""
@@ -94,7 +96,7 @@ class SkipReason(StrEnum):
     VENDORED = "vendored"
 
 
-class FileEntry(NamedTuple):
+class FileEntry(msgspec.Struct, frozen=True):
     """A file the walk found, before it is read. `path` is relative to the root, POSIX style."""
 
     path: str
@@ -102,7 +104,7 @@ class FileEntry(NamedTuple):
     mtime_ns: int
 
 
-class Skipped(NamedTuple):
+class Skipped(msgspec.Struct, frozen=True):
     """A file the walk left out; `detail` names the value and the limit where there is one."""
 
     path: str
@@ -110,7 +112,7 @@ class Skipped(NamedTuple):
     detail: str = ""
 
 
-class Walk(NamedTuple):
+class Walk(msgspec.Struct, frozen=True):
     """What a walk found, both lists sorted by path. `notes` say in what way it was not the usual walk."""
 
     files: list[FileEntry]
@@ -118,7 +120,7 @@ class Walk(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Source(NamedTuple):
+class Source(msgspec.Struct, frozen=True):
     """One file as read: decoded exactly (`text.encode(encoding)` gives the raw bytes back),
     except for redacted secret values, which keep their line."""
 
@@ -132,7 +134,7 @@ class Source(NamedTuple):
     tags: tuple[str, ...] = ()  # what kind of path it is: test, docs, config, …
 
 
-class Chunk(NamedTuple):
+class Chunk(msgspec.Struct, frozen=True):
     """A citable piece: `text` is lines `start_line` to `end_line` of the source, line ends included.
 
     `title_path` is the heading path of a document or the qualified name of code; `body` is what
@@ -158,7 +160,7 @@ class Chunk(NamedTuple):
         return self.text[self.body_offset :]
 
 
-class Symbol(NamedTuple):
+class Symbol(msgspec.Struct, frozen=True):
     """A definition. Its lines are those of the definition itself, without decorators or comments."""
 
     name: str
@@ -179,7 +181,7 @@ class Reference(NamedTuple):
     line: int
 
 
-class Parsed(NamedTuple):
+class Parsed(msgspec.Struct, frozen=True):
     """What chunking makes of one source. Nothing in it depends on the path, so a renamed
     file is never parsed again. `comments` are (first line, last line) ranges of pure comment."""
 
@@ -189,7 +191,7 @@ class Parsed(NamedTuple):
     comments: tuple[tuple[int, int], ...] = ()
 
 
-class Reason(NamedTuple):
+class Reason(msgspec.Struct, frozen=True):
     """Why a hit scored: a signal, how strong it was, and what that was worth."""
 
     signal: str
@@ -197,7 +199,7 @@ class Reason(NamedTuple):
     score: float
 
 
-class Hit(NamedTuple):
+class Hit(msgspec.Struct, frozen=True):
     """Lines that answer a question: a chunk, or the fitting part of a long one. `id` names just these lines,
     `chunk_id` the chunk that they are of. `snippet` is verbatim, from line `snippet_line` on."""
 
@@ -215,14 +217,14 @@ class Hit(NamedTuple):
     reasons: tuple[Reason, ...] = ()
 
 
-class Suggestion(NamedTuple):
+class Suggestion(msgspec.Struct, frozen=True):
     """A next search that will find something, and why."""
 
     query: str
     reason: str
 
 
-class ResolvedReference(NamedTuple):
+class ResolvedReference(msgspec.Struct, frozen=True):
     """A use of a name, and the definition it most likely means (empty if none is known)."""
 
     path: str
@@ -235,7 +237,7 @@ class ResolvedReference(NamedTuple):
     in_test: bool = False
 
 
-class Passage(NamedTuple):
+class Passage(msgspec.Struct, frozen=True):
     """Lines of a file that may enter a pack: a definition with its comments, small neighbours together, or
     a window of a definition too long to be shown whole. All that a packer weighs is here."""
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -267,9 +268,13 @@ def test_a_heading_about_a_version_is_no_environment() -> None:
     assert "resolver" in read("Title\n## Version conflict ignored\nThe resolver picks both.").prose
 
 
+def without_text(question: Question) -> Question:
+    return msgspec.structs.replace(question, text="")
+
+
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
 def test_line_ends_do_not_matter(end: str) -> None:
-    assert read(ISSUE.replace("\n", end))._replace(text="") == read(ISSUE)._replace(text="")
+    assert without_text(read(ISSUE.replace("\n", end))) == without_text(read(ISSUE))
 
 
 PIECES = [
@@ -383,7 +388,7 @@ def test_every_text_can_be_read_and_names_come_from_it(text: str) -> None:
 
 def test_a_short_question_compiles_no_traceback_pattern_and_loading_compiles_none() -> None:
     code = (
-        "import re\ncompiled = []\noriginal = re._compiler.compile\n"
+        "import msgspec, re\ncompiled = []\noriginal = re._compiler.compile\n"
         "def spy(pattern, flags=0):\n    compiled.append(pattern)\n    return original(pattern, flags)\n"
         "re._compiler.compile = spy\n"
         "from satchel.retrieval import question, tracebacks\nloaded = len(compiled)\n"

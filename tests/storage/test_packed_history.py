@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -68,7 +69,7 @@ def test_no_history_is_no_bytes() -> None:
 def test_neither_messages_nor_times_are_kept() -> None:
     plain = zlib.decompress(pack_history(PAST))
     assert b"Mend" not in plain and b"the basket" not in plain
-    assert pack_history(PAST) == pack_history([commit._replace(seconds=9) for commit in PAST])
+    assert pack_history(PAST) == pack_history([msgspec.structs.replace(commit, seconds=9) for commit in PAST])
 
 
 def test_bytes_that_are_no_history_are_a_typed_error() -> None:

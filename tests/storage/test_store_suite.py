@@ -15,7 +15,7 @@ from satchel.chunking import parse_source
 from satchel.errors import IndexMissing
 from satchel.storage import postings, records
 from satchel.storage.memory import MemoryStore
-from satchel.storage.protocol import Snapshot, Store
+from satchel.storage.protocol import Extent, Snapshot, Store
 from satchel.storage.records import FileRecord, RetiredChunk, Segment, SkippedRecord
 from satchel.storage.sqlite import SqliteStore
 from satchel.types import Label, Skipped, SkipReason
@@ -482,7 +482,7 @@ def test_the_extent_counts_what_was_read(store: Store) -> None:
         writer.put_skipped([SkippedRecord(Skipped("d", SkipReason.HIDDEN, ""), -1, 0)])
     with closing(store.snapshot()) as snapshot:
         files = snapshot.files()
-        assert snapshot.extent() == (
+        assert snapshot.extent() == Extent(
             3,
             max(9_999, *(record.mtime_ns for record in files)),
             7 + sum(record.size for record in files),

@@ -9,7 +9,7 @@ import pytest
 
 from satchel.errors import FileNotFound, RefNotFound
 from satchel.packing import pack
-from satchel.types import SkipReason
+from satchel.types import Skipped, SkipReason
 from satchel.walking.blob_trees import GitTree, StagedTree
 from satchel.walking.walker import WorkTree
 
@@ -104,7 +104,7 @@ def test_links_and_submodules_are_not_staged_files(
     owner_git(root, "add", "link.py")
     walk = StagedTree(root).entries()
     assert [entry.path for entry in walk.files] == ["a.py", "b.py", "sub/c.py"]
-    assert ("link.py", SkipReason.SYMLINK) in [item[:2] for item in walk.skipped]
+    assert ("link.py", SkipReason.SYMLINK) in [(item.path, item.reason) for item in walk.skipped]
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def partial(root: Path, write: Write, commit: Commit, owner_git: Git, tmp_path: 
 def test_a_blob_that_a_partial_clone_lacks_is_reported_not_fetched(partial: Path) -> None:
     walk = GitTree(partial, "HEAD~1").entries()
     assert [entry.path for entry in walk.files] == ["b.py", "sub/c.py"]
-    assert walk.skipped == [("a.py", SkipReason.UNREADABLE, "the object is not in this clone")]
+    assert walk.skipped == [Skipped("a.py", SkipReason.UNREADABLE, "the object is not in this clone")]
     with pytest.raises(FileNotFound, match="not in this clone"):
         GitTree(partial, "HEAD~1").read("a.py")
 

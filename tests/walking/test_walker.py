@@ -11,7 +11,7 @@ import pytest
 
 from satchel.errors import FileNotFound, PathNotAllowed, ProjectNotFound
 from satchel.settings import WalkOptions
-from satchel.types import Walk
+from satchel.types import FileEntry, Walk
 from satchel.walking import git
 from satchel.walking.blob_trees import GitTree
 from satchel.walking.walker import WorkTree
@@ -143,7 +143,7 @@ def test_an_entry_has_the_size_and_time_on_disk_and_a_stamp_of_its_blob_in_a_com
     (entry,) = WorkTree(root).entries().files
     assert (entry.size, entry.mtime_ns) == (3, (root / "a.py").stat().st_mtime_ns)
     (blob,) = git.list_tree(root, "HEAD").blobs
-    assert GitTree(root, "HEAD").entries().files == [("a.py", 3, int(blob.sha[:15], 16))]
+    assert GitTree(root, "HEAD").entries().files == [FileEntry("a.py", 3, int(blob.sha[:15], 16))]
 
 
 def test_a_tracked_file_that_was_deleted_is_absent(write: Write, commit: Commit) -> None:

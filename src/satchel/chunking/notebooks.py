@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+import msgspec
 import tree_sitter
 
 from satchel import languages, plugins
@@ -57,7 +58,9 @@ def parse(text: str, name: str) -> Parsed:
         symbols += found.symbols
         references += found.references
     return Parsed(
-        chunks=tuple(chunk._replace(level=levels.get(chunk.title_path, 0)) for chunk in chunks),
+        chunks=tuple(
+            msgspec.structs.replace(chunk, level=levels.get(chunk.title_path, 0)) for chunk in chunks
+        ),
         symbols=tuple(symbols),
         references=tuple(references),
     )
@@ -175,7 +178,7 @@ def _parse_cell(cell: _Cell, code_language: str) -> Parsed:
         return Parsed(chunks=())
     kind = cell.value.get("cell_type")
     if kind == "markdown":
-        return _shifted(chunk_markdown(source)._replace(symbols=()), shift)
+        return _shifted(msgspec.structs.replace(chunk_markdown(source), symbols=()), shift)
     if kind == "code" and code_language and not source.startswith(_CELL_MAGIC):
         return _shifted(syntax.parse(_MAGIC.sub(r"\1#", source), code_language), shift)
     return Parsed(chunks=())
@@ -185,7 +188,9 @@ def _shifted(parsed: Parsed, shift: int) -> Parsed:
     return Parsed(
         chunks=(),
         symbols=tuple(
-            symbol._replace(start_line=symbol.start_line + shift, end_line=symbol.end_line + shift)
+            msgspec.structs.replace(
+                symbol, start_line=symbol.start_line + shift, end_line=symbol.end_line + shift
+            )
             for symbol in parsed.symbols
         ),
         references=tuple(Reference(use.name, use.label, use.line + shift) for use in parsed.references),

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+import msgspec
+
 from satchel import languages
 from satchel.chunking import syntax
 from satchel.chunking.chunker import Chunker
@@ -29,12 +31,16 @@ def parse(text: str, name: str) -> Parsed:
     symbols = []
     blocks = []
     for symbol, (first, after) in zip(parsed.symbols, pairwise(borders), strict=True):
-        symbols.append(symbol._replace(end_line=_last_text(lines, symbol.start_line, after - 1)))
+        symbols.append(
+            msgspec.structs.replace(symbol, end_line=_last_text(lines, symbol.start_line, after - 1))
+        )
         blocks.append(Block(symbol.kind, (symbol.name,), first, after - 1))
     chunks = lay_out(lines, blocks, languages.get(name).module_kind)
     lines_of = {symbol.name: symbol.start_line for symbol in reversed(symbols)}
     references = tuple(_reference(item, lines_of) for item in parsed.references)
-    return parsed._replace(chunks=tuple(chunks), symbols=tuple(symbols), references=references)
+    return msgspec.structs.replace(
+        parsed, chunks=tuple(chunks), symbols=tuple(symbols), references=references
+    )
 
 
 def _reference(reference: Reference, stage_lines: dict[str, int]) -> Reference:

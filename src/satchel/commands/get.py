@@ -195,7 +195,7 @@ def _merged(entries: list[_Entry]) -> _Entry:
     spans = [entry.span for entry in entries]
     first, last = min(span.first for span in spans), max(span.last for span in spans)
     whole = [span for span in spans if (span.first, span.last) == (first, last)]
-    span = whole[0] if whole else spans[0]._replace(first=first, last=last, symbol=None)
+    span = whole[0] if whole else msgspec.structs.replace(spans[0], first=first, last=last, symbol=None)
     return _Entry(entries[0].file, span, tuple(item for entry in entries for item in entry.answers))
 
 

@@ -145,7 +145,7 @@ def _at(pack: _Read, ref: str) -> _Read:
     """The pack as if it had been made at that ref."""
     moved = tuple(msgspec.structs.replace(one, ref=ref) for one in pack.cited.citations)
     cited = msgspec.structs.replace(pack.cited, ref=ref, citations=moved)
-    return pack._replace(cited=cited, json=pack.json and pack.json._replace(cited=cited))
+    return pack._replace(cited=cited, json=pack.json and msgspec.structs.replace(pack.json, cited=cited))
 
 
 def _refreshed(pack: _Read, verdicts: list[Verdict], trees: CitedTrees, tokenizer: str) -> Refreshed:

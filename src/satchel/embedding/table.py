@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from satchel.embedding.model import DATA, HEADER, MAGIC
@@ -23,7 +24,7 @@ UNKNOWN_ROW = -1
 _FORMAT = 1  # counts up whenever the layout of the file changes
 
 
-class WordVectors(NamedTuple):
+class WordVectors(msgspec.Struct, frozen=True):
     """Terms as `satchel.terms` gives them (no `=` compounds), each with one row of `table`."""
 
     model_id: str

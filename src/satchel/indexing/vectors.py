@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from satchel.embedding.pooling import normalised, pool, weight_of
@@ -23,7 +24,7 @@ _TEXT, _NAMES, _PATH, _HEAD = 10, 10, 6, 4
 _NOTHING = np.zeros(1, np.int64)
 
 
-class Described(NamedTuple):
+class Described(msgspec.Struct, frozen=True):
     """What stands for a file: the names that it defines, its path, the terms of the comment that opens it."""
 
     names: tuple[str, ...]

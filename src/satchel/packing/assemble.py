@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import msgspec
 
@@ -26,7 +25,7 @@ _MOST_PER_TOKEN = 8  # characters; no text that is read is so sparse, so what is
 Queries = Callable[[], Sequence[Suggestion]]
 
 
-class Filled(NamedTuple):
+class Filled(msgspec.Struct, frozen=True):
     """A pack that fits, and the sizes of what did not fit into it, in characters."""
 
     pack: Pack
@@ -134,7 +133,7 @@ class Assembly:
             for passage, section in zip(kept, sections, strict=True)
         ]
         heads = dict.fromkeys(
-            pick._replace(end_line=pick.passage.head[0], start_line=pick.passage.head[0])
+            msgspec.structs.replace(pick, end_line=pick.passage.head[0], start_line=pick.passage.head[0])
             for pick in whole
             if pick.passage.rank < self.plan.map_files
         )

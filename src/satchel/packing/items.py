@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from satchel import ids
 from satchel.packing.pack import Item, Section
@@ -29,7 +31,7 @@ class Reading(Protocol):
     def part(self, passage: Passage, chars: int) -> tuple[int, int]: ...  # the lines that fit best
 
 
-class Plan(NamedTuple):
+class Plan(msgspec.Struct, frozen=True):
     """How a pack is to be filled."""
 
     caps: Mapping[Section, int]
@@ -85,7 +87,7 @@ class ItemMaker:
                 shown = covered[pick.passage.path]
                 if not any(start <= first <= end for start, end in shown):
                     shown.append((first, last))
-                    yield pick._replace(start_line=first, end_line=last)
+                    yield msgspec.structs.replace(pick, start_line=first, end_line=last)
 
     def _runs(self, picks: list[Pick]) -> Iterator[list[Pick]]:
         """Picks that touch or overlap, or have only blank lines between them."""
@@ -111,7 +113,10 @@ class ItemMaker:
     def _known_item(self, run: Sequence[Pick]) -> Item:
         """The item of a run, made once: a pack is put together again and again while it is filled. Passages
         share no lines, so their lines tell them apart."""
-        key = tuple((one.path, one.start_line, one.end_line, start, end) for one, _, start, end in run)
+        key = tuple(
+            (one.passage.path, one.passage.start_line, one.passage.end_line, one.start_line, one.end_line)
+            for one in run
+        )
         found = self._items.get(key)
         if found is None:
             found = self._items[key] = self._item(run)
@@ -153,7 +158,7 @@ def _apart(picks: Sequence[Pick]) -> list[Pick]:
             starts = [other.start_line for other in kept if _clash(pick, other)]
             last = min(pick.end_line, min(starts, default=pick.end_line + 1) - 1)
             if pick.start_line <= last:
-                kept.append(pick._replace(end_line=last))
+                kept.append(msgspec.structs.replace(pick, end_line=last))
     return kept
 
 

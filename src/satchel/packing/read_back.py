@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -23,7 +23,7 @@ _HASH = re.compile(rf"[0-9a-f]{{{SHORT_HASH},{FULL_HASH}}}")
 _AGAIN = "make the pack again, or restore the file"
 
 
-class Keys(NamedTuple):
+class Keys(msgspec.Struct, frozen=True):
     """What a shape calls the parts of a citation."""
 
     path: str
@@ -41,7 +41,7 @@ KEYS = {
 }
 
 
-class JsonPack(NamedTuple):
+class JsonPack(msgspec.Struct, frozen=True):
     """A pack as decoded: `data` is the part of `document` that is the pack, `entries` are those of its parts
     that citations were read from."""
 

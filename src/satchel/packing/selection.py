@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from satchel.packing.pack import DropReason, Section
 from satchel.types import Passage
@@ -24,7 +25,7 @@ _FAINT = 0.05  # of the best promise; what is below waits for the rest of every 
 _WEAK = 0.002  # of the best promise
 
 
-class Pick(NamedTuple):
+class Pick(msgspec.Struct, frozen=True):
     """A piece that was taken: whole, or only the lines of its signature."""
 
     passage: Passage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -11,7 +11,7 @@ from satchel.packing.budget import MAX_TOKENS
 from satchel.packing.read_back import JsonPack
 
 
-class _Stated(NamedTuple):
+class _Stated(msgspec.Struct, frozen=True):
     """Where a pack states what it takes in one unit, how much it may take, and how that is counted."""
 
     part: dict[str, Any]

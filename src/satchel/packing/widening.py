@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from satchel.storage.open_files import OpenFile
 from satchel.storage.protocol import LAST_LINE
@@ -15,7 +16,7 @@ _ATTRIBUTE_MARKS = ("@", "#[")  # how a decorator, an annotation or an attribute
 _SQUARE_ATTRIBUTES = frozenset({"c", "cpp", "csharp"})  # elsewhere a line that starts with [ is a list
 
 
-class Span(NamedTuple):
+class Span(msgspec.Struct, frozen=True):
     """Lines of a file, and the definition that they are, if it was looked for and found."""
 
     path: str
@@ -40,7 +41,9 @@ def around(file: OpenFile, span: Span, count: int) -> Span:
     last = bisect_right(chunks, span.last, key=lambda chunk: chunk.start_line) - 1  # before `first` in a gap
     above = chunks[max(0, first - count)]
     below = chunks[min(len(chunks) - 1, last + count)]
-    return span._replace(first=min(span.first, above.start_line), last=max(span.last, below.end_line))
+    return msgspec.structs.replace(
+        span, first=min(span.first, above.start_line), last=max(span.last, below.end_line)
+    )
 
 
 def enclosing(file: OpenFile, definitions: Sequence[Span], span: Span) -> Span:
@@ -50,7 +53,9 @@ def enclosing(file: OpenFile, definitions: Sequence[Span], span: Span) -> Span:
         return min(holders, key=lambda item: (item.last - item.first, -item.first))
     touched = [item for item in file.chunks if item.start_line <= span.last and span.first <= item.end_line]
     first = min([span.first, *(chunk.start_line for chunk in touched)])
-    return span._replace(first=first, last=max([span.last, *(chunk.end_line for chunk in touched)]))
+    return msgspec.structs.replace(
+        span, first=first, last=max([span.last, *(chunk.end_line for chunk in touched)])
+    )
 
 
 def whole_type(file: OpenFile, definitions: Definitions, span: Span, chunk: ChunkRecord) -> Span:
@@ -59,7 +64,7 @@ def whole_type(file: OpenFile, definitions: Definitions, span: Span, chunk: Chun
         if span.first <= symbol.start_line <= span.last < symbol.end_line and _owns(symbol, chunk):
             later = _first_from([other.start_line for other in file.symbols], span.last + 1)
             whole = next(item for item in definitions(file) if item.symbol is symbol)
-            return whole._replace(symbol=None) if later <= symbol.end_line else span
+            return msgspec.structs.replace(whole, symbol=None) if later <= symbol.end_line else span
     return span
 
 

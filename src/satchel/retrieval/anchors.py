@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+
+import msgspec
 
 from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
@@ -31,7 +32,7 @@ class AnchorKind(StrEnum):
     IDENTIFIER = "identifier"
 
 
-class Anchor(NamedTuple):
+class Anchor(msgspec.Struct, frozen=True):
     """What is named, how often it was found (in files), and what is nearest where it was not. `akin` says
     that another form of the word was found."""
 

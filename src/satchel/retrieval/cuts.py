@@ -9,7 +9,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from satchel import ids
 from satchel.retrieval.corpus import Corpus
@@ -31,7 +32,7 @@ DEFINITIONS = frozenset(ChunkKind) - {
 }
 
 
-class Cut(NamedTuple):
+class Cut(msgspec.Struct, frozen=True):
     """Lines of a file: their units, counted from its first, and the chunks that they hold or are of."""
 
     start: int
@@ -44,7 +45,7 @@ class Cut(NamedTuple):
     defined: tuple[str, ...]  # the names of definitions, as often as they are defined
 
 
-class Traits(NamedTuple):
+class Traits(msgspec.Struct, frozen=True):
     """What a pack says of such lines."""
 
     chunk_id: str

@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from satchel import languages
 from satchel.retrieval.corpus import Corpus
@@ -37,7 +38,7 @@ _TEST_PARTS = frozenset({"test", "tests"})  # of a qualified name: tests that st
 _IMPLICIT = frozenset({"constructor", "initialize", "new", "init", "deinit", "drop", "fmt", "default"})
 
 
-class Touched(NamedTuple):
+class Touched(msgspec.Struct, frozen=True):
     """A definition that others may depend on; `owner` is the type that it is a member of."""
 
     path: str
@@ -46,7 +47,7 @@ class Touched(NamedTuple):
     tested: bool = True  # it is something that tests would call or make
 
 
-class Use(NamedTuple):
+class Use(msgspec.Struct, frozen=True):
     """A piece of code that depends on a definition, and the line where it says so."""
 
     chunk: ChunkRecord

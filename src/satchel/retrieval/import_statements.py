@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from satchel.types import Label, Reference
 
@@ -15,7 +16,7 @@ _ALIAS = re.compile(r"\bas\s+([^\W\d]\w*)")
 _OPENING, _CLOSING = "([{", ")]}"
 
 
-class ImportStatement(NamedTuple):
+class ImportStatement(msgspec.Struct, frozen=True):
     """A statement as written, and the names that it may bring in."""
 
     text: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from satchel import ids
 
@@ -25,7 +26,7 @@ LONG = re.compile(rf"chunk_([0-9a-f]{{{ids.LONG_DIGEST}}})")
 _COMMAS_IN_A_PATH = 8  # paths with more are asked for one at a time: joining stays linear
 
 
-class Lines(NamedTuple):
+class Lines(msgspec.Struct, frozen=True):
     """Lines of a file; all of them if `first` is WHOLE."""
 
     path: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from satchel import ids
@@ -91,7 +92,8 @@ def by_chunk(corpus: Corpus, passage: Passage, symbol: str) -> Iterator[Passage]
     lines = corpus.lines(passage.path)
     for chunk in chunks:
         is_asked = bool(chunk.title_path) and (not symbol or chunk.title_path[-1] == symbol)
-        yield passage._replace(
+        yield msgspec.structs.replace(
+            passage,
             start_line=chunk.start_line,
             end_line=chunk.end_line,
             promise=passage.promise * (1.0 if is_asked else _NOT_NAMED),

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from satchel.retrieval.cuts import Cut, FileCuts
@@ -35,7 +36,7 @@ _TYPES = frozenset(
 _OF_FILE = ("test", "document", "data")  # signals of the file that count again
 
 
-class Piece(NamedTuple):
+class Piece(msgspec.Struct, frozen=True):
     """Lines of a candidate that may enter a pack."""
 
     rank: int

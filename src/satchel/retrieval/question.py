@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+import msgspec
 
 from satchel.retrieval import issue_text, tracebacks
 from satchel.retrieval.tracebacks import Frame
@@ -17,7 +19,7 @@ from satchel.retrieval.tracebacks import Frame
 __all__ = ["Frame", "Mention", "Question", "read"]
 
 
-class Mention(NamedTuple):
+class Mention(msgspec.Struct, frozen=True):
     """A path or source URL named in the text, with forward slashes; lines are 0 when not named."""
 
     path: str
@@ -25,7 +27,7 @@ class Mention(NamedTuple):
     last_line: int = 0
 
 
-class Question(NamedTuple):
+class Question(msgspec.Struct, frozen=True):
     """A question taken apart. Names are as written, in order, without repeats."""
 
     text: str

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
@@ -42,7 +44,7 @@ class Names:
         return types, others
 
 
-class Known(NamedTuple):
+class Known(msgspec.Struct, frozen=True):
     """A file's outline, the vectors of its units, and parts of the outline in the form they are looked up."""
 
     outline: Outline

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from satchel.retrieval.corpus import Corpus
@@ -38,7 +38,7 @@ _TYPES = frozenset(
 )
 
 
-class Related(NamedTuple):
+class Related(msgspec.Struct, frozen=True):
     """A chunk that belongs to a primary one."""
 
     chunk: ChunkRecord
@@ -48,7 +48,7 @@ class Related(NamedTuple):
     primary: int  # which of the primary pieces it belongs to
 
 
-class _Edge(NamedTuple):
+class _Edge(msgspec.Struct, frozen=True):
     chunk: ChunkRecord
     label: Label
 

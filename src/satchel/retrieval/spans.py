@@ -6,8 +6,8 @@ Of a long chunk, the part that fits the question best is shown; whole lines alwa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from satchel.retrieval.cuts import is_inner_test
@@ -23,7 +23,7 @@ _SHOWN_CHARS = 800  # a longer chunk is shown in part: ten answers stay within 2
 _FURTHER = 0.5  # of the best unit of the file: a weaker one adds little
 
 
-class Span(NamedTuple):
+class Span(msgspec.Struct, frozen=True):
     """Lines to show, from `first_line` on, and the chunk that they are of."""
 
     chunk: ChunkRecord

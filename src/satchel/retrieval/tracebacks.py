@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+import msgspec
 
 
-class Frame(NamedTuple):
+class Frame(msgspec.Struct, frozen=True):
     """One stack frame. The path is as written, with forward slashes; unknown: line 0, function ''."""
 
     path: str
@@ -20,7 +21,7 @@ class Frame(NamedTuple):
     function: str
 
 
-class Located(NamedTuple):
+class Located(msgspec.Struct, frozen=True):
     """A frame and where its line starts in the text."""
 
     start: int
@@ -180,15 +181,15 @@ def _runs(located: list[Located], text: str) -> Iterator[tuple[bool, list[Frame]
     the trace above it. Some traces say their order, against the habit of their language."""
     run: list[Frame] = []
     end, newest_first, usual = 0, False, False
-    for start, usual_here, frame in located:
-        between = text[end:start]
+    for one in located:
+        between = text[end : one.start]
         said = "most recent call " in between
-        if not run or usual_here != usual or said or "Caused by" in between:
+        if not run or one.newest_first != usual or said or "Caused by" in between:
             if run:
                 yield newest_first, run
-            run, usual = [], usual_here
+            run, usual = [], one.newest_first
             newest_first = "most recent call first" in between or (usual and not said)
-        run.append(frame)
-        end = start
+        run.append(one.frame)
+        end = one.start
     if run:
         yield newest_first, run

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+
+import msgspec
 
 from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
@@ -22,7 +23,7 @@ _CODE = frozenset(ChunkKind) - {ChunkKind.SECTION, ChunkKind.CONFIG, ChunkKind.T
 _defined: AtHand[str, tuple[tuple[str, int], ...]] = AtHand(_NAMES_AT_HAND)
 
 
-class Unexplained(NamedTuple):
+class Unexplained(msgspec.Struct, frozen=True):
     """A name, how often it is used, and where it is defined."""
 
     name: str

@@ -10,7 +10,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+
+import msgspec
 
 from satchel.retrieval.question import Question
 from satchel.retrieval.spellings import other_spellings
@@ -113,7 +114,7 @@ class View(StrEnum):
     NAMES = "names"
 
 
-class Views(NamedTuple):
+class Views(msgspec.Struct, frozen=True):
     """The distinct terms of a question, and what each weighs in each view."""
 
     terms: tuple[str, ...]

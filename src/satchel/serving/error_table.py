@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 EXIT_OK = 0
 EXIT_DOES_NOT_HOLD = 1  # a check ran and found problems
 EXIT_USAGE = 2
 
 
-class Said(NamedTuple):
+class Said(msgspec.Struct, frozen=True):
     """How an error is said: exit code, HTTP status, gRPC status, JSON-RPC error of MCP."""
 
     exit: int
@@ -28,9 +28,9 @@ ERRORS = {
     "invalid_query": _BAD,
     "invalid_budget": _BAD,
     "invalid_cursor": _BAD,
-    "cursor_mismatch": _BAD._replace(http=409, grpc="FAILED_PRECONDITION"),
-    "unsupported": _BAD._replace(grpc="UNIMPLEMENTED"),
-    "path_not_allowed": _BAD._replace(http=403, grpc="PERMISSION_DENIED"),
+    "cursor_mismatch": msgspec.structs.replace(_BAD, http=409, grpc="FAILED_PRECONDITION"),
+    "unsupported": msgspec.structs.replace(_BAD, grpc="UNIMPLEMENTED"),
+    "path_not_allowed": msgspec.structs.replace(_BAD, http=403, grpc="PERMISSION_DENIED"),
     "project_not_found": _GONE,
     "file_not_found": _GONE,
     "chunk_not_found": _GONE,
@@ -38,7 +38,7 @@ ERRORS = {
     "ref_not_found": _GONE,
     "index_missing": _NO_INDEX,
     "index_stale": _NO_INDEX,
-    "index_corrupt": _NO_INDEX._replace(grpc="DATA_LOSS"),
+    "index_corrupt": msgspec.structs.replace(_NO_INDEX, grpc="DATA_LOSS"),
     "index_incompatible": _NO_INDEX,
     "index_busy": Said(5, 503, "UNAVAILABLE", _INTERNAL),
     "config_error": Said(6, 400, "FAILED_PRECONDITION", _INVALID_PARAMS),

@@ -10,8 +10,9 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from satchel.storage.records import Segment
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 POSTING_BYTES = 6
 
 
-class Field(NamedTuple):
+class Field(msgspec.Struct, frozen=True):
     """One group of bits: counts above `limit` are written as `limit`."""
 
     shift: int
@@ -55,7 +56,7 @@ def decode(data: bytes) -> tuple[Numbers, Counts]:
     return offsets, np.frombuffer(data, "<u2", count, offset=4 * count)
 
 
-class Merged(NamedTuple):
+class Merged(msgspec.Struct, frozen=True):
     """Several segments as one, without the files that are gone."""
 
     segment: Segment

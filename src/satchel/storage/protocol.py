@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from satchel.storage.records import (
     ChunkRecord,
@@ -29,7 +31,7 @@ from satchel.storage.records import (
 from satchel.types import Parsed, Reference, Symbol
 
 
-class Extent(NamedTuple):
+class Extent(msgspec.Struct, frozen=True):
     """The files that were read, indexed or not: how many, the latest time among them, their bytes."""
 
     file_count: int

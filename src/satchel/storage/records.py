@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -85,7 +85,7 @@ class Outline(msgspec.Struct, frozen=True, array_like=True):
     head: tuple[str, ...] = ()  # the terms of the comment that opens the file
 
 
-class Commit(NamedTuple):
+class Commit(msgspec.Struct, frozen=True):
     """A change in the past of the files: when it was made, what was said of it, what it touched."""
 
     seconds: int  # since 1970, when it was committed

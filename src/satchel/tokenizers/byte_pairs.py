@@ -12,7 +12,9 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.machinery import PathFinder
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from satchel.tokenizers import vocabulary
 from satchel.tokenizers.seams import Seams
@@ -31,7 +33,7 @@ LONG_RUN = 100_000  # a tenth of what the engine was seen to take
 _LONG_RUN = re.compile(rf"(?<![{_BLANK}])[{_BLANK}]{{{LONG_RUN},}}+(?=[^{_BLANK}\r\n])")
 
 
-class _Partial(NamedTuple):
+class _Partial(msgspec.Struct, frozen=True):
     """An encoder that is exact for every text that has none but the known bytes in a row."""
 
     known: Known

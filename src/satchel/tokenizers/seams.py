@@ -15,14 +15,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 _LINE_END = re.compile(r"\n(?!/)(?=[ \t]*\S)")
 _WRITTEN_LINE_END, _INDENT = "\\n", " "
 _MOST_CHARACTERS = 4_000_000  # remembered for each kind of seam: 100,000 lines of usual length, about 15 MB
 
 
-class Parts(NamedTuple):
+class Parts(msgspec.Struct, frozen=True):
     """A text, cut: those `between` are remembered by `known`, the ends hardly recur."""
 
     between: list[str]

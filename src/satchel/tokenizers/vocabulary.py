@@ -13,7 +13,9 @@ import struct
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +63,7 @@ def _kind(byte: int) -> _Kind:
 _KINDS = bytes(map(_kind, range(256)))
 
 
-class Vocabulary(NamedTuple):
+class Vocabulary(msgspec.Struct, frozen=True):
     """Entries by rank: the one of rank r is `joined[starts[r] : ends[r]]`."""
 
     joined: bytes

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+
+import msgspec
 
 from satchel.errors import RefNotFound
 from satchel.lines import split_lines
@@ -38,7 +39,7 @@ class Status(StrEnum):
     RENAMED = "renamed"  # and perhaps modified
 
 
-class ChangedFile(NamedTuple):
+class ChangedFile(msgspec.Struct, frozen=True):
     """A file that differs. `path` is where it is now, or where it was if it is deleted; `old_path` where it
     was, empty if it is new. Where the changed lines cannot be told (`exact` is false) all lines count as
     changed; a file that is no text has none."""
@@ -62,7 +63,7 @@ class ChangedFile(NamedTuple):
         return _spans((hunk.old_span for hunk in self.hunks), self.old_line_count)
 
 
-class Changes(NamedTuple):
+class Changes(msgspec.Struct, frozen=True):
     """What differs. `old` is a commit, empty before the first one; `new` a commit, `staged` or `worktree`.
     Files are sorted by path. `no_files` are links and submodules, by path, each with which of them it is."""
 
@@ -72,7 +73,7 @@ class Changes(NamedTuple):
     no_files: Mapping[str, str] = MappingProxyType({})
 
 
-class _Text(NamedTuple):
+class _Text(msgspec.Struct, frozen=True):
     """What is to be known of one side of a file; of what is missing, too large or binary, nothing is."""
 
     line_count: int = 0
@@ -97,7 +98,9 @@ def read_changes(root: Path, spec: str = "", options: WalkOptions | None = None)
         missing = git.missing_objects(root, ["--indexed-objects", *([old] if old else [])])
         sides = Sides(("diff-index", "--cached", start), missing=missing)
     else:
-        sides = git_diff.commits(start, new)._replace(missing=git.missing_objects(root, [old, new]))
+        sides = msgspec.structs.replace(
+            git_diff.commits(start, new), missing=git.missing_objects(root, [old, new])
+        )
     return Changes(old, new, _sorted(_of_blobs(root, sides, options)), git_diff.no_files(root, sides))
 
 
@@ -224,7 +227,11 @@ def _with_untracked(found: Sequence[Change], untracked: Sequence[str]) -> list[C
     gone = {change.old_path: change for change in found if not change.new_path}
     still_there = gone.keys() & set(untracked)
     kept = [change for change in found if change.new_path or change.old_path not in still_there]
-    known = [gone[path]._replace(new_path=path, opaque=True) for path in untracked if path in still_there]
+    known = [
+        msgspec.structs.replace(gone[path], new_path=path, opaque=True)
+        for path in untracked
+        if path in still_there
+    ]
     return [*kept, *known, *(Change("", path, "", "") for path in untracked if path not in still_there)]
 
 

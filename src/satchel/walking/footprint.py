@@ -102,19 +102,24 @@ def _stamps_of_large(root: Path, paths: Sequence[str], walked_ns: int) -> array[
 
 def holds(root: Path, footprint: Footprint) -> bool:
     """Whether a walk now would find what the walk of the footprint found."""
-    base = os_path(root, "") + b"/"
+    try:
+        folder = os.open(os_path(root, ""), os.O_RDONLY)  # from here each path is shorter to follow
+    except OSError:
+        return False
     lstat = os.lstat
     try:
         for path, changed_ns, number in _entries(footprint.places, footprint.place_stamps):
-            status = lstat(base + path)
+            status = lstat(path or b".", dir_fd=folder)
             if status.st_ctime_ns != changed_ns or status.st_ino & _SIGNED != number:
                 return False
         for path, mtime_ns, size in _entries(footprint.files, footprint.file_stamps):
-            status = lstat(base + path)
+            status = lstat(path, dir_fd=folder)
             if status.st_mtime_ns != mtime_ns or status.st_size != size:
                 return False
     except (OSError, ValueError):  # gone; or a file that is none of ours
         return False
+    finally:
+        os.close(folder)
     return True
 
 

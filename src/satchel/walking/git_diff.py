@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from satchel.lines import split_lines
 from satchel.walking.git_command import run_git
@@ -34,7 +35,7 @@ _HUNK_LINE = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 Span = tuple[int, int]
 
 
-class Sides(NamedTuple):
+class Sides(msgspec.Struct, frozen=True):
     """Two trees to compare: the words that say so to git, and what of its configuration is switched off."""
 
     words: tuple[str, ...]
@@ -47,7 +48,7 @@ class Sides(NamedTuple):
         return "-M100%" if self.missing else "-M"
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True):
     """A file that differs. A path is empty on the side that has no such file; a blob is all zeros there, and
     also for what is on disk. Of an `opaque` one git gives no lines: it is unmerged."""
 
@@ -63,7 +64,7 @@ class Change(NamedTuple):
         return tuple(path for path in (self.old_path, self.new_path) if path)
 
 
-class Hunk(NamedTuple):
+class Hunk(msgspec.Struct, frozen=True):
     """Lines of the old side that stand as other lines in the new one. Of a count of 0 the line is the one
     before the place."""
 
@@ -83,7 +84,7 @@ class Hunk(NamedTuple):
         return _span(self.new_line, self.new_count)
 
 
-class Block(NamedTuple):
+class Block(msgspec.Struct, frozen=True):
     """The hunks of one file, which its two blobs name."""
 
     old_blob: str

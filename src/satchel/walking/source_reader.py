@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from satchel.ids import hash_bytes
 from satchel.languages import detect
 from satchel.settings import WalkOptions
@@ -26,7 +28,7 @@ class SourceReader:
         for entry, (path, data) in zip(entries, data_of, strict=True):
             source = data if isinstance(data, Skipped) else read_source(path, data, self.options, detect)
             if isinstance(source, Source):
-                source = source._replace(tags=path_tags(path, source.language))
+                source = msgspec.structs.replace(source, tags=path_tags(path, source.language))
             yield entry, source
 
     def hashes(self, entries: Sequence[FileEntry]) -> Iterator[tuple[FileEntry, str]]:

@@ -6,8 +6,9 @@ A repository without history gives none of these signals.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from satchel.retrieval.changes import Changes
@@ -27,7 +28,7 @@ _DIGITS = 6  # of an exponential: libraries differ in its last bit
 _TIES = 9  # digits
 
 
-class _Entries(NamedTuple):
+class _Entries(msgspec.Struct, frozen=True):
     """A candidate that a commit changed: its place among the candidates, the commit, its share of it."""
 
     files: Places

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from satchel.retrieval.signals.signal import Context, SignalGroup
@@ -41,7 +42,7 @@ STANDS_FOR_FOLDER = frozenset(
 )
 
 
-class PathWords(NamedTuple):
+class PathWords(msgspec.Struct, frozen=True):
     """A path in words: of the file's own name, and of the folders that it stands in."""
 
     stem: tuple[str, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from satchel.retrieval.evidence import Evidence
@@ -97,7 +98,7 @@ class Context:
         return dict(zip(self.views.terms, self.evidence.postings.file_rarity, strict=True))
 
 
-class SignalGroup(NamedTuple):
+class SignalGroup(msgspec.Struct, frozen=True):
     """Signals that are computed together."""
 
     name: str
