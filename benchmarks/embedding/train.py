@@ -140,10 +140,10 @@ def main() -> None:
     dataset = read_dataset(options.pairs, options.words)
     training, held = split(dataset)
     print(f"{len(dataset.packages)} packages, {len(dataset.vocabulary)} words, {len(training)} pairs")
-    row_of = {term: row for row, term in enumerate(dataset.vocabulary)}
+    joined = "\n".join(dataset.vocabulary).encode()
 
     def said(table: NDArray[np.float32]) -> str:
-        return report(dataset, held, WordVectors(options.model_id, quantised(table), row_of))
+        return report(dataset, held, WordVectors(options.model_id, quantised(table), joined))
 
     untrained = start_table(dataset, options.dimensions, np.random.default_rng(SEED))
     print("before training (equal words alone):", said(untrained).partition("\n")[0], flush=True)

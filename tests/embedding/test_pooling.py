@@ -16,7 +16,7 @@ from satchel.embedding.table import WordVectors
 
 TERMS = [f"t{number:02}" for number in range(40)]
 TABLE = np.random.default_rng(3).integers(-127, 128, (len(TERMS), 16)).astype(np.int8)
-WORDS = WordVectors("tiny-1", TABLE, {term: row for row, term in enumerate(TERMS)})
+WORDS = WordVectors("tiny-1", TABLE, "\n".join(TERMS).encode())
 
 Unit = list[tuple[int, int]]  # row and weight of each entry
 entries = st.tuples(st.integers(-1, len(TERMS) - 1), st.integers(0, 600))

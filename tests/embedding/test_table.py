@@ -36,6 +36,17 @@ def test_unknown_terms_have_no_row(tmp_path: Path) -> None:
     words = read(tmp_path / "w.bin")
     assert words is not None
     assert words.rows(["b", "=a", "zz", "a"]).tolist() == [1, UNKNOWN_ROW, UNKNOWN_ROW, 0]
+    assert [words.row(term) for term in ("", "b", "=a", "zz", "a\nb", "\udc80")] == [-1, 1, -1, -1, -1, -1]
+
+
+def test_one_term_and_many_have_the_same_rows(shipped: WordVectors) -> None:
+    asked = [*shipped.terms[::97], shipped.terms[-1], "no-such-term", "", "ä", "\U0001f600"]
+    assert [shipped.row(term) for term in asked] == shipped.rows(asked).tolist()
+
+
+def test_a_table_must_fit_its_terms() -> None:
+    with pytest.raises(ValueError, match="3 rows for 2 terms"):
+        WordVectors("tiny-1", ROWS, b"a\nb")
 
 
 def test_a_missing_file_is_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,11 +72,11 @@ def test_a_vocabulary_that_does_not_fit_is_refused(tmp_path: Path, vocabulary: l
 def test_the_shipped_table_is_small_and_wide_enough(shipped: WordVectors) -> None:
     assert DATA.stat().st_size <= 8_000_000
     assert shipped.dimensions == 128
-    assert shipped.table.dtype == np.int8 and len(shipped.table) == len(shipped.row_of) >= 15_000
+    assert shipped.table.dtype == np.int8 and len(shipped.table) == len(shipped.terms) >= 15_000
 
 
 def test_the_shipped_words_are_terms(shipped: WordVectors) -> None:
-    words = list(shipped.row_of)
+    words = shipped.terms
     assert words == sorted(words)
     assert not [word for word in words if not word or word[0] == "=" or "\n" in word]
     assert all(shipped.row(stem(word)) >= 0 for word in ("delete", "parser", "directories", "thread", "http"))
