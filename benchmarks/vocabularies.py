@@ -26,7 +26,7 @@ from tiktoken.load import load_tiktoken_bpe
 from satchel.tokenizers import cl100k, o200k
 from satchel.tokenizers.byte_pairs import BytePairs
 from satchel.tokenizers.tokenizer import characters_of
-from satchel.tokenizers.vocabulary import DATA, HEADER, MAGIC
+from satchel.tokenizers.vocabulary import DATA, packed
 
 PATTERNS = {"o200k": o200k.PATTERN, "cl100k": cl100k.PATTERN}
 ENTRIES = {"o200k": 199_998, "cl100k": 100_256}  # as published
@@ -53,8 +53,7 @@ def pack(folder: Path) -> None:
         entries = sorted((rank, entry) for entry, rank in original(name, folder)._mergeable_ranks.items())
         if [rank for rank, _ in entries] != list(range(count)):
             raise ValueError(f"{name} has {len(entries)} entries, not the ranks 0 to {count - 1}")
-        lengths = bytes(len(entry) for _, entry in entries)
-        content = HEADER.pack(MAGIC, count) + lengths + b"".join(entry for _, entry in entries)
+        content = packed([entry for _, entry in entries])
         (DATA / f"{name}.bin").write_bytes(content)
         print(f"{name}: {count:,} entries, {len(content):,} bytes")
 

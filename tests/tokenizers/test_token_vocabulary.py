@@ -42,8 +42,21 @@ def test_the_part_is_small() -> None:
     assert len(part_for(PAGE)) < len(WORDS) / 20
 
 
-def test_a_cut_file_is_not_taken_for_a_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "short.bin").write_bytes((vocabulary.DATA / "o200k.bin").read_bytes()[:-1])
+def test_what_is_packed_is_read_and_found() -> None:
+    entries = [b"a", b"\xff", b"bc", b"def", b"ghij", b"k1l2m3n", b"opqrstuvwxyz"]
+    made = vocabulary.Vocabulary(vocabulary.packed(entries))
+    assert list(made.all_ranks()) == entries
+    known = vocabulary.no_slots()
+    assert list(made.ranks_within(known)) == [b"a", b"\xff", b"bc"]
+    known[vocabulary.slots_of(b"ghijk9l9m9n def")] = True  # a digit is as good as another
+    assert list(made.ranks_within(known)) == entries[:-1]
+
+
+@pytest.mark.parametrize("size", [0, 7, 12, 100, 1_000_000, -1])
+def test_a_cut_file_is_not_taken_for_a_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    (tmp_path / "short.bin").write_bytes((vocabulary.DATA / "o200k.bin").read_bytes()[:size])
     monkeypatch.setattr(vocabulary, "DATA", tmp_path)
     with pytest.raises(ValueError, match="not a whole vocabulary"):
         vocabulary.load("short")

@@ -4,18 +4,19 @@ Byte-pair merging inside a text only ever asks for entries that are substrings o
 every four bytes in a row stand somewhere in the text may be one; all others cannot. So a counter made from
 that part of the vocabulary gives the very same tokens as one made from all of it, at a fraction of the cost.
 
-The file: magic, number of entries, the length of each in one byte, the entries one after another by rank.
+The file: magic, number of entries, where each entry starts and where the last ends, the slot of the first
+bytes of each, the entries one after another by rank. It is mapped: most of it is never looked at.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).parent / "data"
 HEADER = struct.Struct("<8sI")
-MAGIC = b"satvocab"
+MAGIC = b"satvoca2"
 # Four bytes in a row have a slot in a table, three in a row one in a smaller table behind it. A shared slot
 # only lets needless entries in.
 _FOURS, _THREES = 1 << 20, 1 << 16
 _ALWAYS = _FOURS + _THREES  # the slot of entries that are too short to be looked for
 APART = "0"  # between texts: no piece goes on across a digit
-_LOOKED_FOR = (1, 3, 5)  # where four bytes of an entry start, beside its first and its last four
+_NUMBER = "<u4"
+_LOOKED_FOR = (1 << 31, 1, 3, 5)  # where four bytes of an entry start, at most its last; its first are known
 _SPREAD = 2_654_435_761  # an odd factor that carries every bit of a word into its upper ones
 # A pack states its own size, so it is counted with one number, then with another: digits are alike here.
 _DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
@@ -63,59 +65,75 @@ def _kind(byte: int) -> _Kind:
 _KINDS = bytes(map(_kind, range(256)))
 
 
-class Vocabulary(msgspec.Struct, frozen=True):
-    """Entries by rank: the one of rank r is `joined[starts[r] : ends[r]]`."""
+class Vocabulary:
+    """Entries by rank: the one of rank r is `joined[starts[r] : starts[r + 1]]`."""
 
-    joined: bytes
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    words: Words  # the four bytes from each byte of `joined` on
-    firsts: Slots  # of the first bytes of each entry
-    lasts: Slots  # and of its last
+    def __init__(self, content: bytes | mmap) -> None:
+        import numpy as np
+
+        magic, count = HEADER.unpack_from(content) if len(content) >= HEADER.size else (b"", 0)
+        self._first = HEADER.size + (2 * count + 1) * np.dtype(_NUMBER).itemsize
+        if magic != MAGIC or len(content) < self._first:
+            raise ValueError("no vocabulary")
+        self._content = content
+        self._starts = np.frombuffer(content, _NUMBER, count + 1, HEADER.size)
+        self._slots = np.frombuffer(content, _NUMBER, count, HEADER.size + self._starts.nbytes)
+        if self._first + self._starts[-1] != len(content):
+            raise ValueError(f"{len(content)} bytes for {count} entries")
+        # the four bytes from each byte on; a view, one byte further each
+        self._words: Words = np.ndarray(
+            (max(0, len(content) - self._first - 3),), np.dtype(_NUMBER), content, self._first, (1,)
+        )
 
     def all_ranks(self) -> dict[bytes, int]:
         """Every entry with its rank."""
-        return self._ranks(range(len(self.ends)), self.starts, self.ends)
+        import numpy as np
+
+        return self._ranks(np.arange(len(self._slots)))
 
     def ranks_within(self, known: Known) -> dict[bytes, int]:
         """The entries that can occur in a text with these slots, and a few that cannot."""
         import numpy as np
 
-        ranks = np.flatnonzero(known[self.firsts])
-        ranks = ranks[known[self.lasts[ranks]]]
+        ranks = np.flatnonzero(known[self._slots])
         for offset in _LOOKED_FOR:  # ever fewer are left
-            starts, last = self.starts[ranks] + offset, self.ends[ranks] - 4
-            ranks = ranks[(starts >= last) | known[_fours(self.words[np.minimum(starts, last)])]]
-        return self._ranks(ranks.tolist(), self.starts[ranks], self.ends[ranks])
+            starts = self._starts[ranks].astype(np.int64)
+            places = np.minimum(starts + offset, self._starts[ranks + 1].astype(np.int64) - 4)
+            longer = np.flatnonzero(places > starts)
+            unknown = ~known[_fours(_alike(self._words[places[longer]]))]
+            ranks = np.delete(ranks, longer[unknown])
+        return self._ranks(ranks)
 
-    def _ranks(
-        self, ranks: range | list[int], starts: NDArray[np.int64], ends: NDArray[np.int64]
-    ) -> dict[bytes, int]:
-        spans = zip(starts.tolist(), ends.tolist(), ranks, strict=True)
-        return {self.joined[start:end]: rank for start, end, rank in spans}
+    def _ranks(self, ranks: NDArray[np.int64]) -> dict[bytes, int]:
+        starts = (self._starts[ranks] + self._first).tolist()
+        ends = (self._starts[ranks + 1] + self._first).tolist()
+        content = self._content
+        return {
+            content[start:end]: rank for start, end, rank in zip(starts, ends, ranks.tolist(), strict=True)
+        }
 
 
 @cache
 def load(name: str) -> Vocabulary:
     """The vocabulary that ships with the package under that name."""
+    try:
+        with (DATA / f"{name}.bin").open("rb") as file:
+            return Vocabulary(mmap(file.fileno(), 0, access=ACCESS_READ))
+    except ValueError as error:
+        raise ValueError(f"{name}.bin is not a whole vocabulary: {error}") from error
+
+
+def packed(entries: Sequence[bytes]) -> bytes:
+    """The content of the file for entries by rank."""
     import numpy as np
 
-    content = (DATA / f"{name}.bin").read_bytes()
-    magic, count = HEADER.unpack_from(content)
-    first = HEADER.size + count
-    lengths = np.frombuffer(content, np.uint8, count, HEADER.size)
-    ends = np.cumsum(lengths, dtype=np.int64)
-    if magic != MAGIC or first + ends[-1] != len(content):
-        raise ValueError(f"{name}.bin is not a whole vocabulary: {len(content)} bytes for {count} entries")
-    joined = content[first:]
-    starts = ends - lengths
-    words = _words(joined)
-    at_start = words[starts]
-    firsts, lasts = _fours(at_start), _fours(words[ends - 4])
-    three = np.flatnonzero(lengths == 3)
-    firsts[three] = lasts[three] = _threes(at_start[three])
-    firsts[lengths < 3] = lasts[lengths < 3] = _ALWAYS
-    return Vocabulary(joined, starts, ends, words, firsts, lasts)
+    starts = np.cumsum([0, *map(len, entries)])
+    joined = b"".join(entries)
+    words = _words(joined)[starts[:-1]]
+    lengths = np.diff(starts)
+    slots = np.where(lengths > 3, _fours(words), np.where(lengths == 3, _threes(words), _ALWAYS))
+    header = HEADER.pack(MAGIC, len(entries))
+    return header + starts.astype(_NUMBER).tobytes() + slots.astype(_NUMBER).tobytes() + joined
 
 
 def _words(content: bytes) -> Words:
@@ -126,6 +144,14 @@ def _words(content: bytes) -> Words:
     # a view, one byte further each: numpy copies what it takes of it
     words: Words = np.ndarray((len(content),), np.dtype("<u4"), alike, strides=(1,))
     return words
+
+
+def _alike(words: Words) -> Words:
+    """The same, of words of raw bytes."""
+    import numpy as np
+
+    table = np.frombuffer(bytes(range(256)).translate(_DIGITS_ALIKE), np.uint8)
+    return table[words.view(np.uint8)].view(_NUMBER)
 
 
 def _fours(words: Words) -> Slots:
