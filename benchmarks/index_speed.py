@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from corpora import default_cache, get
-from measure import CommandFailed, Measurement, disk_bytes, measure, median_of
+from measure import CommandFailed, Measurement, disk_bytes, installed_satchel, measure, median_of
 from peers import ADDED_NAME, QUESTION, PeerRow, ctags, edited_file, install_semble, linked_copy, semble_rows
 
 RESULTS = Path(__file__).parent / "results"
@@ -260,14 +260,6 @@ def _row(row: PeerRow, *yardsticks: float | None) -> str:
     return f"{row.label:40}" + "".join(f"{cell:>9}" for cell in cells)
 
 
-def _satchel(given: str | None) -> list[str]:
-    """The command line under test: as given, else the one installed beside this Python."""
-    if given:
-        return given.split()
-    installed = Path(sys.executable).with_name("satchel")
-    return [str(installed)] if installed.exists() else [sys.executable, "-m", "satchel"]
-
-
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -283,7 +275,12 @@ def main() -> int:
     corpus = get(name, arguments.cache)
     with linked_copy(corpus, arguments.cache) as folder, tempfile.TemporaryDirectory() as scratch:
         index = arguments.index or Path(scratch, "index")
-        run = Run(folder, index, arguments.runs or runs, _satchel(arguments.satchel))
+        run = Run(
+            folder,
+            index,
+            arguments.runs or runs,
+            arguments.satchel.split() if arguments.satchel else installed_satchel(),
+        )
         bars = bars_of(run, arguments.cache)
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     text = render(f"{name}, medians of {run.runs}, {machine}", run, bars)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -96,6 +97,12 @@ def median_of(runs: int, run: Callable[[], Measurement]) -> Measurement:
         tree_rss_mb=statistics.median(result.tree_rss_mb for result in results),
         output=results[-1].output,
     )
+
+
+def installed_satchel() -> list[str]:
+    """The command that is installed beside this Python, as a user calls it."""
+    script = Path(sys.executable).with_name("satchel")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "satchel"]
 
 
 def disk_bytes(path: Path) -> int:

@@ -9,17 +9,15 @@ On Django (see corpora.py), in CPU milliseconds. The figures are kept in results
 from __future__ import annotations
 
 import argparse
-import resource
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from corpora import default_cache, get
+from measure import installed_satchel, measure
 from search_speed import QUESTIONS
 
 from satchel.engine import Engine
@@ -50,15 +48,10 @@ def warm(folder: Path, index: Path, rounds: int) -> list[float]:
 
 def by_command_line(folder: Path, index: Path, rounds: int) -> list[float]:
     """A process each."""
-    spent = []
-    for question in QUESTIONS[:5] * rounds:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        words = ["pack", question, "--budget-tokens", str(BUDGET), "--format", "context"]
-        words += ["--segment", str(folder), "--index-dir", str(index)]
-        subprocess.run([sys.executable, "-m", "satchel", *words], check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000)
-    return spent
+    options = ["--budget-tokens", str(BUDGET), "--format", "context"]
+    options += ["--segment", str(folder), "--index-dir", str(index)]
+    command = [*installed_satchel(), "pack"]
+    return [measure([*command, question, *options]).cpu_s * 1000 for question in QUESTIONS[:5] * rounds]
 
 
 def at_commits(folder: Path) -> list[str]:
