@@ -40,6 +40,7 @@ _TAG = (
     rf"(?i)[ \t]*+(?:#++[ \t]++|\[(?:{_KINDS}|[\d.vx ]++)\][ \t:-]*+"
     rf"|(?:{_KINDS})(?:\((?P<scope>[^()\n]++)\))?+!?+:[ \t]++)"
 )
+_TAG_SIGNS = frozenset("#[:")
 _EMPTY = frozenset({"_no response_", "no response", "n/a", "none", "none.", "-", "*no response*"})
 _FENCE = r"(?:[ \t>]|[-*+][ \t]|\d{1,3}\.[ \t])*+(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*+)$"
 _HEADING = (
@@ -99,6 +100,8 @@ def split(text: str, frames: Container[int] = ()) -> tuple[str, str, str]:
 def _title(line: str) -> str:
     """The first line without tags such as `[Bug]`, `bug:`, `##`, as long as something is left."""
     title = line.strip()
+    if _TAG_SIGNS.isdisjoint(title):  # most questions, which need no pattern then
+        return title
     for _ in range(_MOST_TAGS):
         match = re.match(_TAG, title)
         if match is None or match.end() == len(title):

@@ -7,7 +7,6 @@ names are compared only as long as one may still be among the best.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +40,8 @@ class Spelled:
 
 def nearest(wanted: str, spelled: Spelled) -> list[str]:
     """The names that are most like the wanted one, best first."""
+    from difflib import SequenceMatcher  # only what was not found pays for it
+
     most = spelled.likeness_at_most(wanted)
     likely = sorted(((most[at], spelled.names[at]) for at in np.flatnonzero(most >= _LIKENESS)), reverse=True)
     comparison = SequenceMatcher(b=wanted)

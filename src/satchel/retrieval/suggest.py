@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 import numpy as np
 from msgspec.structs import replace
@@ -65,6 +64,8 @@ def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:
 
 
 def _alike(token: str, names: Iterable[str], least: float) -> list[str]:
+    from difflib import SequenceMatcher  # only what was not found pays for it
+
     scored = [(SequenceMatcher(None, token.lower(), name.lower()).ratio(), name) for name in names]
     near = sorted((item for item in scored if item[0] >= least), key=lambda item: (-item[0], item[1]))
     return [name for _, name in near]

@@ -30,7 +30,7 @@ PARTIAL_CHARACTERS = 1_000_000  # much text needs most of the vocabulary anyway
 # is simple, so long runs are cut here: all but the last blank are one piece, the last goes with what follows.
 _BLANK = "\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # white space but line ends
 LONG_RUN = 100_000  # a tenth of what the engine was seen to take
-_LONG_RUN = re.compile(rf"(?<![{_BLANK}])[{_BLANK}]{{{LONG_RUN},}}+(?=[^{_BLANK}\r\n])")
+_LONG_RUN = rf"(?<![{_BLANK}])[{_BLANK}]{{{LONG_RUN},}}+(?=[^{_BLANK}\r\n])"
 
 
 class _Partial(msgspec.Struct, frozen=True):
@@ -106,7 +106,7 @@ def _count_long(core: Any, text: str) -> int:
     if len(text) <= LONG_RUN:
         return len(core.encode_ordinary(text))
     total = position = 0
-    for run in _LONG_RUN.finditer(text):
+    for run in re.finditer(_LONG_RUN, text):
         total += len(core.encode_ordinary(text[position : run.start()]))
         total += len(core.encode_single_piece(run.group()[:-1].encode()))
         position = run.end() - 1

@@ -24,7 +24,7 @@ PROOF = (
     r"(?: \((?P<labels>\w+(?:, \w+)*), (?P<distance>\d{1,9}) hops?\))?"
 )
 NAMED = r"(?: (?P<kind>[\w-]+)(?: (?P<symbol>.*))?)?"
-_LINE = re.compile(rf"{LOCATOR} {PROOF}{NAMED}")
+_LINE = rf"{LOCATOR} {PROOF}{NAMED}"
 _NO_WORD = re.compile(r"\W+")
 _NONE = "-"
 _UNLABELLED = "related"
@@ -57,7 +57,7 @@ def named(item: Item) -> str:
 
 def read_citation_line(line: str, before: str, pack_ref: str, section: str) -> Citation | None:
     """The citation of a line; None if it is no such line. `before` is the path of the item before it."""
-    match = _LINE.fullmatch(line)
+    match = re.fullmatch(_LINE, line)
     return read_match(match.groupdict(), before, pack_ref, section) if match is not None else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 
@@ -46,13 +45,20 @@ def fence_for(text: str) -> str:
 @lru_cache(maxsize=512)
 def token(name: str) -> str:
     """A path or another name without a space in it: as it is, or else as a JSON string, which is exact."""
-    plain = _PLAIN_TOKEN.fullmatch(name) and visible(name) == name
-    return name if plain else json.dumps(name).replace("`", "\\u0060")
+    if _PLAIN_TOKEN.fullmatch(name) and visible(name) == name:
+        return name
+    import json  # few names are odd
+
+    return json.dumps(name).replace("`", "\\u0060")
 
 
 def read_token(written: str) -> str:
     """The name that `token` wrote; ValueError if it is none."""
-    return str(json.loads(written)) if written.startswith('"') else written
+    if not written.startswith('"'):
+        return written
+    import json
+
+    return str(json.loads(written))
 
 
 def short_ref(ref: str) -> str:
