@@ -109,3 +109,16 @@ def test_no_process_is_left_when_it_is_closed(shop: Path) -> None:
     processes = [worker._process for worker in opened._workers]
     opened.close()
     assert not any(process.is_alive() for process in processes)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are not sent to single processes there")
+def test_a_worker_that_is_still_starting_hears_of_no_interrupt(shop: Path) -> None:
+    opened = Pool([shop], 1)
+    opened.start()
+    process = opened._workers[0]._process
+    for _ in range(30):
+        os.kill(process.pid or 0, signal.SIGINT)
+        time.sleep(0.02)
+    assert data(opened.answer(SEARCH))
+    assert opened._workers[0]._process is process and process.is_alive()
+    opened.close()

@@ -11,8 +11,9 @@ import queue
 import signal
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from satchel.serving.envelope import Request, Response, encode, failure
 _POLL_SECONDS = 0.05  # between two looks whether the caller is still there
 _END_SECONDS = 1.0  # for a worker to end by itself
 _CANCEL = b"cancel"
+_CAN_HOLD = hasattr(signal, "pthread_sigmask")  # not on Windows
 
 
 class _Work(msgspec.Struct, frozen=True):
@@ -110,7 +112,8 @@ class _Worker:
         self._pipe, other = context.Pipe()
         # no daemon: those may have no processes of their own, which a large index needs
         self._process = context.Process(target=serve, args=(other, settings), name="satchel-worker")
-        self._process.start()
+        with _interrupts_held():
+            self._process.start()
         other.close()
 
     def ask(self, request: Request, known: Known | None, call: Call) -> Response:
@@ -144,9 +147,25 @@ class _RawResponse(Response, frozen=True, kw_only=True, omit_defaults=True):
     data: msgspec.Raw
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """A process that is started here hears of no interrupt before it can ignore it: it inherits that."""
+    if not _CAN_HOLD:
+        yield
+        return
+    resource_tracker.ensure_running()  # started later, it would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def serve(pipe: Connection, settings: dict[str, Any]) -> None:
     """What a worker does until its pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all: the one who owns the door ends us
+    if _CAN_HOLD:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     desk = Desk(**settings)
     desk.warm()
     received: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
