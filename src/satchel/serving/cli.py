@@ -8,8 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from satchel._version import __version__
@@ -41,23 +40,13 @@ def _run(given: list[str]) -> int:
         return 0
     gc.set_threshold(100_000)  # looking for cycles costs a tenth of a command that ends at once
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads costs more than a search
-    with _unloaded("typing_extensions"):  # msgspec takes from it what Python has itself since 3.11
+    from satchel.serving.lean import spare_modules, unloaded
+
+    spare_modules()
+    with unloaded("typing_extensions"):  # msgspec takes from it what Python has itself since 3.11
         from satchel.serving.cli_run import run_command
 
     return _guarded(run_command, given)
-
-
-@contextmanager
-def _unloaded(name: str) -> Iterator[None]:
-    """Whoever would load that module, and can do without it, does: loading it takes longer than a search."""
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules[name]
 
 
 def _leave(code: int) -> None:
