@@ -13,6 +13,8 @@ PATHS = (
     "examples/till.py",
     "src/compat/till.py",
     "src/interfaces/till.py",
+    "src/till.pyi",
+    "src/till.d.cts",
     "docs/till.md",
     "config/till.toml",
     "Makefile",
@@ -28,7 +30,7 @@ def kinds(tmp_path: Path, query: str) -> dict[str, dict[str, float]]:
     ("name", "paths"),
     [
         ("test", {"tests/test_till.py"}),
-        ("aside", {"examples/till.py", "src/compat/till.py"}),
+        ("aside", {"examples/till.py", "src/compat/till.py", "src/till.pyi", "src/till.d.cts"}),
         ("contract", {"src/interfaces/till.py"}),
         ("document", {"docs/till.md"}),
         ("data", {"config/till.toml", "Makefile"}),

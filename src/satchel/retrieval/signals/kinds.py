@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _ASIDE = re.compile(
     r"(?:^|/)_?(?:examples?|docs?_src|samples?|demos?|compat|_compat|legacy|vendor|third[-_]party|deprecated"
-    r"|generated|dist|javadocs?|stubs?|bench|benches|benchmarks?|mocks?|playground|sandbox)(?:/|$)|\.d\.ts$",
+    r"|generated|dist|javadocs?|stubs?|bench|benches|benchmarks?|mocks?|playground|sandbox)(?:/|$)"
+    r"|\.(?:d\.[cm]?ts|pyi)$",  # declarations of what stands elsewhere
     re.IGNORECASE,
 )
 _CONTRACT = re.compile(
