@@ -91,6 +91,7 @@ class Question:
         filters: Filters,
         *,
         ref: str,
+        notes: Sequence[str] = (),
         profile: str = QUALITY,
         model_id: str = "",
         weights: Mapping[str, float] | None = None,
@@ -101,6 +102,7 @@ class Question:
         self.query = query
         self.filters = filters
         self.ref = ref
+        self.notes = notes
         self.profile = profile
         self.model_id = model_id
         self.weights = {**ranker.weights(PASSAGES), **(weights or ranker.weights(profile))}
@@ -172,6 +174,7 @@ class Question:
         )
 
     def _frame(self, gauge: Gauge, mode: str) -> Pack:
+        """The pack without items. What must be said is in it from the start, so that there is room for it."""
         return Pack(
             query=self.query,
             ref=self.ref,
@@ -182,6 +185,7 @@ class Question:
             budget=gauge.budget(),
             counts=Counts(),
             trust=self._trust(),
+            hints=(*self._absent(), *self.notes),
         )
 
     def _trust(self) -> Trust:
@@ -272,11 +276,12 @@ class Question:
     def _guided(self, assembly: Assembly, filled: Filled) -> Pack:
         """The pack with as much guidance as fits, sealed."""
         gauge, pack = assembly.gauge, filled.pack
-        hints = (*self._missing(pack), *guidance.hints(pack, filled.left_out, filled.size))
+        said = assembly.frame.hints
+        hints = (*self._nothing(pack), *guidance.hints(pack, filled.left_out, filled.size))
         queries = self._next(pack)
         left = gauge.left(filled.size)
         for count in range(max(len(hints), len(queries)), 0, -1):
-            wanted = {"hints": hints[:count], "next_queries": queries[:count]}
+            wanted = {"hints": (*said, *hints[:count]), "next_queries": queries[:count]}
             if left.holds(assembly.cost(msgspec.structs.replace(assembly.frame, **wanted))):
                 fuller = msgspec.structs.replace(pack, **wanted)
                 size = gauge.size(fuller)
@@ -302,15 +307,18 @@ class Question:
             if item.name != self.query
         )
 
-    def _missing(self, pack: Pack) -> list[str]:
-        names = [
+    def _absent(self) -> list[str]:
+        """What the question names and this repository does not have."""
+        return [
             f"{item.text!r} is not in this repository"
             + (f"; nearest: {', '.join(item.nearest)}" if item.nearest else "")
             for item in self.anchors
             if not item.hits
         ]
-        if names or pack.counts.candidates:
-            return names
+
+    def _nothing(self, pack: Pack) -> list[str]:
+        if pack.counts.candidates or self._absent():
+            return []
         filters = self.filters.active()
         return [f"nothing in this index matches{' with the filter ' if filters else ''}{', '.join(filters)}"]
 

@@ -118,6 +118,7 @@ class Engine(Segment):
                 query,
                 filters or Filters(),
                 ref=self.ref,
+                notes=self.notes if self._tree.content_id else (),  # those of a work tree are told aside
                 profile=self.profile,
                 model_id=self.model_id,
                 weights=weights,

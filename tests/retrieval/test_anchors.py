@@ -114,3 +114,30 @@ def test_no_next_query_is_invented(shop: Engine, tmp_path: Path) -> None:
     for query in ("add_mony", "src/mony.py", "zzzz qqqq", "BasketTotal"):
         for proposed in ask(shop, query).meta.next_queries:
             assert ask(shop, proposed).items, (query, proposed)
+
+
+def test_a_quoted_text_is_found_behind_many_files_with_its_words(tmp_path: Path) -> None:
+    tree = {f"a{number:03}.py": "answer = 1\nnot_returned = answer\n" for number in range(60)}
+    tree |= {f"b{number:03}.py": "return_value = 'the answer'\n" for number in range(60)}
+    engine = memory_engine(make_tree(tmp_path, {**tree, "z.py": "def last(answer):\n    return answer\n"}))
+    trust = ask(engine, '"return answer"').meta.trust
+    assert trust is not None and trust.anchor_hits == 1 and not trust.anchor_not_found
+    absent = ask(engine, '"answer the return"').meta.trust
+    assert absent is not None and absent.anchor_not_found
+
+
+def test_a_name_inside_a_longer_word_is_not_that_name(tmp_path: Path) -> None:
+    tree = {"a.py": "# many things are something\n", "b.py": "# Thing\n"}
+    only_longer = memory_engine(make_tree(tmp_path / "one", {"a.py": tree["a.py"]}))
+    trust = ask(only_longer, "`Thing`").meta.trust
+    assert trust is not None and trust.anchor_not_found
+    trust = ask(memory_engine(make_tree(tmp_path / "both", tree)), "`Thing`").meta.trust
+    assert trust is not None and trust.anchor_hits == 1
+
+
+@pytest.mark.parametrize("renderer", ["context", "markdown", "terminal", "xml"])
+@pytest.mark.parametrize("budget", range(250, 700, 50))
+def test_what_is_nowhere_is_said_however_small_the_budget(shop: Engine, renderer: str, budget: int) -> None:
+    query = "`RefundPolicyFactory` and the basket total"
+    pack = shop.pack(query, budget_tokens=budget, format=renderer)
+    assert pack.hints[0].startswith("'RefundPolicyFactory' is not in this repository")

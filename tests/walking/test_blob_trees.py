@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from satchel import Engine, plugins
 from satchel.errors import FileNotFound, RefNotFound
 from satchel.packing import pack
 from satchel.types import Skipped, SkipReason
@@ -124,6 +125,16 @@ def test_a_blob_that_a_partial_clone_lacks_is_reported_not_fetched(partial: Path
     assert walk.skipped == [Skipped("a.py", SkipReason.UNREADABLE, "the object is not in this clone")]
     with pytest.raises(FileNotFound, match="not in this clone"):
         GitTree(partial, "HEAD~1").read("a.py")
+
+
+def test_what_a_partial_clone_lacks_is_said_in_the_pack(partial: Path, tmp_path: Path) -> None:
+    with Engine.open(partial, index_dir=tmp_path / "index") as engine, engine.at("HEAD~1") as past:
+        assert past.notes == ("1 of its files could not be read, because they are not in this clone: a.py",)
+        assert past.notes[0] in past.pack("b").hints
+    with Engine.open(partial, index_dir=tmp_path / "index") as engine:
+        review = engine.review("HEAD~1..HEAD", render=plugins.load("renderer", "context").render)
+        assert review.hints[0].startswith("which lines changed is not known of 1 file")
+        assert not any(hint.startswith("changed, but no line of it") for hint in review.hints)
 
 
 def test_a_partial_clone_has_all_that_it_checked_out(partial: Path) -> None:

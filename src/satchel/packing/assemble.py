@@ -111,8 +111,8 @@ class Assembly:
             used = Size(sealed.budget.used_tokens, sealed.budget.used_chars)
             if self.gauge.fits(used) or pack is self._empty:
                 return sealed
-            if pack.hints or pack.next_queries:
-                pack = msgspec.structs.replace(pack, hints=(), next_queries=())
+            if pack.next_queries or pack.hints != self.frame.hints:
+                pack = msgspec.structs.replace(pack, hints=self.frame.hints, next_queries=())
             else:
                 pack = _without_last(pack) if len(pack.items) > 1 else self._empty
 

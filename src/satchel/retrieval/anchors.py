@@ -6,6 +6,7 @@ like it, and must say so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
@@ -21,7 +22,8 @@ from satchel.terms import compound, terms
 _MOST = 3  # anchors that are looked for; a report names more than it is about
 _SAME_START = 3  # letters
 _NAMES_COMPARED = 300
-_FILES_READ = 40  # in which a quoted text is looked for, rarest words first
+_FILES_COUNTED = 40  # in which a text is looked for; whether it is anywhere at all is asked of more
+_MOST_FILES_READ = 4_000  # a second's work; what is not found in so many is not said to be absent
 
 
 class AnchorKind(StrEnum):
@@ -86,8 +88,9 @@ def _identifiers(corpus: Corpus, text: str) -> int:
     named = {record.path for record in corpus.snapshot.symbols_named(text)}
     if named:
         return max(len(holders), len(named))
-    if not term.startswith("=") and len(holders) <= _FILES_READ:  # one word: its forms have the same term
-        holders = [at for at in holders if _holds(corpus, at, text)]
+    if not term.startswith("=") and len(holders) <= _FILES_COUNTED:  # one word: its forms have its term
+        word = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
+        holders = [at for at in holders if word.search(_text(corpus, at))]
     # who writes `get_user` may mean `get_user_by_id`
     return len(holders) or len(corpus.snapshot.symbol_names(text, _NAMES_COMPARED))
 
@@ -99,13 +102,17 @@ def _quotations(corpus: Corpus, text: str) -> int:
         holders = set(files) if holders is None else holders & set(files)
         if not holders:
             return 0
-    chosen = sorted(holders or ())[:_FILES_READ]
-    return sum(_holds(corpus, at, text) for at in chosen)
+    found = 0
+    wanted = text.lower()
+    for read, at in enumerate(sorted(holders or ())):
+        if (found and read >= _FILES_COUNTED) or read >= _MOST_FILES_READ:
+            return max(found, 1)
+        found += wanted in _text(corpus, at).lower()
+    return found
 
 
-def _holds(corpus: Corpus, at: int, text: str) -> bool:
-    """Whether a file has a text in it, in whatever case."""
-    return text.lower() in "".join(corpus.lines(corpus.files[at].path)).lower()
+def _text(corpus: Corpus, at: int) -> str:
+    return corpus.snapshot.text(corpus.files[at].path)
 
 
 def _files_with(corpus: Corpus, term: str) -> list[int]:

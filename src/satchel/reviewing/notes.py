@@ -33,6 +33,7 @@ def hints(notes: Notes, missing: Sequence[str], wanted: str) -> tuple[str, ...]:
         left_out = f"the filters leave out all {_counted(notes.filtered, 'changed file')}"
         return (left_out, *_no_files(notes.no_files))
     said = [
+        *_not_in_clone(notes.files),
         *_still_used(notes.left_names),
         *_not_shown(missing, len(notes.files), wanted),
         *_outside(notes.outside),
@@ -51,6 +52,15 @@ def hints(notes: Notes, missing: Sequence[str], wanted: str) -> tuple[str, ...]:
     if notes.filtered:
         said.append(f"the filters leave out {_counted(notes.filtered, 'changed file')}")
     return tuple(said)
+
+
+def _not_in_clone(files: Sequence[ChangedFile]) -> Iterator[str]:
+    torn = [file.path for file in files if not file.in_clone]
+    if torn:
+        yield (
+            f"which lines changed is not known of {_counted(len(torn), 'file')}, because this clone does not"
+            f" have both sides: {_listed(torn)}"
+        )
 
 
 def _still_used(names: Sequence[str]) -> Iterator[str]:
@@ -91,7 +101,10 @@ def _without_lines(notes: Notes) -> Iterator[str]:
     bare = [
         file.path
         for file in notes.files
-        if not file.hunks and file.status is not Status.RENAMED and file.path not in notes.outside
+        if not file.hunks
+        and file.in_clone
+        and file.status is not Status.RENAMED
+        and file.path not in notes.outside
     ]
     if bare:
         yield f"changed, but no line of it: {_listed(bare)}"

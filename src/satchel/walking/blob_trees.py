@@ -19,6 +19,7 @@ from satchel.walking.paths import check_relative
 from satchel.walking.walker import any_of, own_rules, sorted_walk
 
 STAGED = "staged"  # the ref of what `git add` was told
+_MOST_NAMED = 3  # files in a note
 _NAME_DIGITS = 16  # of a commit: enough to be its name in any repository
 
 
@@ -46,7 +47,8 @@ class BlobTree(ABC):
         listing = self._listed()
         chosen = selection.Selection(self.options)
         listed.select_blobs(listing, any_of(own_rules(self._loader(), self.options)), chosen)
-        return sorted_walk(chosen, _notes(listing))
+        absent = [item.path for item in chosen.skipped.values() if item.detail == listed.NOT_IN_CLONE]
+        return sorted_walk(chosen, (*_unmerged(listing), *_absent(absent)))
 
     def look(self, paths: Sequence[str]) -> Walk:
         asked = set(paths)
@@ -144,8 +146,15 @@ class StagedTree(BlobTree):
         return git.list_index(self.root)
 
 
-def _notes(listing: git.TreeListing) -> tuple[str, ...]:
-    if not listing.unmerged:
-        return ()
+def _unmerged(listing: git.TreeListing) -> Iterator[str]:
     count = len(listing.unmerged)
-    return (f"{count} file{'s are' if count > 1 else ' is'} unmerged: our side is taken where there is one",)
+    if count:
+        yield f"{count} file{'s are' if count > 1 else ' is'} unmerged: our side is taken where there is one"
+
+
+def _absent(paths: Sequence[str]) -> Iterator[str]:
+    """A partial clone: what is left of a commit must not be taken for the whole."""
+    count = len(paths)
+    if count:
+        named = ", ".join(sorted(paths)[:_MOST_NAMED]) + (" …" if count > _MOST_NAMED else "")
+        yield f"{count} of its files could not be read, because they are not in this clone: {named}"

@@ -42,7 +42,7 @@ class Status(StrEnum):
 class ChangedFile(msgspec.Struct, frozen=True):
     """A file that differs. `path` is where it is now, or where it was if it is deleted; `old_path` where it
     was, empty if it is new. Where the changed lines cannot be told (`exact` is false) all lines count as
-    changed; a file that is no text has none."""
+    changed; a file that is no text has none. `in_clone` is false where git does not have both sides."""
 
     path: str
     old_path: str
@@ -51,6 +51,7 @@ class ChangedFile(msgspec.Struct, frozen=True):
     line_count: int = 0
     old_line_count: int = 0
     exact: bool = True
+    in_clone: bool = True
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -174,7 +175,8 @@ def _of_blobs(root: Path, sides: Sides, options: WalkOptions | None) -> Iterator
     hunks = {(block.old_blob, block.new_blob): block.hunks for block in blocks}
     for change in found:
         old, new = texts.get(change.old_blob, _Text()), texts.get(change.new_blob, _Text())
-        yield _changed(change, old, new, hunks.get((change.old_blob, change.new_blob), []))
+        own = hunks.get((change.old_blob, change.new_blob), [])
+        yield _changed(change, old, new, own, in_clone=_is_in_clone(change, sides))
 
 
 def _of_work_tree(root: Path, sides: Sides, options: WalkOptions | None) -> Iterator[ChangedFile]:
@@ -188,7 +190,7 @@ def _of_work_tree(root: Path, sides: Sides, options: WalkOptions | None) -> Iter
         touched = change.old_path == change.new_path and not lines and change.same_mode and not change.opaque
         if not touched or change.old_blob not in old_texts:  # git lists a file for its time alone
             old, new = old_texts.get(change.old_blob, _Text()), new_texts.get(change.new_path, _Text())
-            yield _changed(change, old, new, lines)
+            yield _changed(change, old, new, lines, in_clone=_is_in_clone(change, sides))
 
 
 def _hunks_by_path(root: Path, sides: Sides, found: Sequence[Change]) -> dict[str, list[Hunk]]:
@@ -235,7 +237,11 @@ def _with_untracked(found: Sequence[Change], untracked: Sequence[str]) -> list[C
     return [*kept, *known, *(Change("", path, "", "") for path in untracked if path not in still_there)]
 
 
-def _changed(change: Change, old: _Text, new: _Text, hunks: Sequence[Hunk]) -> ChangedFile:
+def _is_in_clone(change: Change, sides: Sides) -> bool:
+    return sides.missing.isdisjoint((change.old_blob, change.new_blob))
+
+
+def _changed(change: Change, old: _Text, new: _Text, hunks: Sequence[Hunk], *, in_clone: bool) -> ChangedFile:
     whole = Hunk(min(1, old.line_count), old.line_count, min(1, new.line_count), new.line_count)
     if not change.old_path or not change.new_path:
         exact, hunks = (new.known if change.new_path else old.known), [whole]
@@ -250,6 +256,7 @@ def _changed(change: Change, old: _Text, new: _Text, hunks: Sequence[Hunk]) -> C
         new.line_count if change.new_path else 0,
         old.line_count if change.old_path else 0,
         exact,
+        in_clone,
     )
 
 
