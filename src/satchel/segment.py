@@ -322,6 +322,10 @@ class Segment:
         finally:
             self._held = held
 
+    def ignored(self) -> list[Skipped]:
+        """What ignore files leave out of the folder, whatever the index holds."""
+        return WorkTree(self.root, self.options.walk).ignored()
+
     def read(self, path: str) -> Source | Skipped:
         """One file of the tree as it is now."""
         reader = source_reader.SourceReader(self._tree, self.options.walk)
@@ -401,12 +405,13 @@ class Segment:
         return None if linked else self.store.path.with_suffix(".walk")
 
     def _prepare_folder(self) -> None:
-        """A folder that we make keeps itself out of git."""
+        """A folder that is ours alone keeps itself out of git."""
         if isinstance(self.store, SqliteStore):
             folder = self.store.path.parent
             if folder == self.root / settings.INDEX_FOLDER and folder.is_symlink():
                 raise PathNotAllowed(f"{folder.name!r} is a link", hint="remove it, or use --index-dir DIR")
-            ours = not folder.exists() or folder.name == settings.INDEX_FOLDER
+            named_ours = folder.name == settings.INDEX_FOLDER
+            ours = named_ours or not folder.exists() or not any(folder.iterdir())
             make_folder(folder)
             ignore = folder / ".gitignore"
             if ours and not ignore.exists():

@@ -87,6 +87,7 @@ class SkipReason(StrEnum):
     BINARY = "binary"
     GENERATED = "generated"
     HIDDEN = "hidden"
+    IGNORED = "ignored"
     MINIFIED = "minified"
     SENSITIVE = "sensitive"
     SYMLINK = "symlink"

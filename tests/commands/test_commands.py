@@ -283,3 +283,51 @@ def test_a_sub_folder_is_a_segment_of_its_own(tmp_path: Path) -> None:
     root = git_repo(tmp_path, SHOP)
     found = answer(root / "src", "search", "basket setup", "-k", "50")
     assert {hit["path"] for hit in found["hits"]} <= {"basket.py", "money.py", "till.go"} and found["hits"]
+
+
+@pytest.mark.parametrize("in_git", [False, True])
+def test_what_ignore_files_leave_out_is_listed(tmp_path: Path, in_git: bool) -> None:
+    tree = {
+        **SHOP,
+        ".gitignore": "build/\n",
+        ".ignore": "*.log\n",
+        ".satchelignore": "drafts/\n",
+        "build/deep/a.py": "a = 1\n",
+        "src/b.log": "b\n",
+        "drafts/c.md": "# C\n",
+    }
+    root = git_repo(tmp_path, tree) if in_git else make_tree(tmp_path, tree)
+    answer(root, "index")
+    listed = {item["path"]: item["reason"] for item in answer(root, "status", "--skipped")["skipped"]}
+    assert {path for path, reason in listed.items() if reason == "ignored"} == {
+        "build",
+        "src/b.log",
+        "drafts",
+    }
+
+
+def test_a_file_that_defines_nothing_is_not_unknown(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, {"src/p.py": "print(1)\n"})
+    assert answer(root, "symbols", "src/p.py")["symbols"] == []
+    assert answer(root, "refs", "./src/p.py")["references"] == []
+    assert run_cli("symbols", "src/p.py", "--segment", root).stdout == b"src/p.py: no definitions\n"
+    assert run_cli("symbols", "src/q.py", "--segment", root).returncode == 3
+
+
+def test_a_pack_that_is_kept_in_the_tree_does_not_feed_on_itself(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, SHOP)
+    sizes = set()
+    for _ in range(3):
+        answer(root, "build", "--scope", "all", "--output", str(root / "pack.json"))
+        sizes.add((root / "pack.json").stat().st_size)
+    assert len(sizes) == 1
+    assert "pack.json" not in {hit["path"] for hit in answer(root, "search", "basket")["hits"]}
+    skipped = {item["path"]: item["detail"] for item in answer(root, "status", "--skipped")["skipped"]}
+    assert skipped["pack.json"] == "a context pack of Satchel"
+
+
+def test_an_empty_folder_that_is_given_for_the_index_is_kept_out_of_git(tmp_path: Path) -> None:
+    root = git_repo(tmp_path, SHOP)
+    (root / "kept").mkdir()
+    assert run_cli("index", "--segment", root, "--index-dir", root / "kept").returncode == 0
+    assert git(root, "status", "--porcelain") == ""

@@ -71,3 +71,20 @@ def test_titles_stay_on_their_line(tmp_path: Path) -> None:
 def test_an_empty_pack_gives_a_prompt(tmp_path: Path) -> None:
     prompt = build_prompt(memory_engine(tmp_path).pack_layers(), 500, chars4.count)
     assert (prompt.shown, prompt.summarised) == (0, 0) and "# Context of" in prompt.text
+
+
+def test_a_digest_that_is_too_long_is_shown_in_part_and_counted(pack: LayeredPack) -> None:
+    lines = [f"- {entry.doc}: {entry.summary}" for entry in pack.digest]
+    prompt = build_prompt(pack, 200, chars4.count)
+    assert 0 < sum(line in prompt.text for line in lines) == prompt.digests_shown < len(lines)
+    assert f"- … {prompt.digests_summarised} more documents\n" in prompt.text
+    assert prompt.digests_shown + prompt.digests_summarised == len(lines)
+    assert prompt.shown and chars4.count(prompt.text) <= 200
+
+
+def test_of_many_folders_the_largest_are_counted_by_name(tmp_path: Path) -> None:
+    many = {f"d{number:02}/{name}.md": "# A\n" for number in range(20) for name in "abc"[: 1 + number // 10]}
+    prompt = build_prompt(memory_engine(make_tree(tmp_path, many)).pack_layers(), 200, chars4.count)
+    *named, (rest, others) = re.findall(r"^- … (\d+) more entries in (.*)$", prompt.text, re.MULTILINE)
+    assert {number for number, _ in named} == {"2"} and others.endswith(" other folders")
+    assert sum(int(number) for number, _ in named) + int(rest) == prompt.summarised

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import SHOP, make_tree
+from builders import SHOP, make_tree, memory_engine
 
 from satchel import ChunkManager, ChunkSearchTool
 from satchel.errors import IndexMissing, InvalidRequest, ProjectNotFound
@@ -238,3 +238,12 @@ def test_the_tool_builds_its_index_by_itself(shop: Path, tmp_path: Path) -> None
     tool = ChunkSearchTool(ChunkManager(tmp_path / "chunks", tmp_path / "manifest.json"))
     assert "src/basket.py" in run(tool, query="Basket").output
     assert (tmp_path / "manifest.json").exists()
+
+
+def test_a_manifest_in_the_tree_is_not_indexed(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, SHOP)
+    manager = ChunkManager(chunks_dir=root / "store" / "chunks", manifest_path=root / "store" / "kept.json")
+    manager.ingest_directory(root)
+    manager.save_manifest()
+    engine = memory_engine(root)
+    assert not [record.path for record in engine.snapshot().files() if record.path.endswith("kept.json")]

@@ -31,6 +31,8 @@ class PromptResponse(msgspec.Struct, frozen=True):
     tokenizer: str
     shown: int
     summarised: int
+    digests_shown: int = 0
+    digests_summarised: int = 0
 
 
 def run(engine: Engine, request: PromptRequest) -> PromptResponse:
@@ -45,6 +47,8 @@ def run(engine: Engine, request: PromptRequest) -> PromptResponse:
         tokenizer=tokenizer.name,
         shown=prompt.shown,
         summarised=prompt.summarised,
+        digests_shown=prompt.digests_shown,
+        digests_summarised=prompt.digests_summarised,
     )
 
 

@@ -57,10 +57,11 @@ def run(engine: Engine, request: RefsRequest) -> RefsResponse:
     name = request.name.strip()
     if not name or request.limit < 1:
         raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel refs QuerySet")
-    name = engine.known_path(name) or name
+    path = engine.known_path(name)
+    name = path or name
     definitions = [item for item in engine.symbols(name) if item.path != name]
     found = engine.references(name, request.labels)
-    if not definitions and not found:
+    if not definitions and not found and not path:
         near = engine.near_symbols(name)
         hint = f"near names: {', '.join(near)}" if near else "search for it: satchel search"
         raise SymbolNotFound(f"nothing here defines or uses {name!r}", hint=hint, details={"near": near})

@@ -57,6 +57,8 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
             left_out = [record.skipped for record in snapshot.skipped()]
         except IndexProblem:  # it went away between the two looks; the state already says what is wrong
             pass
+    if request.skipped:
+        left_out = sorted([*left_out, *engine.ignored()], key=lambda item: item.path)
     return StatusResponse(
         root=str(engine.root),
         index=engine.store.location,

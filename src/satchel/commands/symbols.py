@@ -39,7 +39,7 @@ def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
         everything, total = engine.all_symbols(request.limit)
         return SymbolsResponse("", total, [symbol_item(item) for item in everything])
     found = engine.symbols(request.name.strip())
-    if not found:
+    if not found and not engine.known_path(request.name.strip()):
         near = engine.near_symbols(request.name.strip())
         hint = f"near names: {', '.join(near)}" if near else "search for it: satchel search"
         raise SymbolNotFound(f"nothing here is called {request.name!r}", hint=hint, details={"near": near})

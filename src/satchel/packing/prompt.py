@@ -10,40 +10,58 @@ from satchel.errors import InvalidBudget
 from satchel.packing.digest import score_chunk
 from satchel.packing.layers import IndexEntry, LayeredPack
 
+_MOST_FOLDERS = 12  # that are counted one by one; each takes a line that an entry could have
 _HOW = "Fetch the exact text of an entry by its id: satchel get ID (or the tool `get`). Cite ids in answers."
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The rendered block, how many index entries it shows and how many it only counts."""
+    """The rendered block, how many index entries and digest lines it shows and how many it only counts."""
 
     text: str
     shown: int
     summarised: int
+    digests_shown: int
+    digests_summarised: int
 
 
 def build_prompt(pack: LayeredPack, budget: int, count: Callable[[str], int]) -> Prompt:
-    """As much of the index as fits; what does not is counted per folder, never dropped silently."""
+    """The digest, or of one that is too long as much as half of the budget holds, and of the index as much
+    as fits; what does not is counted, that of the index per folder, never dropped silently."""
     ranked = sorted(
         range(len(pack.index)), key=lambda position: (-_relevance(pack.index[position]), position)
     )
-    low, high = 0, len(ranked)
-    least = _render(pack, set(), with_digest=False)
+    nearest = sorted(
+        range(len(pack.digest)), key=lambda position: (pack.digest[position].doc.count("/"), position)
+    )
+
+    folders = 0
+
+    def text(digests: int, entries: int) -> str:
+        return _render(pack, set(nearest[:digests]), set(ranked[:entries]), folders)
+
+    least = text(0, 0)
     if count(least) > budget:
         raise InvalidBudget(
             f"the budget is {budget} tokens, the shortest prompt for {pack.segment} takes {count(least)}",
             hint=f"use --budget-tokens {count(least)} or more",
             details={"min_tokens": count(least)},
         )
-    with_digest = count(_render(pack, set(), with_digest=True)) <= budget
+    folders = _most(_MOST_FOLDERS, lambda number: count(_render(pack, set(), set(), number)) <= budget // 3)
+    digests = len(nearest)
+    if count(text(digests, 0)) > budget:
+        digests = _most(digests, lambda number: count(text(number, 0)) <= budget // 2)
+    entries = _most(len(ranked), lambda number: count(text(digests, number)) <= budget)
+    return Prompt(text(digests, entries), entries, len(ranked) - entries, digests, len(nearest) - digests)
+
+
+def _most(limit: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to a limit that fits; 0 if none does."""
+    low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
-        if count(_render(pack, set(ranked[:middle]), with_digest)) <= budget:
-            low = middle
-        else:
-            high = middle - 1
-    text = _render(pack, set(ranked[:low]), with_digest)
-    return Prompt(text, low, len(ranked) - low)
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def _relevance(entry: IndexEntry) -> int:
@@ -51,14 +69,15 @@ def _relevance(entry: IndexEntry) -> int:
     return score_chunk(title, entry.heading_level, entry.preview)
 
 
-def _render(pack: LayeredPack, shown: set[int], with_digest: bool) -> str:
-    rows = [f"# Context of {pack.segment}", "", _HOW, ""]
-    if with_digest:
-        rows += ["## Digest", *(f"- {entry.doc}: {entry.summary}" for entry in pack.digest), ""]
-    rows.append("## Index")
-    rows += [_index_line(entry) for position, entry in enumerate(pack.index) if position in shown]
-    hidden = [entry for position, entry in enumerate(pack.index) if position not in shown]
-    rows += _counts(hidden)
+def _render(pack: LayeredPack, digests: set[int], entries: set[int], folders: int) -> str:
+    rows = [f"# Context of {pack.segment}", "", _HOW, "", "## Digest"]
+    told = (entry for position, entry in enumerate(pack.digest) if position in digests)
+    rows += [f"- {entry.doc}: {entry.summary}" for entry in told]
+    if len(digests) < len(pack.digest):
+        rows.append(f"- … {len(pack.digest) - len(digests)} more documents")
+    rows += ["", "## Index"]
+    rows += [_index_line(entry) for position, entry in enumerate(pack.index) if position in entries]
+    rows += _counts([entry for position, entry in enumerate(pack.index) if position not in entries], folders)
     return "\n".join(rows) + "\n"
 
 
@@ -67,11 +86,14 @@ def _index_line(entry: IndexEntry) -> str:
     return f"- {entry.id} · {title} · ~{entry.token_est}"
 
 
-def _counts(hidden: Sequence[IndexEntry]) -> list[str]:
-    """One line per top folder, or one for all when even those would be many."""
+def _counts(hidden: Sequence[IndexEntry], most: int) -> list[str]:
+    """One line for each of so many top folders, those that hold most, and one for the others."""
     folders = Counter(
         entry.source_path.partition("/")[0] if "/" in entry.source_path else "." for entry in hidden
     )
-    if len(folders) > 12:
-        return [f"- … {len(hidden)} more entries in {len(folders)} folders: satchel search finds them"]
-    return [f"- … {number} more entries in {folder}/" for folder, number in sorted(folders.items())]
+    largest = sorted(folders.items(), key=lambda item: (-item[1], item[0]))
+    rows = [f"- … {number} more entries in {folder}/" for folder, number in sorted(largest[:most])]
+    if rest := largest[most:]:
+        others = f"{len(rest)} other folder{'' if len(rest) == 1 else 's'}" if rows else "all folders"
+        rows.append(f"- … {sum(number for _, number in rest)} more entries in {others}")
+    return rows

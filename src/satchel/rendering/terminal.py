@@ -192,6 +192,8 @@ def _symbols(response: SymbolsResponse, style: Style) -> str:
         rows += [f"    {one_line(text)}" for text in (item.signature, style.dim(one_line(item.doc))) if text]
     if response.total > len(response.symbols):
         rows.append(f"{response.total - len(response.symbols)} more: raise --limit")
+    if not rows:
+        rows.append(f"{one_line(response.name) or 'this project'}: no definitions")
     return "\n".join(rows) + "\n"
 
 

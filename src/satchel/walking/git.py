@@ -93,6 +93,12 @@ def list_work_tree(root: Path, only: Sequence[str] = (), place: Place | None = N
     return paths
 
 
+def list_ignored(root: Path) -> list[str]:
+    """What the ignore files of git leave out, a folder of it as one path with a slash at its end."""
+    flags = ["--others", "--ignored", "--exclude-standard", "--directory"]
+    return _paths(run_git(root, ["ls-files", "-z", *flags]))
+
+
 def resolve_ref(root: Path, ref: str) -> str:
     """The commit id that a ref names."""
     if not ref or ref.startswith("-") or _IN_NO_REF.search(ref):

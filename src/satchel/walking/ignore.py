@@ -23,6 +23,7 @@ _ANY_FOLDER = "(?P<ps_d>/)"  # the pattern `*/` as pathspec compiles it; its fir
 
 Load = Callable[[str, str], bytes | None]
 """(folder, name) → the bytes of that ignore file, None if there is none."""
+MakeRules = Callable[..., "IgnoreRules"]
 
 
 class _Patterns:
@@ -118,6 +119,29 @@ class IgnoreRules:
         own = ((len(folder) + 1 if folder else 0, _Patterns(lines)),) if lines else ()
         self._chains[folder] = own + above
         return own + above
+
+
+class NotingRules(IgnoreRules):
+    """The same, for whoever asks what is left out: every entry that a rule speaks against is in `noted`."""
+
+    noted: set[str]
+
+    def ignores(self, folder: str, entry: str) -> bool:
+        decided = super().ignores(folder, entry)
+        if decided:
+            self.noted.add(entry)
+        return decided
+
+    @classmethod
+    def noting(cls, noted: set[str]) -> MakeRules:
+        """Makes rules that share one note."""
+
+        def make(names: tuple[str, ...], load: Load, first: Sequence[str] = ()) -> IgnoreRules:
+            rules = cls(names, load, first)
+            rules.noted = noted
+            return rules
+
+        return make
 
 
 def ignore_lines(data: bytes | None) -> list[str]:

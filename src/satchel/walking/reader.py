@@ -10,6 +10,7 @@ from satchel.types import Skipped, SkipReason, Source
 from satchel.walking.encodings import decode
 from satchel.walking.generated import generated
 from satchel.walking.machine_made import left_out_by_name, minified
+from satchel.walking.own_output import own_output
 from satchel.walking.redaction import redact
 from satchel.walking.selection import too_large
 
@@ -33,6 +34,8 @@ def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) ->
     if (detail := minified(path, text, language)) is not None:
         return Skipped(path, SkipReason.MINIFIED, detail)
     if not options.include_generated and (detail := generated(path, text, language)) is not None:
+        return Skipped(path, SkipReason.GENERATED, detail)
+    if (detail := own_output(text, language)) is not None:
         return Skipped(path, SkipReason.GENERATED, detail)
     clean = redact(text)
     return Source(path, clean.text, language, encoding, hash_bytes(data), len(data), clean.lines)

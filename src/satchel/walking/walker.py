@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from satchel.errors import ProjectNotFound, SatchelError
 from satchel.plugins import late
-from satchel.settings import WalkOptions
+from satchel.settings import INDEX_FOLDER, WalkOptions
 from satchel.types import Skipped, SkipReason, Walk
 from satchel.walking import footprint
 from satchel.walking.paths import check_relative, open_inside, os_path
@@ -87,6 +88,19 @@ class WorkTree:
         self._head: str | None = None  # as the last walk found it; None before the first one
 
     def entries(self) -> Walk:
+        return self._walk(ignore.IgnoreRules)
+
+    def ignored(self) -> list[Skipped]:
+        """What ignore files leave out, folders as one: a walk passes these by without a word."""
+        noted: set[str] = set()
+        self._walk(ignore.NotingRules.noting(noted))
+        if in_repository(self.root):
+            with suppress(git_command.GitUnusable):
+                noted.update(git.list_ignored(self.root))
+        paths = (path.rstrip("/") for path in noted if path.partition("/")[0] != INDEX_FOLDER)
+        return [Skipped(selection.printable(path), SkipReason.IGNORED) for path in sorted(paths)]
+
+    def _walk(self, make_rules: ignore.MakeRules) -> Walk:
         self._walked_ns = time.time_ns()
         chosen = selection.Selection(self.options)
         names: dict[str, set[str]] = {}
@@ -94,7 +108,7 @@ class WorkTree:
         def load(folder: str, name: str) -> bytes | None:
             return self._load(folder, name) if name in names.get(folder, (name,)) else None
 
-        own = own_rules(load, self.options)
+        own = own_rules(load, self.options, make_rules)
         notes: tuple[str, ...] = ()
         paths: list[str] | None = None
         repository = in_repository(self.root)
@@ -107,7 +121,7 @@ class WorkTree:
             except git_command.GitUnusable as problem:
                 notes = (f"{problem.message}; the folder was walked without git",)
         if paths is None:
-            theirs = ignore.IgnoreRules(ignore.GIT_NAMES, load, self._excluded())
+            theirs = make_rules(ignore.GIT_NAMES, load, self._excluded())
             plain.walk_plain(self.root, [theirs, *own], chosen, names)
         else:
             listed.select_listed(self.root, paths, any_of(own), chosen)
@@ -179,11 +193,14 @@ class WorkTree:
             return None
 
 
-def own_rules(load: Load, options: WalkOptions) -> list[IgnoreRules]:
+def own_rules(
+    load: Load, options: WalkOptions, make_rules: ignore.MakeRules | None = None
+) -> list[IgnoreRules]:
     """`.ignore` and `.satchelignore`; what the caller adds cannot be taken in again by a file."""
-    rules = [ignore.IgnoreRules(ignore.OWN_NAMES, load)]
+    make_rules = make_rules or ignore.IgnoreRules
+    rules = [make_rules(ignore.OWN_NAMES, load)]
     if options.extra_ignores:
-        rules.append(ignore.IgnoreRules((), load, options.extra_ignores))
+        rules.append(make_rules((), load, options.extra_ignores))
     return rules
 
 
