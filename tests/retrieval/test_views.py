@@ -85,3 +85,9 @@ def test_every_view_weighs_every_term() -> None:
 def test_the_end_of_a_very_long_text_is_left_out() -> None:
     text = "Till\n\n" + "".join(f"word{number} " for number in range(20_000))
     assert len(look(question.read(text)).terms) < 5_000
+
+
+def test_who_asks_how_something_works_does_not_ask_for_workers() -> None:
+    assert set(weights("how does the till work", View.TITLE)) == {"till"}
+    assert set(weights("How tills work and close", View.TITLE)) == {"till", "close"}
+    assert "work" in weights("the work queue of the till", View.TITLE)

@@ -104,6 +104,8 @@ STOP_WORDS = frozenset(
     ]
 )
 
+_HOW_IT_WORKS = frozenset({"work", "works"})  # who asks how something works does not ask for workers
+
 
 class View(StrEnum):
     """One way to look at the question."""
@@ -170,9 +172,10 @@ def _grid(value: float) -> float:
 
 def _telling(text: str) -> Iterator[str]:
     """The words of a text as written, without stop words (`IN` and `FOR` are names of something)."""
+    unsaid = STOP_WORDS | _HOW_IT_WORKS if text.lstrip()[:4].lower() == "how " else STOP_WORDS
     for token in tokens(text):
         lower = token.lower()
-        if lower not in STOP_WORDS or token not in (lower, lower.capitalize()):
+        if lower not in unsaid or token not in (lower, lower.capitalize()):
             yield token
 
 
