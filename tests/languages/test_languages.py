@@ -62,6 +62,22 @@ def test_every_line_is_in_exactly_one_exact_chunk(path: Path, line_end: str) -> 
     assert max(covered) == 1
 
 
+@pytest.mark.parametrize("line_end", ["\r\n", "\r"])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_line_end_gives_the_same_symbols_and_references(path: Path, line_end: str) -> None:
+    text = sample_text(path)
+    language = detect(path.name, text.split("\n", 1)[0])
+    found, expected = (parse_source(each, language) for each in (text.replace("\n", line_end), text))
+    assert (found.symbols, found.references) == (expected.symbols, expected.references)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_lone_carriage_return_cuts_the_same_chunks_as_a_line_feed(path: Path) -> None:
+    text = sample_text(path)
+    language = detect(path.name, text.split("\n", 1)[0])
+    assert outline(parse_source(text.replace("\n", "\r"), language)) == outline(parse_source(text, language))
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_file_cut_off_anywhere_loses_no_text(path: Path) -> None:
     text = sample_text(path)

@@ -18,6 +18,7 @@ from itertools import accumulate
 from satchel import languages
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.layout import Block, lay_out
+from satchel.chunking.readable import readable
 from satchel.languages.language import Language
 from satchel.lines import split_lines
 from satchel.types import ChunkKind, Label, Parsed, Reference, Symbol
@@ -167,11 +168,13 @@ def parse(text: str, name: str) -> Parsed:
     """The chunks, symbols and references of one file."""
     language = languages.get(name)
     blanked, tokens = _patterns(name)
-    code = blanked.sub(lambda match: _NOT_LINE_END.sub(" ", match[0]), text)
-    scan = _Scan(text, code, language)
+    lines = split_lines(text)
+    read = readable(text)
+    code = blanked.sub(lambda match: _NOT_LINE_END.sub(" ", match[0]), read)
+    scan = _Scan(read, code, language)
     scan.run(tokens)
     return Parsed(
-        chunks=tuple(lay_out(scan.lines, scan.roots, language.module_kind)),
+        chunks=tuple(lay_out(lines, scan.roots, language.module_kind)),
         symbols=tuple(symbol for _, symbol in sorted(scan.symbols, key=lambda pair: pair[0])),
         references=tuple(sorted(set(_references(scan)), key=lambda item: (item.line, item.label, item.name))),
         comments=tuple(_comments(scan)),

@@ -12,7 +12,6 @@ from operator import itemgetter
 import tree_sitter
 
 from satchel.languages.language import Language
-from satchel.lines import split_lines
 from satchel.types import ChunkKind, Label, Reference
 
 _DOC_LIMIT = 300  # characters; the first paragraph of almost every docstring fits
@@ -27,7 +26,6 @@ _REFERENCE_CAPTURES = {f"reference.{label}": label for label in Label}
 _MARKUP = re.compile(r"</?[A-Za-z][^>]{0,80}>")  # <summary>, <p>
 _PARAMETERS = re.compile(r"^\s*(?:[*/#!;-]+\s*)?(?:[@\\](?:param|return|throws|arg)|:param|<param|<returns)")
 _WORD_BYTE = re.compile(rb"\w")
-_LONE_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
 
 
 @dataclass(slots=True)
@@ -53,37 +51,21 @@ class Definition:
 
 
 class LineMap:
-    """Byte positions → line numbers, as citations count lines (tree-sitter counts \\n alone)."""
+    """Nodes → line numbers, in a text whose lines all end with \\n: tree-sitter counts no other line ends."""
 
-    def __init__(self, text: str, data: bytes) -> None:
-        self.lines = split_lines(text)
+    def __init__(self, lines: Sequence[str], data: bytes) -> None:
+        self.lines = lines
         self._data = data
-        self._starts: list[int] | None = None
-        if "\r" in text and _LONE_CARRIAGE_RETURN.search(text):
-            self._starts = [0]
-            for line in self.lines:
-                self._starts.append(self._starts[-1] + len(line.encode("utf-8", "surrogatepass")))
 
     def first(self, node: tree_sitter.Node) -> int:
-        if self._starts is None:
-            return node.start_point[0] + 1
-        return bisect_right(self._starts, node.start_byte)
-
-    def firsts(self, nodes: Sequence[tree_sitter.Node]) -> list[int]:
-        """`first` of many nodes, at half the price of asking for each."""
-        if self._starts is None:
-            return [node.start_point[0] + 1 for node in nodes]
-        return list(map(self.first, nodes))
+        return node.start_point[0] + 1
 
     def last(self, node: tree_sitter.Node) -> int:
         """The line of the node's last character; a node may end behind its final line end, or in the
         white space before what follows it."""
-        if self._starts is None:
-            row, column = node.end_point
-            inside = column and self._data[node.end_byte - column : node.end_byte].strip()
-            return max(row + 1 if inside else row, node.start_point[0] + 1)
-        end = node.start_byte + len(self._data[node.start_byte : node.end_byte].rstrip())
-        return bisect_right(self._starts, max(end - 1, node.start_byte))
+        row, column = node.end_point
+        inside = column and self._data[node.end_byte - column : node.end_byte].strip()
+        return max(row + 1 if inside else row, node.start_point[0] + 1)
 
     def depth(self, number: int) -> int:
         """How far a line is indented."""
@@ -162,8 +144,8 @@ def collect(
     found = {(line, label, name) for name, label, line in findings.references}
     for label, nodes in uses.items():
         found |= {
-            (line, label, data[node.start_byte : node.end_byte].decode("utf-8", "replace"))
-            for node, line in zip(nodes, line_map.firsts(nodes), strict=True)
+            (node.start_point[0] + 1, label, data[node.start_byte : node.end_byte].decode("utf-8", "replace"))
+            for node in nodes
             if node.start_byte not in findings.names  # the name of a definition is no use
         }
     findings.references = [Reference(name, label, line) for line, label, name in sorted(found)]

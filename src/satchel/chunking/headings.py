@@ -15,13 +15,13 @@ from satchel.chunking.chunker import Chunker
 from satchel.chunking.markdown_blocks import BlockScanner
 from satchel.chunking.markdown_leaves import RawHeading
 from satchel.chunking.markdown_links import find_links
+from satchel.chunking.readable import readable
 from satchel.chunking.section_parts import Page, section_parts
 from satchel.lines import split_lines
 from satchel.types import Chunk, ChunkKind, Parsed, Symbol
 
 MAX_CHARS = 6000  # a longer section is cut into parts
 INTRO = "INTRO"
-_BYTE_ORDER_MARK = "\ufeff"
 _TITLE_SEPARATOR = " > "
 # A first line of dashes is also a thematic break: only a block whose first entry is a key is metadata.
 _YAML = re.compile(
@@ -76,10 +76,8 @@ def chunk_markdown(text: str, max_chars: int = MAX_CHARS) -> Parsed:
 
 
 def _plain(text: str) -> str:
-    """The text with \\n for every line end and without a byte order mark: the same lines, easier to match."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.removeprefix(_BYTE_ORDER_MARK)
+    """The text as parsers read it and without a byte order mark: the same lines, easier to match."""
+    return readable(text).removeprefix("\ufeff")
 
 
 def _scan(text: str) -> BlockScanner:

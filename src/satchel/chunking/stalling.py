@@ -26,7 +26,7 @@ def would_stall(data: bytes, parser: tree_sitter.Parser) -> bool:
     """Whether long runs of lines in a file are errors to its parser."""
     if len(data.translate(None, _NO_OPENER)) + data.count(b"->") < LONGEST_TRUSTED:
         return False
-    copy, tried = _shortened(data if b"\n" in data else data.replace(b"\r", b"\n"))
+    copy, tried = _shortened(data)
     if not tried:
         return False
     root = parser.parse(copy).root_node

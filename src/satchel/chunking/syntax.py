@@ -18,8 +18,10 @@ from satchel.chunking.depth import is_too_deep
 from satchel.chunking.findings import Definition, Findings, LineMap, collect, first_paragraph
 from satchel.chunking.grammar import grammar
 from satchel.chunking.layout import Block, lay_out
+from satchel.chunking.readable import readable
 from satchel.chunking.stalling import would_stall
 from satchel.languages.language import Language
+from satchel.lines import split_lines
 from satchel.types import ChunkKind, Parsed, Symbol
 
 _TYPE_KINDS = frozenset(
@@ -36,18 +38,19 @@ _ATTRIBUTE_MARKS = b"@[#"  # how an attribute inside a definition's node starts
 def parse(text: str, name: str) -> Parsed:
     """The chunks, symbols and references of one file."""
     language = languages.get(name)
-    data = text.encode("utf-8", "surrogatepass")
+    read = readable(text)
+    data = read.encode("utf-8", "surrogatepass")
     if is_too_deep(data):
         return windows.parse(text, name)
     parser, query = grammar(name)
     if would_stall(data, parser):
         return windows.parse(text, name)
-    line_map = LineMap(text, data)
+    line_map = LineMap(split_lines(read), data)
     tree = parser.parse(data)
     findings = collect(tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language)
     roots = _nest(findings, line_map, language)
     blocks = [_block(definition) for definition in roots]
-    chunks = lay_out(line_map.lines, blocks, language.module_kind)
+    chunks = lay_out(split_lines(text), blocks, language.module_kind)
     comments = {number for first, last in findings.comments for number in range(first, last + 1)}
     symbols: list[Symbol] = []
     _collect_symbols(roots, data, line_map, comments, symbols)
