@@ -160,6 +160,7 @@ def test_a_thematic_break_at_the_top_is_no_front_matter(text: str) -> None:
 
 def test_a_byte_order_mark_does_not_hide_the_first_heading() -> None:
     assert headings_of("\ufeff# A\n") == [[1, 1, "A", ["A"]]]
+    assert chunk_markdown("\ufeff# A\n").symbols[0].signature == "# A"
 
 
 def test_preamble_and_sections_become_chunks_without_outer_blank_lines() -> None:

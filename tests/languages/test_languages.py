@@ -79,6 +79,15 @@ def test_a_lone_carriage_return_cuts_the_same_chunks_as_a_line_feed(path: Path) 
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_byte_order_mark_changes_no_outline(path: Path) -> None:
+    text = sample_text(path)
+    language = detect(path.name, text.split("\n", 1)[0])
+    marked = parse_source("\ufeff" + text, language)
+    assert outline(marked) == outline(parse_source(text, language))
+    assert marked.chunks[0].text.startswith("\ufeff")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_file_cut_off_anywhere_loses_no_text(path: Path) -> None:
     text = sample_text(path)
     language = detect(path.name, text.split("\n", 1)[0])
@@ -105,3 +114,19 @@ def test_a_namespace_names_what_it_holds_with_braces_and_without(
     language: str, text: str, names: list[str]
 ) -> None:
     assert [symbol.qualified_name for symbol in parse_source(text, language).symbols] == names
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("typescript", "/** Adds. */\nexport function add() {}\n"),
+        ("ruby", "# Adds.\ndef add\nend\n"),
+        ("bash", "# Adds.\nadd() { :; }\n"),
+        ("sql", "-- Adds.\nCREATE TABLE add (id INTEGER);\n"),
+        ("css", "/* Adds. */\n.add { color: red; }\n"),
+    ],
+)
+def test_a_comment_behind_a_byte_order_mark_belongs_to_what_it_precedes(language: str, text: str) -> None:
+    parsed = parse_source("\ufeff" + text, language)
+    assert [(chunk.start_line, chunk.end_line) for chunk in parsed.chunks] == [(1, text.count("\n"))]
+    assert parsed.symbols[0].doc == "Adds."

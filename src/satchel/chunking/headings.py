@@ -55,7 +55,7 @@ def find_headings(text: str) -> list[Heading]:
 
 def front_matter_end(text: str) -> int:
     """How many lines of metadata (`---` YAML or `+++` TOML) the document starts with."""
-    plain = _plain(text)
+    plain = readable(text)
     found = _YAML.match(plain) or _TOML.match(plain)
     return len(split_lines(found[0])) if found else 0
 
@@ -71,17 +71,12 @@ def chunk_markdown(text: str, max_chars: int = MAX_CHARS) -> Parsed:
     symbols = []
     for heading, end in zip(headings, ends[1:], strict=True):
         chunks += _section(page, text, heading, end, max_chars)
-        symbols.append(_symbol(heading, lines[heading.line - 1].strip(), chunks[-1].end_line))
+        symbols.append(_symbol(heading, scan.lines[heading.line - 1].strip(), chunks[-1].end_line))
     return Parsed(tuple(chunks), tuple(symbols), tuple(find_links(scan.lines, scan.fences)))
 
 
-def _plain(text: str) -> str:
-    """The text as parsers read it and without a byte order mark: the same lines, easier to match."""
-    return readable(text).removeprefix("\ufeff")
-
-
 def _scan(text: str) -> BlockScanner:
-    plain = _plain(text)
+    plain = readable(text)
     return BlockScanner(plain, front_matter_end(plain))
 
 

@@ -24,6 +24,7 @@ from satchel.chunking.chunker import Chunker
 from satchel.chunking.grammar import grammar
 from satchel.chunking.headings import Heading, chunk_markdown, find_headings
 from satchel.chunking.layout import Block, lay_out
+from satchel.chunking.readable import readable
 from satchel.lines import split_lines
 from satchel.types import ChunkKind, Parsed, Reference, Symbol
 
@@ -94,7 +95,7 @@ def render_cells(text: str) -> str:
 
 def _load(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(readable(text))  # the decoder refuses a byte order mark
     except (ValueError, RecursionError):
         return None
 
