@@ -88,6 +88,15 @@ def test_a_byte_order_mark_changes_no_outline(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_file_without_a_final_line_end_has_the_same_outline(path: Path) -> None:
+    text = sample_text(path).rstrip("\n")
+    language = detect(path.name, text.split("\n", 1)[0])
+    found = parse_source(text, language)
+    assert outline(found) == outline(parse_source(text + "\n", language))
+    assert found.chunks[-1].text.endswith(text[-1])
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_file_cut_off_anywhere_loses_no_text(path: Path) -> None:
     text = sample_text(path)
     language = detect(path.name, text.split("\n", 1)[0])
@@ -130,3 +139,8 @@ def test_a_comment_behind_a_byte_order_mark_belongs_to_what_it_precedes(language
     parsed = parse_source("\ufeff" + text, language)
     assert [(chunk.start_line, chunk.end_line) for chunk in parsed.chunks] == [(1, text.count("\n"))]
     assert parsed.symbols[0].doc == "Adds."
+
+
+def test_the_only_line_of_a_recipe_belongs_to_it_without_a_line_end() -> None:
+    chunks = parse_source("all:\n\techo a", "makefile").chunks
+    assert [(chunk.start_line, chunk.end_line) for chunk in chunks] == [(1, 2)]

@@ -39,6 +39,8 @@ def parse(text: str, name: str) -> Parsed:
     """The chunks, symbols and references of one file."""
     language = languages.get(name)
     read = readable(text)
+    if read and not read.endswith("\n"):
+        read += "\n"  # the Makefile grammar leaves the only line of a recipe out without it
     data = read.encode("utf-8", "surrogatepass")
     if is_too_deep(data):
         return windows.parse(text, name)
