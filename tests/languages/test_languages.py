@@ -144,3 +144,18 @@ def test_a_comment_behind_a_byte_order_mark_belongs_to_what_it_precedes(language
 def test_the_only_line_of_a_recipe_belongs_to_it_without_a_line_end() -> None:
     chunks = parse_source("all:\n\techo a", "makefile").chunks
     assert [(chunk.start_line, chunk.end_line) for chunk in chunks] == [(1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("interface I { fun z() }\n", "interface"),
+        ("fun interface I { fun z() }\n", "interface"),
+        ("sealed interface I { val a: Int }\n", "interface"),
+        ("class I { val a = 1 }\n", "class"),
+        ("enum class I { A, B }\n", "enum"),
+        ("@A private enum class I(val x: Int) { A(1); fun z() {} }\n", "enum"),
+    ],
+)
+def test_a_kotlin_type_on_one_line_is_of_the_kind_that_its_word_says(text: str, kind: str) -> None:
+    assert parse_source(text, "kotlin").symbols[0].kind == kind

@@ -3,7 +3,8 @@
 from satchel.languages.language import Language
 
 # The grammar has one node for classes, interfaces and enums, and names none of their bodies: the
-# patterns for classes spell out how a class that is no enum may end.
+# patterns for classes spell out how a class may end. It takes any body on one line for that of an enum:
+# only the word makes one, and its pattern stands first, for the first that names a node counts.
 LANGUAGE = Language(
     name="kotlin",
     suffixes=(".kt", ".kts"),
@@ -11,13 +12,16 @@ LANGUAGE = Language(
     grammar="tree_sitter_kotlin",
     line_comment="//",
     query="""
-(class_declaration "class" name: (identifier) @name (class_body) @body .) @definition.class
+(class_declaration (modifiers (class_modifier "enum")) name: (identifier) @name (enum_class_body) @body)
+  @definition.enum
+(class_declaration "class" name: (identifier) @name [(class_body) (enum_class_body)] @body .)
+  @definition.class
 (class_declaration "class" name: (identifier) @name .) @definition.class
 (class_declaration "class" name: (identifier) @name
   [(primary_constructor) (delegation_specifiers) (type_parameters) (type_constraints)] @signature .)
   @definition.class
-(class_declaration name: (identifier) @name (enum_class_body) @body) @definition.enum
-(class_declaration "interface" name: (identifier) @name (class_body)? @body) @definition.interface
+(class_declaration "interface" name: (identifier) @name [(class_body) (enum_class_body)]? @body)
+  @definition.interface
 (object_declaration name: (identifier) @name (class_body)? @body) @definition.class
 (type_alias type: (identifier) @name) @definition.const
 (function_declaration
