@@ -38,6 +38,11 @@ def test_the_two_best_chunks_are_chosen_best_first() -> None:
     assert [chunk.title_path[0] for chunk in choose(chunks)] == ["Usage", "Core rules"]
 
 
+def test_a_title_over_several_lines_is_one_line_of_the_summary() -> None:
+    chosen = [Scored("doc:1", ("Multi line\nsetext  title", "B"), 2, "")]
+    assert summary(chosen) == "Multi line setext title → B"
+
+
 def test_equal_scores_keep_the_order_of_the_document() -> None:
     assert [chunk.id for chunk in choose([scored("B", number=1), scored("A", number=2)])] == [
         "doc:1",

@@ -62,8 +62,11 @@ def choose(chunks: Sequence[Scored]) -> list[Scored]:
 
 
 def summary(chosen: Sequence[Scored]) -> str:
-    """`A → B | A → C`."""
-    return " | ".join(" → ".join(chunk.title_path) or "Introduction" for chunk in chosen)
+    """`A → B | A → C`, on one line: a title over several lines of its document is one here."""
+    return " | ".join(
+        " → ".join(_WHITE_SPACE.sub(" ", title) for title in chunk.title_path) or "Introduction"
+        for chunk in chosen
+    )
 
 
 def preview(text: str, max_chars: int = _PREVIEW_CHARS) -> str:
