@@ -143,7 +143,22 @@ def test_a_line_ends_at_line_ends_only(character: str) -> None:
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize("matter", ["---\n# note\ntitle: x\n---\n", "+++\n# note\ntitle = 'x'\n\n[a]\n+++\n"])
+@pytest.mark.parametrize(
+    "matter",
+    [
+        "---\n# note\ntitle: x\n---\n",
+        "---\n\ntitle: x\nb: c\n---\n",
+        "---\n# note\n\n# note\ntitle: x\n\ntags:\n- a\n  b: c\n...\n",
+        "---\n$schema: x\n---\n",
+        "---\n\n$schema: x\n---\n",
+        '---\n"a: b" : x\n---\n',
+        "---\n'a': x\n---\n",
+        '---\n{"title": "x"}\n---\n',
+        '---\n{\n  "title": "x"\n}\n---\n',
+        "---\n\n{title: x,\n  b: c\n}\n---\n",
+        "+++\n# note\ntitle = 'x'\n\n[a]\n+++\n",
+    ],
+)
 def test_front_matter_is_introduction_and_never_a_heading(mark: str, matter: str) -> None:
     parsed = chunk_markdown(f"{mark}{matter}\n# A\n")
     assert [chunk.title_path for chunk in parsed.chunks] == [("INTRO",), ("A",)]
@@ -151,11 +166,25 @@ def test_front_matter_is_introduction_and_never_a_heading(mark: str, matter: str
 
 
 @pytest.mark.parametrize(
-    "text", ["---\n\n# A\n\nNote: x\n\n---\n", "---\nkey: x\n# A\n", "\n---\nk: x\n# A\n---\n"]
+    "text",
+    [
+        "---\n\n# A\n\nNote: x\n\n---\n",
+        "---\n\n# A\n\nNote: x\n---\n",
+        "---\nkey: x\n# A\n",
+        "\n---\nk: x\n# A\n---\n",
+        "---\n\nA\n---\n",
+        "---\n\nNote: x\n\nA\n---\n",
+        "---\n\nNote: x\n\n---\n\n# A\n---\n",
+        "---\n{% note: x %}\n\nA\n---\n",
+    ],
 )
 def test_a_thematic_break_at_the_top_is_no_front_matter(text: str) -> None:
     assert front_matter_end(text) == 0
     assert [found.title for found in find_headings(text)][:1] == ["A"]
+
+
+def test_prose_with_a_colon_between_a_thematic_break_and_its_underline_is_a_heading() -> None:
+    assert find_headings("---\n\nNote: x\nand more\n---\n")[0].title == "Note: x\nand more"
 
 
 def test_a_byte_order_mark_does_not_hide_the_first_heading() -> None:

@@ -23,10 +23,18 @@ from satchel.types import Chunk, ChunkKind, Parsed, Symbol
 MAX_CHARS = 6000  # a longer section is cut into parts
 INTRO = "INTRO"
 _TITLE_SEPARATOR = " > "
-# A first line of dashes is also a thematic break: only a block whose first entry is a key is metadata.
+# A first line of dashes is also a thematic break: only a block whose first entry is a key is metadata. Behind
+# a blank line that entry may be prose: then every line has to be YAML, up to a closing line right below it.
+_YAML_STRING = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_YAML_COMMENTS = r"(?:[ \t]*#[^\n]*\n)*+"
+_YAML_ENTRY = (
+    rf"(?:(?:{_YAML_STRING}[ \t]*+|[\w$][^\n:]*+):(?=[ \t\n])|\{{\s*+(?:{_YAML_STRING}|[\w$-]++)\s*+:)"
+)
+_YAML_LINE = rf"(?:(?:{_YAML_STRING}[ \t]*+|[\w$.-]++):(?=[ \t\n])|- |[ \t#{{}}\]]|(?=\n))[^\n]*\n"
+_YAML_END = r"(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
 _YAML = re.compile(
-    r"---[ \t]*\n(?:[ \t]*#[^\n]*\n)*+[\w\"'][^\n:]*+:(?:[ \t][^\n]*)?\n"
-    r"(?:[^\n]*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
+    rf"---[ \t]*\n{_YAML_COMMENTS}(?:{_YAML_ENTRY}(?:[^\n]*\n)+?"
+    rf"|(?:[ \t]*\n)++{_YAML_COMMENTS}(?={_YAML_ENTRY})(?:{_YAML_LINE})+?(?<!\n\n)){_YAML_END}"
 )
 _TOML = re.compile(
     r"\+\+\+[ \t]*\n(?:[ \t]*(?:#[^\n]*)?\n)*+[ \t]*(?:\[|[\w\"'.-]+[ \t]*=)[^\n]*\n"
