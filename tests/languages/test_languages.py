@@ -159,3 +159,24 @@ def test_the_only_line_of_a_recipe_belongs_to_it_without_a_line_end() -> None:
 )
 def test_a_kotlin_type_on_one_line_is_of_the_kind_that_its_word_says(text: str, kind: str) -> None:
     assert parse_source(text, "kotlin").symbols[0].kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("NS_BEGIN\nclass Foo {\n  void bar() {}\n};\nNS_END\n", ["Foo", "Foo.bar"]),
+        ("template <class T>\nclass ABSL_OWNER Foo {\n  void bar() {}\n};\n", ["Foo", "Foo.bar"]),
+        ('struct OLD_ONE("x") API_ONE Foo final : Base {\n  void bar() {}\n};\n', ["Foo", "Foo.bar"]),
+        ("class FOO_BAR final {\n  void bar() {}\n};\n", ["FOO_BAR", "FOO_BAR.bar"]),
+        ("struct FOO_BAR make() {\n  return call(1,\n    SOME_VALUE\n  );\n}\n", ["make"]),
+    ],
+)
+def test_a_macro_hides_no_class_of_cpp(text: str, names: list[str]) -> None:
+    parsed = parse_source(text, "cpp")
+    assert [symbol.qualified_name for symbol in parsed.symbols] == names
+    assert "".join(chunk.text for chunk in parsed.chunks) == text
+
+
+def test_the_signature_of_a_class_shows_its_macros() -> None:
+    (symbol,) = parse_source("class ABSL_OWNER Foo {\n};\n", "cpp").symbols
+    assert symbol.signature == "class ABSL_OWNER Foo"

@@ -18,7 +18,7 @@ from satchel.chunking.depth import is_too_deep
 from satchel.chunking.findings import Definition, Findings, LineMap, collect, first_paragraph
 from satchel.chunking.grammar import grammar
 from satchel.chunking.layout import Block, lay_out
-from satchel.chunking.readable import readable
+from satchel.chunking.readable import blanked, readable
 from satchel.chunking.stalling import would_stall
 from satchel.languages.language import Language
 from satchel.lines import split_lines
@@ -45,10 +45,13 @@ def parse(text: str, name: str) -> Parsed:
     if is_too_deep(data):
         return windows.parse(text, name)
     parser, query = grammar(name)
-    if would_stall(data, parser):
+    shown = blanked(data, language)
+    if would_stall(shown, parser):
         return windows.parse(text, name)
     line_map = LineMap(split_lines(read), data)
-    tree = parser.parse(data)
+    tree = parser.parse(shown)
+    if shown != data and _is_broken(tree):
+        tree = parser.parse(data)  # what was blanked had kept its parts together
     findings = collect(tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language)
     roots = _nest(findings, line_map, language)
     blocks = [_block(definition) for definition in roots]
@@ -61,6 +64,15 @@ def parse(text: str, name: str) -> Parsed:
         symbols=tuple(symbols),
         references=tuple(findings.references),
         comments=tuple(findings.comments),
+    )
+
+
+def _is_broken(tree: tree_sitter.Tree) -> bool:
+    """Whether one error takes more than half of the file."""
+    root = tree.root_node
+    half = root.end_byte // 2
+    return root.has_error and any(
+        child.is_error and child.end_byte - child.start_byte > half for child in (root, *root.children)
     )
 
 

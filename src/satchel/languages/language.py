@@ -37,6 +37,7 @@ class Language(msgspec.Struct, frozen=True):
     grammar: str = ""  # the module of the tree-sitter wheel
     grammar_entry: str = "language"  # its function; a few wheels carry several grammars
     query: str = ""
+    blanked: tuple[str, ...] = ()  # what the grammar trips over: group 1 of these patterns is spaces to it
     name_separators: tuple[str, ...] = ()  # `::` in a C++ name, `.` and `:` in a Lua one
     import_separator: str = "."  # between @import.module and @import.name
     module_kind: ChunkKind = ChunkKind.MODULE  # what the code between definitions is
