@@ -180,3 +180,22 @@ def test_a_macro_hides_no_class_of_cpp(text: str, names: list[str]) -> None:
 def test_the_signature_of_a_class_shows_its_macros() -> None:
     (symbol,) = parse_source("class ABSL_OWNER Foo {\n};\n", "cpp").symbols
     assert symbol.signature == "class ABSL_OWNER Foo"
+
+
+def test_code_that_a_broken_parse_took_for_a_name_is_none() -> None:
+    text = """Begin
+template<typename BinaryType>
+    using container_type = BinaryType;
+
+    byte_container_with_subtype(const container_type& b, subtype_type subtype_) noexcept(
+        noexcept(container_type(b)))
+        : container_type(b)
+        , m_subtype(subtype_)
+
+    byte_container_with_subtype(container_type&& b, subtype_type subtype_) noexcept(
+        noexcept(container_type(std::move(b))))
+        : container_type(std::move(b))
+        return std::tie(static_cast<const BinaryType&>(*this), m_subtype, m_has_subtype) ==
+               std::tie(static_cast<const BinaryType&>(rhs), rhs.m_subtype, rhs.m_has_subtype);
+"""
+    assert parse_source(text, "cpp").symbols == ()

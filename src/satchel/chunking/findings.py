@@ -15,6 +15,7 @@ from satchel.languages.language import Language
 from satchel.types import ChunkKind, Label, Reference
 
 _DOC_LIMIT = 300  # characters; the first paragraph of almost every docstring fits
+_NAME_LIMIT = 100  # bytes; longer ones are bodies of code, met where macros break the grammar
 _SPACES = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -176,7 +177,10 @@ def _add_definition(
     name = captures["name"][0]
     if name.start_byte == name.end_byte:
         return  # the parser made the name up to get on
-    definition.name = " ".join(_text(name, data).split())
+    written = data[name.start_byte : name.end_byte]
+    if defines and definition.kind is not ChunkKind.CONFIG and _is_no_name(written):
+        return
+    definition.name = " ".join(written.decode("utf-8", "replace").split())
     definition.name_start = name.start_byte
     definition.name_line = line_map.first(name)
     if defines:
@@ -190,6 +194,14 @@ def _add_definition(
     if "doc" in captures:
         definition.doc = first_paragraph(_text(captures["doc"][0], data))
     findings.definitions.append(definition)
+
+
+def _is_no_name(written: bytes) -> bool:
+    """Whether it is code that a parser in trouble took for a name. Strings and back-quoted names may say
+    anything; so may the selectors and keys of settings, which are not asked."""
+    if written[:1] in (b'"', b"'", b"`"):
+        return False
+    return len(written) > _NAME_LIMIT or b"{" in written or b";" in written or b"\n" in written
 
 
 def _add_leading(
