@@ -168,6 +168,23 @@ def test_a_private_key_that_is_cut_off_is_redacted_up_to_the_code_after_it() -> 
     assert body not in clean.text and "def compute_everything(argument):" in clean.text
 
 
+def test_a_private_key_that_is_cut_off_inside_a_string_is_redacted_between_its_escapes() -> None:
+    body = [letters(64) for _ in range(3)]
+    lines = "\\n".join(["-----BEGIN PRIVATE KEY-----", *body])
+    clean = redact(f'key = "{lines}"\nimport os\n').text
+    assert not any(part in clean for part in body) and clean.endswith('"\nimport os\n')
+
+
+@pytest.mark.parametrize("line", ["{}", '    "{}\\n"', "# {}"])
+def test_an_encrypted_private_key_that_is_cut_off_is_redacted_after_its_headers(line: str) -> None:
+    body = [letters(64) for _ in range(3)]
+    headers = ["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0123456789ABCDEF", ""]
+    lines = ["-----BEGIN RSA PRIVATE KEY-----", *headers, *body]
+    clean = redact("\n".join(line.format(part) for part in lines) + "\nimport os\n").text
+    assert not any(part in clean for part in body)
+    assert "DEK-Info: AES-128-CBC,0123456789ABCDEF" in clean and clean.endswith("\nimport os\n")
+
+
 def test_the_headers_of_a_private_key_stay() -> None:
     body = letters(64)
     headers = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123456789ABCDEF\n"
@@ -216,7 +233,16 @@ def test_every_kind_has_a_plain_name_and_a_word_to_look_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["://a", "ghp_", "-----BEGIN PRIVATE KEY-----", "eyJ.eyJ", "xoxb-1234567", "aws_secret_key="]
+    "piece",
+    [
+        "://a",
+        "ghp_",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----" + "+" * 32_000 + "!",
+        "eyJ.eyJ",
+        "xoxb-1234567",
+        "aws_secret_key=",
+    ],
 )
 def test_time_grows_with_the_length_of_hostile_text_and_not_faster(piece: str) -> None:
     redact(piece * 10)

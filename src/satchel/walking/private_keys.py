@@ -11,8 +11,16 @@ _NEXT_MARKER = re.compile(rb"-----(?:END|BEGIN) ")
 _MAX_KEY_BYTES = 32 * 1024  # an RSA key of 16,384 bits takes 13 kB
 # An escaped line end first: the `n` of `\n` is not key material.
 _PIECE = re.compile(rb"\\[nrt]|([A-Za-z0-9+/=]+)")
-_HEADER = re.compile(rb"^[ \t\"']*[A-Z][A-Za-z-]+: [^\r\n]*", re.MULTILINE)  # Proc-Type, DEK-Info, Version
-_KEY_LINE = re.compile(rb"[ \t\"'>|#*;,+]*[A-Za-z0-9+/=]*[ \t\"',;+\\nr]*(?:\r\n|\n|\r|$)")
+_MARGIN = rb"[ \t\"'>|#*;,+]*+"  # what quotes a line: a string, a comment, a diff, YAML
+_LINE_END = rb"(?:\r\n|\n|\r|$)"
+_HEADER = re.compile(rb"^" + _MARGIN + rb"[A-Z][A-Za-z-]+: [^\r\n]*", re.MULTILINE)  # Proc-Type, Version
+# Of a key without its END only headers that are documented count: after it code goes on.
+_HEADER_LINE = re.compile(
+    _MARGIN + rb"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID): [^\r\n]*" + _LINE_END
+)
+# Nothing is given back once matched: 32 kB of `+`, which each part takes, would hold up a walk for minutes.
+_KEY_LINE = re.compile(_MARGIN + rb"[A-Za-z0-9+/=]*+[ \t\"',;+\\nr]*+" + _LINE_END)
+_ESCAPED_LINES = re.compile(rb"(?:\\[nrt])+[^\r\n\"'`]*")  # the key goes on where its string began
 _LONG_PIECE = 40  # a line of a key is 64; words of code are shorter
 _SHORT_PIECE = 8
 _MIXED = 10  # different characters; a ruler of `=` has one
@@ -60,7 +68,12 @@ def _end_of_key(raw: bytes, start: int) -> int:
     marker = _NEXT_MARKER.search(raw, start, limit)
     if marker is not None:
         return marker.start()
-    position = start
-    while position < limit and (line := _KEY_LINE.match(raw, position, limit)) is not None:
+    escaped = _ESCAPED_LINES.match(raw, start, limit)
+    position = escaped.end() if escaped else start
+    while position < limit and (line := _line_of_key(raw, position, limit)) is not None:
         position = line.end()
     return position
+
+
+def _line_of_key(raw: bytes, position: int, limit: int) -> re.Match[bytes] | None:
+    return _KEY_LINE.match(raw, position, limit) or _HEADER_LINE.match(raw, position, limit)
