@@ -6,6 +6,7 @@ from satchel.walking.sensitive import is_sensitive
 
 SENSITIVE = """
 .env .env.local .env.production deploy/.env .ENV .ssh/config
+prod.env staging.env deploy/config.env .docker.env Production.ENV examples/app.env counterexample.env
 home/.ssh/known_hosts .git/config .aws/credentials
 id_rsa id_rsa.pub id_rsa_backup id_ed25519 server.pem server.key store.p12 cert.pfx release.jks debug.keystore
 .npmrc .pypirc .netrc .pgpass credentials credentials.json credentials-prod.yml aws_credentials.ini
@@ -19,7 +20,7 @@ HARMLESS = """
 tokenizer.py keyboard.md monkey.py token_bucket.go password_validation.py secrets.py secrets.go
 secrets.test.ts credentialsprovider.go passwordreset.rb main.tf mycredentialstore.json secretservice.tf
 credentials.rs passwordless.yaml key.py keys.go turkey.txt .env.example .env.sample
-.env.template .env.dist
+.env.template .env.dist example.env .sample.env app.example.env db-template.env prod.env.example env.py app.env.ts
 .env.local.example environment.py .envrc src/env/index.ts idea.txt id_rsa.go-like/readme.md identity.py
 secretary.json .github/workflows/ci.yml
 agents/a.md docs/passwords.md pem.py keystore.go

@@ -30,7 +30,9 @@ _SUFFIXES = {
     ".keystore": "key-store",
     ".pyc": "bytecode",
 }
-_SAMPLE_SUFFIXES = (".example", ".sample", ".template", ".dist")
+_SAMPLE_WORDS = ("example", "sample", "template", "dist")  # `.env.example`, `example.env`
+_SAMPLE_SUFFIXES = tuple(f".{word}" for word in _SAMPLE_WORDS)
+_SAMPLE_STEM = re.compile(rf"(?:^|[^a-z])(?:{'|'.join(_SAMPLE_WORDS)})$")
 _SSH_KEY = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519)(?![a-z])")
 
 # Code of these names (`secrets.py`, `password_validation.py`) stays in: its values are redacted.
@@ -82,6 +84,8 @@ def sensitive_name(name: str) -> str | None:
         return rule
     if lowered.startswith(".env."):
         return None if lowered.endswith(_SAMPLE_SUFFIXES) else "env-file"
+    if suffix == ".env" and not _SAMPLE_STEM.search(lowered[:dot]):
+        return "env-file"
     if lowered.startswith("id_") and _SSH_KEY.match(lowered):
         return "ssh-key"
     if "secrets" in lowered or "credentials" in lowered or "password" in lowered:
