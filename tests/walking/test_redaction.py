@@ -94,6 +94,10 @@ def test_a_secret_key_of_aws_is_redacted_however_its_name_leads_to_it(line: str)
         ("smtp://me@gmail.com:{}@smtp.gmail.com:587", "hunter2zz9"),
         ("postgres://bob:{}@db.example.com/x", "$ecr3tPw9xx"),
         ("postgresql://svc:{}@db.example.com/x", "pa(ren)Pw9"),
+        ("postgres://app:{}@db/x", "pa55@word99"),
+        ("postgres://app:{}@db", "p@ssgQjwjf"),
+        ("amqp://app:{}@mq/x?reply=me@example.com", "@t@h7Gq@"),
+        ("mongodb://app:{}@one:27017,two:27017/x", "h7Gq@kk2"),
     ],
 )
 def test_a_password_in_a_url_is_redacted_with_its_odd_characters(url: str, password: str) -> None:
@@ -115,6 +119,8 @@ def test_a_password_in_a_url_is_redacted_with_its_odd_characters(url: str, passw
         "redis://:${REDIS_PASSWORD}@redis",
         "mysql://root:<password>@host",
         "amqp://guest:guest@localhost",
+        "postgres://me:p@ssw0rd@localhost",
+        "http://foo:bar@baz@example.com http://:password@@host/path",
         "url = f'postgres://{user}:{password}@{host}'",
         "postgres://u:%s@h' % password",
         "token = 'sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'",

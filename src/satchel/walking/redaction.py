@@ -28,7 +28,7 @@ _DEFAULT_PASSWORDS = frozenset(
     b"""
     password passwd pass passwort pw pwd secret mysecret changeme change-me change_me example sample test
     testing user username userpass admin root guest postgres mysql mariadb mongo redis rabbitmq foo bar baz
-    foobar bar:baz token mypassword my-password my_password yourpassword p4ssw0rd passw0rd
+    foobar bar:baz token mypassword my-password my_password yourpassword p4ssw0rd passw0rd p@ssword p@ssw0rd
     123 1234 12345 123456 port
     """.split()
 )
@@ -85,6 +85,8 @@ def _is_password(value: bytes) -> bool:
     lowered = value.lower()
     if lowered in _DEFAULT_PASSWORDS or _VARIABLE.search(value) or _FILLER.search(value):
         return False
+    if all(part in _DEFAULT_PASSWORDS for part in lowered.split(b"@") if part):
+        return False  # `foo:bar@baz@host`, the test of a parser
     return len(set(value)) > 1
 
 

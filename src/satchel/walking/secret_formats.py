@@ -132,9 +132,10 @@ FORMATS = (
     Format("sentry-token", ("sntry",), r"\b(sntry[su]_[A-Za-z0-9_=+/-]{60,})"),
     Format("atlassian-token", ("ATATT3",), r"\b(ATATT3[A-Za-z0-9_=-]{100,})"),
     Format("age-key", ("AGE-SECRET-KEY-",), r"\b(AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58})\b"),
+    # A password may hold an `@`: the last one before the path leads to the host.
     Format(
         "url-password",
         ("://",),
-        r"""\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/?#"'`<>()\[\]{}\\]{0,80}:([^\s/?#@"'`<>\[\]\\]{3,200})@[A-Za-z0-9\[_$%{<-]""",
+        r"""\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/?#"'`<>()\[\]{}\\]{0,80}:([^\s/?#"'`<>\[\]\\]{3,200})@[A-Za-z0-9\[_$%{<-]""",
     ),
 )
