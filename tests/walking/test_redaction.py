@@ -59,6 +59,83 @@ PLANTED = {
 }
 
 
+PREFIXED = [
+    ("slack-token", "xoxc-" + "-".join(letters(12, string.digits) for _ in range(3)) + "-" + hexes(64)),
+    ("slack-token", "xoxd-" + letters(60) + "%2F" + letters(40) + "%3D%3D"),
+    ("slack-token", "xoxe.xoxp-1-" + letters(163)),
+    ("slack-token", "xoxe-1-" + letters(146)),
+    ("gitlab-token", "glft-" + letters(20)),
+    ("gitlab-token", "glimt-" + letters(25)),
+    ("gitlab-token", "glagent-" + letters(50)),
+    ("gitlab-token", "glffct-" + letters(20)),
+    ("gitlab-token", "GR1348941" + letters(20)),
+    ("brevo-key", f"xkeysib-{hexes(64)}-{letters(16)}"),
+    ("replicate-token", "r8_" + letters(37)),
+    ("perplexity-key", "pplx-" + letters(48)),
+    ("xai-key", "xai-" + letters(80)),
+    ("supabase-key", "sbp_" + hexes(40)),
+    ("supabase-key", f"sb_secret_{letters(22)}_{letters(8)}"),
+    ("planetscale-token", "pscale_tkn_" + letters(43)),
+    ("doppler-token", "dp.pt." + letters(43)),
+    ("doppler-token", "dp.st.dev." + letters(43)),
+    ("pulumi-token", "pul-" + hexes(40)),
+    ("buildkite-token", "bkua_" + hexes(40)),
+    ("grafana-token", "glc_eyJ" + letters(90) + "="),
+    ("newrelic-key", "NRII-" + letters(32)),
+    ("bitbucket-token", "ATBB" + letters(32)),
+    ("circleci-token", f"CCIPAT_{letters(22)}_{hexes(40)}"),
+    ("tailscale-key", f"tskey-auth-{letters(12)}CNTRL-{letters(32)}"),
+    ("onepassword-token", "ops_eyJ" + letters(600)),
+    ("artifactory-key", "AKCp" + letters(69)),
+    ("artifactory-key", "cmVmdGtuO" + letters(55)),
+    ("sonarqube-token", "sqp_" + hexes(40)),
+    ("clojars-token", "CLOJARS_" + hexes(60)),
+    ("langsmith-key", f"lsv2_pt_{hexes(32)}_{hexes(10)}"),
+    ("fly-token", "fo1_" + letters(43)),
+    ("fly-token", "fm2_" + letters(300) + "=="),
+    ("mapbox-token", f"sk.eyJ{letters(60)}.{letters(22)}"),
+    ("hubspot-token", f"pat-na1-{hexes(8)}-{hexes(4)}-{hexes(4)}-{hexes(4)}-{hexes(12)}"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), PREFIXED, ids=[value[:10] for _, value in PREFIXED])
+@pytest.mark.parametrize("line", ["{}", 'token = "{}";', "TOKEN={}\n", "Bearer {}, next"])
+def test_a_token_with_a_documented_prefix_is_redacted_wherever_it_stands(
+    kind: str, value: str, line: str
+) -> None:
+    assert redact(line.format(value)).text == line.format(f"«redacted:{kind}»")
+
+
+NAMED = [
+    ("aws_session_token = {}", "aws-session-token", "IQoJb3JpZ2luX2Vj/+" + letters(300) + "=="),
+    ('"SessionToken": "{}",', "aws-session-token", "FwoGZXIvYXdz" + letters(200)),
+    (
+        "https://b.s3.amazonaws.com/k?X-Amz-Security-Token={}&x=1",
+        "aws-session-token",
+        "IQoJ%2F" + letters(200),
+    ),
+    ("//registry.npmjs.org/:_password={}", "npm-token", "aDdHcTlrTDI="),
+    ('//npm.example.com/:_auth = "{}"', "npm-token", "dXNlcjpoN0dxOWtMMg=="),
+    ("export VAULT_TOKEN={}", "vault-token", "s." + letters(24)),
+    ("X-Vault-Token: {}", "vault-token", "s." + letters(24)),
+    ("AIRTABLE_KEY={}", "airtable-token", f"pat{letters(14)}.{hexes(64)}"),
+]
+
+
+@pytest.mark.parametrize(("line", "kind", "value"), NAMED)
+def test_a_token_without_a_telling_prefix_is_redacted_after_its_name(
+    line: str, kind: str, value: str
+) -> None:
+    assert redact(line.format(value)).text == line.format(f"«redacted:{kind}»")
+
+
+def test_the_secret_part_of_a_teams_webhook_is_redacted() -> None:
+    uuid = f"{hexes(8)}-{hexes(4)}-{hexes(4)}-{hexes(4)}-{hexes(12)}"
+    url = "https://contoso.webhook.office.com/webhookb2/{}"
+    value = f"{uuid}@{uuid}/IncomingWebhook/{hexes(32)}/{uuid}"
+    assert redact(url.format(value)).text == url.format("«redacted:teams-webhook»")
+
+
 @pytest.mark.parametrize("kind", sorted(PLANTED))
 @pytest.mark.parametrize("around", ["{}", "x = 1\r\n  {}\r\ny = 2", "«ü»\n{} # é\n"])
 def test_every_documented_format_is_redacted_and_nothing_else(kind: str, around: str) -> None:
@@ -127,6 +204,12 @@ def test_a_password_in_a_url_is_redacted_with_its_odd_characters(url: str, passw
         "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "export GITHUB_TOKEN=${TOKEN}",
         "npm_config_registry npm_lifecycle_event",
+        "//registry.npmjs.org/:_password=${NPM_PASSWORD}",
+        "//registry.npmjs.org/:_auth=BASE64_OF_USER_AND_PASSWORD",
+        "session_token = self.get_session_token(request_of_this_user)",
+        "VAULT_TOKEN=s.replace(old_value_of_token, other)",
+        "sb_secret_of_the_super_block_when_mounted = r8_intermediate_value_of_register",
+        "dp.st.copy_of_the_state_of_a_deployment_pipeline pul-request fo1_value",
         "hf_hub_download(some_argument_that_is_rather_long_)",
         'api_key = "8f14e45fceea167a5a36dedd4bea2543"',
         "sha256-" + "A1b2" * 11,

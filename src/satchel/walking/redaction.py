@@ -24,6 +24,7 @@ _PASSWORD_IN_URL = "url-password"
 _URL_WITH_USER = re.compile(rb"://[^\s/@]{0,280}@")
 
 _FILLER = re.compile(rb"x{6}|X{6}|\*{3}|\.{3}|(?i:your[-_]|placeholder|redacted|changeme|insert[-_])")
+_WITH_PREFIX = 16  # bytes; a shorter value has no prefix that says what it is, all of it is its own
 _DEFAULT_PASSWORDS = frozenset(
     b"""
     password passwd pass passwort pw pwd secret mysecret changeme change-me change_me example sample test
@@ -78,7 +79,8 @@ def _values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
 
 def _is_token(value: bytes) -> bool:
     """Documented examples count; fillers (`sk-xxxx`, one letter repeated) do not."""
-    return len(set(value[8:] or value)) > 4 and not _FILLER.search(value)
+    own = value[8:] if len(value) >= _WITH_PREFIX else value
+    return len(set(own)) > 4 and not _FILLER.search(value)
 
 
 def _is_password(value: bytes) -> bool:
