@@ -97,14 +97,36 @@ def test_binary_data_is_recognised(data: bytes) -> None:
     assert reason(data) == (None if data == b"\xff\xfea" else SkipReason.BINARY)
 
 
-def test_a_long_line_or_a_high_mean_is_minified() -> None:
-    assert reason("x" * 5000 + "\n") == SkipReason.MINIFIED  # its mean
-    assert reason("x" * 5001 + "\n" + "y\n" * 5000) == SkipReason.MINIFIED
-    assert reason("x" * 5000 + "\n" + "y\n" * 5000) is None
+def test_a_high_mean_is_minified() -> None:
+    assert reason("x" * 5000 + "\n") == SkipReason.MINIFIED
     assert reason(("x" * 400 + "\n") * 6) == SkipReason.MINIFIED
     assert reason("x" * 1999) is None
     assert reason("var a", "app.min.js") == SkipReason.MINIFIED
     assert reason(("x" * 80 + "\r") * 100) is None
+
+
+def test_a_text_that_is_mostly_long_lines_is_minified() -> None:
+    licence = "// all rights\n" * 100
+    assert reason(licence + "x" * 5001 + "\n") == SkipReason.MINIFIED
+    assert reason(licence + "x" * 5000 + "\n") is None
+    assert reason((licence + "x" * 5001).replace("\n", "\r")) == SkipReason.MINIFIED
+
+
+def test_a_source_that_carries_an_image_or_a_table_on_one_line_is_none() -> None:
+    code = "value = compute(value)\n"
+    assert reason(code * 300 + "x" * 6000 + "\n") is None
+    assert reason(code * 300 + ("x" * 12_000 + "\n") + code * 300 + "x" * 30_000) is None
+    assert reason(code * 100 + ("x" * 12_000 + "\n") + code * 100 + "x" * 30_000) == SkipReason.MINIFIED
+    assert reason(code * 9_000 + "x" * 50_001 + "\n") == SkipReason.MINIFIED
+
+
+@pytest.mark.parametrize("path", ["logo.svg", "data.json", "map.geojson", "shapes.XML"])
+def test_a_drawing_or_a_record_of_data_with_one_long_line_is_minified(path: str) -> None:
+    assert reason("<line/>\n" * 2_000 + "x" * 5_001 + "\n", path) == SkipReason.MINIFIED
+
+
+def test_a_drawing_of_illustrator_is_binary() -> None:
+    assert reason("%PDF-1.5", "logo.ai") == SkipReason.BINARY
 
 
 def test_prose_may_have_a_paragraph_on_one_line_and_notebooks_anything() -> None:

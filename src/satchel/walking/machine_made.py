@@ -8,11 +8,18 @@ import re
 from satchel.settings import WalkOptions
 from satchel.types import Skipped, SkipReason
 
-_MAX_LINE = 5_000  # characters; hand-written code stays far below
-_MAX_PROSE_LINE = 50_000  # a paragraph may be one line
+_LONG_LINE = (
+    5_000  # characters; hand-written code stays far below, except for an image or a table written into it
+)
+_LONGEST_LINE = 50_000  # a paragraph may be one line, and an embedded image; beyond it nobody reads the file
+_MAX_LONG_SHARE = 0.5  # of a text in long lines
+# Lines for each long one: code that carries its images has hundreds, the licences above a bundle are fewer.
+_LINES_OF_A_SOURCE = 200
 _MAX_MEAN = 300  # characters a line
 _SMALL = 2_000  # characters; one long line in a small file says nothing about its mean
 
+# A drawing or a record of measurements: what has one long line is long lines in all that matters.
+_DATA_SUFFIXES = (".svg", ".json", ".geojson", ".xml")
 _PROSE = frozenset({"markdown", "restructuredtext", "rst", "asciidoc", "org"})
 _NOTEBOOKS = frozenset({"notebook", "jupyter", "ipynb"})
 _PROSE_SUFFIXES = (".txt", ".text", ".adoc", ".org", ".tex")
@@ -30,6 +37,7 @@ _BINARY_SUFFIXES = frozenset(
     {
         "7z",
         "a",
+        "ai",  # drawings of Adobe Illustrator, some of them readable in part
         "avi",
         "avif",
         "bin",
@@ -121,22 +129,32 @@ def minified(path: str, text: str, language: str) -> str | None:
         return None  # images stand in it as one line
     if "\r" in text:
         text = text.replace("\r", "\n")
-    prose = language in _PROSE or path.lower().endswith(_PROSE_SUFFIXES)
-    limit = _MAX_PROSE_LINE if prose else _MAX_LINE
-    if _has_longer_line(text, limit):
-        return f"a line of more than {limit} characters"
-    mean = len(text) // (text.count("\n") + 1)
-    if not prose and len(text) > _SMALL and mean > _MAX_MEAN:
+    if _longer_lines(text, _LONGEST_LINE):
+        return f"a line of more than {_LONGEST_LINE} characters"
+    if language in _PROSE or path.lower().endswith(_PROSE_SUFFIXES):
+        return None
+    lines = text.count("\n") + 1
+    mean = len(text) // lines
+    if len(text) > _SMALL and mean > _MAX_MEAN:
         return f"{mean} characters a line, the limit is {_MAX_MEAN}"
+    long = _longer_lines(text, _LONG_LINE)
+    if long and path.lower().endswith(_DATA_SUFFIXES):
+        return f"a line of more than {_LONG_LINE} characters"
+    if sum(long) > _MAX_LONG_SHARE * len(text) and lines < _LINES_OF_A_SOURCE * len(long):
+        return f"{sum(long)} of {len(text)} characters in lines of more than {_LONG_LINE}"
     return None
 
 
-def _has_longer_line(text: str, limit: int) -> bool:
-    """Jumps from line end to line end backwards: a few steps per `limit` characters, not one per line."""
+def _longer_lines(text: str, limit: int) -> list[int]:
+    """The lengths of the lines over a limit. Jumps from line end to line end backwards: a few steps per
+    `limit` characters, not one per line."""
+    found = []
     position = 0
     while len(text) - position > limit:
         end = text.rfind("\n", position, position + limit + 1)
         if end < 0:
-            return True
+            end = text.find("\n", position + limit + 1)
+            end = len(text) if end < 0 else end
+            found.append(end - position)
         position = end + 1
-    return False
+    return found
