@@ -48,14 +48,15 @@ def parse(text: str, name: str) -> Parsed:
     shown = blanked(data, language)
     if would_stall(shown, parser):
         return windows.parse(text, name)
-    line_map = LineMap(split_lines(read), data)
+    lines = split_lines(text)
+    line_map = LineMap(lines if read is text else split_lines(read), data)
     tree = parser.parse(shown)
     if shown != data and _is_broken(tree):
         tree = parser.parse(data)  # what was blanked had kept its parts together
     findings = collect(tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language)
     roots = _nest(findings, line_map, language)
     blocks = [_block(definition) for definition in roots]
-    chunks = lay_out(split_lines(text), blocks, language.module_kind)
+    chunks = lay_out(lines, blocks, language.module_kind)
     comments = {number for first, last in findings.comments for number in range(first, last + 1)}
     symbols: list[Symbol] = []
     _collect_symbols(roots, data, line_map, comments, symbols)

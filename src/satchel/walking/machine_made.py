@@ -8,9 +8,7 @@ import re
 from satchel.settings import WalkOptions
 from satchel.types import Skipped, SkipReason
 
-_LONG_LINE = (
-    5_000  # characters; hand-written code stays far below, except for an image or a table written into it
-)
+_LONG_LINE = 5_000  # characters; hand-written code stays far below, except for an image written into it
 _LONGEST_LINE = 50_000  # a paragraph may be one line, and an embedded image; beyond it nobody reads the file
 _MAX_LONG_SHARE = 0.5  # of a text in long lines
 # Lines for each long one: code that carries its images has hundreds, the licences above a bundle are fewer.
