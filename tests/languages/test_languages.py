@@ -199,3 +199,16 @@ template<typename BinaryType>
                std::tie(static_cast<const BinaryType&>(rhs), rhs.m_subtype, rhs.m_has_subtype);
 """
     assert parse_source(text, "cpp").symbols == ()
+
+
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("export default isSupported && function adapter(config) {\n  return 1;\n}\n", "adapter"),
+        ("module.exports = known || class Adapter {\n};\n", "Adapter"),
+        ("send = isSupported ? function adapter() {} : null;\n", "adapter"),
+    ],
+)
+def test_a_named_function_behind_a_condition_is_defined(language: str, text: str, name: str) -> None:
+    assert [symbol.name for symbol in parse_source(text, language).symbols] == [name]
