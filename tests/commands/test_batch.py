@@ -59,6 +59,27 @@ def test_a_reference_into_a_failed_item_is_an_error_unless_it_has_a_default(engi
     assert first.error and first.error["code"] == "invalid_request" and second.status == "ok"
 
 
+def test_a_payload_that_is_no_object_fails_its_item_alone(engine: Engine) -> None:
+    whole = {"id": "b", "action": "context_pack", "payload": {"$ref": "#/items/found/data/hits"}}
+    found, answer, later = ask(engine, SEARCH, whole, FETCH).items
+    assert answer.error and answer.error["code"] == "invalid_request"
+    assert (found.status, later.status) == ("ok", "ok")
+
+
+def test_an_item_changes_no_answer_that_it_refers_to(engine: Engine) -> None:
+    alone = ask(engine, SEARCH).items[0].data
+    for pointer in ("#/items/found/data", "#/items/found/data/hits/0"):
+        whole = {"id": "b", "action": "context_pack", "payload": {"$ref": pointer}}
+        assert ask(engine, SEARCH, whole).items[0].data == alone
+
+
+def test_what_a_reference_brings_is_a_copy() -> None:
+    answers, default = {"a": {"x": [1]}}, {"y": [1]}
+    for reference in ({"$ref": "#/items/a/data"}, {"$ref": "#/items/b/data", "$default": default}):
+        resolve(reference, answers).clear()
+    assert (answers, default) == ({"a": {"x": [1]}}, {"y": [1]})
+
+
 def test_a_batch_cannot_hold_a_batch(engine: Engine) -> None:
     inner = {"id": "x", "action": "batch", "payload": {"items": [SEARCH]}}
     (answer,) = ask(engine, inner).items

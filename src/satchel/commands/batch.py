@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -89,10 +89,9 @@ def run(session: Session, request: BatchRequest) -> BatchResponse:
 def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAnswer:
     name = item.id.strip()
     told = len(session.warnings)
-    payload: Any = {}
+    payload: dict[str, Any] = {}
     try:
-        payload = resolve(item.payload, run.data)
-        _check_payload(item.action, payload)
+        payload = _payload(item, run.data)
         data = _data(session, item.action, payload, run.left(place))
     except SatchelError as error:
         project = {"project": session.project} if session.project else {}
@@ -216,15 +215,19 @@ def _check(items: Sequence[BatchItem], max_chars: int) -> None:
         )
 
 
-def _check_payload(action: str, payload: Any) -> None:
-    command: Command = plugins.load("command", action)
+def _payload(item: BatchItem, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """What an item hands to its action: its references resolved, and an object also where it was one whole
+    reference."""
+    command: Command = plugins.load("command", item.action)
     if command.composes:
-        raise InvalidRequest(f"{action} cannot stand inside a batch", hint="put its items into this one")
+        raise InvalidRequest(f"{item.action} cannot stand inside a batch", hint="put its items into this one")
+    payload = resolve(item.payload, answers)
     if not isinstance(payload, dict):
         raise InvalidRequest(
             "the payload is no object", hint="refer to an object, or to its fields one by one"
         )
     payload.pop("project", None)  # all items have that of the batch: whoever opened it made sure
+    return payload
 
 
 COMMAND = Command("batch", BatchRequest, BatchResponse, run, fresh=False, counted=True, composes=True)

@@ -6,6 +6,7 @@ What a reference brings is data and is never looked at again: text of a reposito
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from satchel.errors import InvalidRequest
@@ -15,7 +16,8 @@ _START = "#/items/"
 
 
 def resolve(value: Any, answers: Mapping[str, Any]) -> Any:
-    """The value with its references replaced. `answers` holds the data of the items that succeeded, by id."""
+    """The value with its references replaced. `answers` holds the data of the items that succeeded, by id:
+    what is taken from there is copied, so that whoever changes it changes no answer."""
     if isinstance(value, list):
         return [resolve(item, answers) for item in value]
     if not isinstance(value, dict):
@@ -27,10 +29,10 @@ def resolve(value: Any, answers: Mapping[str, Any]) -> Any:
 
 def _value(reference: dict[str, Any], answers: Mapping[str, Any]) -> Any:
     try:
-        return _look_up(reference["$ref"], answers)
+        return deepcopy(_look_up(reference["$ref"], answers))
     except LookupError as error:
         if "$default" in reference:
-            return reference["$default"]
+            return deepcopy(reference["$default"])
         raise InvalidRequest(
             f"$ref {reference['$ref']!r}: {error.args[0]}",
             hint="refer to an earlier item that succeeds, or give a $default",
