@@ -150,7 +150,8 @@ def test_a_missing_index_is_an_error_in_all_policies(shop: Path, policy: str) ->
     told = ask(shop, options={"stale_policy": policy, "max_reindex_ms": 0})
     assert told["error"]["code"] == "index_missing"
     (action,) = told["error"]["next_actions"]
-    assert ask(shop, action["tool"], payload=action["args"])["status"] == "ok"
+    assert action["args"] == {"project": str(shop)}
+    assert answer({"action": action["tool"], "payload": action["args"]})["status"] == "ok"
 
 
 def stale(root: Path) -> None:
@@ -167,7 +168,9 @@ def test_warn_answers_from_the_stale_index_and_says_so(shop: Path) -> None:
 
 def test_fail_refuses_a_stale_index(shop: Path) -> None:
     stale(shop)
-    assert ask(shop, options={"stale_policy": "fail"})["error"]["code"] == "index_stale"
+    error = ask(shop, options={"stale_policy": "fail"})["error"]
+    assert error["code"] == "index_stale"
+    assert error["next_actions"][0]["args"] == {"project": str(shop)}
 
 
 def test_auto_without_time_answers_from_the_stale_index_and_says_so(shop: Path) -> None:
@@ -191,6 +194,67 @@ def test_heads_that_differ_are_said(shop: Path) -> None:
     git(shop, "commit", "--allow-empty", "-qm", "empty")
     told = ask(shop, options={"stale_policy": "fail"})
     assert told["error"]["details"]["stale_reasons"] == ["git_head_mismatch"]
+
+
+def garbage(index: Path) -> None:
+    index.write_bytes(b"this is no database " * 500)
+
+
+def broken_pages(index: Path) -> None:
+    """It can be opened, and looks fresh; what it holds cannot be read."""
+    data = bytearray(index.read_bytes())
+    middle = len(data) // 2 // 4096 * 4096
+    data[middle:] = b"\xa5" * (len(data) - middle)
+    index.write_bytes(data)
+
+
+@pytest.fixture(params=[garbage, broken_pages])
+def corrupt(shop: Path, request: pytest.FixtureRequest) -> Path:
+    ask(shop, "index")
+    request.param(shop / "_ctx" / "context.db")
+    return shop
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_reindex_ms": 0}, {"stale_policy": "warn"}, {"stale_policy": "fail"}]
+)
+def test_an_index_that_cannot_be_read_is_an_error_where_no_reindex_is_allowed(
+    corrupt: Path, options: dict[str, Any]
+) -> None:
+    before = (corrupt / "_ctx" / "context.db").read_bytes()
+    told = ask(corrupt, options=options)
+    assert told["error"]["code"] == "index_corrupt" and told["hints"] == []
+    assert told["meta"]["index_state"]["stale_reasons"] == ["index_corrupt"]
+    assert (corrupt / "_ctx" / "context.db").read_bytes() == before
+    (action,) = told["next_actions"]
+    assert action["tool"] == "index" and action["args"]["project"] == str(corrupt)
+    assert answer({"action": "index", "payload": action["args"]})["status"] == "ok"
+    assert ask(corrupt, options=options)["status"] == "ok"
+
+
+def test_an_index_that_cannot_be_read_is_built_anew_within_the_budget_and_said(corrupt: Path) -> None:
+    told = ask(corrupt)
+    state = told["meta"]["index_state"]
+    assert told["data"]["hits"] and state["reindex"]["result"] == "ok" and not state["stale"]
+    assert [hint["type"] for hint in told["hints"]] == ["info"] and "set aside" in told["hints"][0]["text"]
+
+
+def test_building_anew_ends_when_its_time_is_over(corrupt: Path) -> None:
+    for number in range(400):
+        (corrupt / "src" / f"more_{number}.py").write_text(f"def more_{number}() -> int:\n    return 1\n")
+    told = ask(corrupt, options={"max_reindex_ms": 1})
+    assert told["error"]["code"] in ("index_missing", "index_corrupt")
+    assert told["meta"]["index_state"]["reindex"]["result"] == "budget_exceeded"
+
+
+@pytest.mark.parametrize("command", [("search", "basket"), ("pack", "basket"), ("symbols", "Basket")])
+def test_no_refresh_builds_no_index_anew(corrupt: Path, command: tuple[str, ...]) -> None:
+    before = (corrupt / "_ctx" / "context.db").read_bytes()
+    done = run_cli(*command, "--no-refresh", "--json", "--segment", corrupt)
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["code"]) == (4, "index_corrupt")
+    assert error["next_actions"][0]["args"]["project"] == str(corrupt)
+    assert (corrupt / "_ctx" / "context.db").read_bytes() == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root writes everywhere")

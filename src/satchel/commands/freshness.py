@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from satchel.commands.index_state import ReindexItem, ReindexResult
-from satchel.errors import ConfigError, IndexMissing, IndexProblem, IndexStale
+from satchel.errors import ConfigError, IndexCorrupt, IndexMissing, IndexProblem, IndexStale
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
     from satchel.indexing.freshness import IndexState
 
 DEFAULT_REINDEX_MS = 15_000
-_INDEX_FIRST = {"tool": "index", "args": {}, "reason": "build the index, however long it takes"}
+_CURED_BY_INDEX = (IndexMissing, IndexStale, IndexCorrupt)
 
 
 class StalePolicy(StrEnum):
@@ -43,28 +43,37 @@ class Bounded:
 
     def freshen(self, engine: Engine, budget_ms: int) -> ReindexItem | None:
         before = engine.last_refresh
-        started = time.monotonic()
-        result, error = ReindexResult.OK, ""
-        try:
-            with _deadline(engine, started + budget_ms / 1000):
-                engine.ensure_fresh()
-        except _OutOfTime:
-            result = ReindexResult.BUDGET_EXCEEDED
-        except (IndexProblem, ConfigError) as problem:
-            result, error = ReindexResult.FAILED, problem.message
-        if result is ReindexResult.OK and engine.last_refresh is before:
-            return None
-        return ReindexItem(
-            attempted=True,
-            performed=result is ReindexResult.OK,
-            budget_ms=budget_ms,
-            duration_ms=round((time.monotonic() - started) * 1000),
-            result=result,
-            error=error,
-        )
+        done = _bounded(engine, budget_ms, engine.ensure_fresh)
+        return None if done.performed and engine.last_refresh is before else done
 
     def busy_with(self) -> tuple[int, int] | None:
         return None
+
+
+def rebuilt(engine: Engine, problem: IndexProblem, budget_ms: int) -> ReindexItem:
+    """Set an index aside that cannot be read, and build a new one within so many milliseconds. Out of time,
+    there is no index: the old one was none."""
+    return _bounded(engine, budget_ms, lambda: engine.rebuild(problem))
+
+
+def _bounded(engine: Engine, budget_ms: int, work: Callable[[], object]) -> ReindexItem:
+    started = time.monotonic()
+    result, error = ReindexResult.OK, ""
+    try:
+        with _deadline(engine, started + budget_ms / 1000):
+            work()
+    except _OutOfTime:
+        result = ReindexResult.BUDGET_EXCEEDED
+    except (IndexProblem, ConfigError) as problem:
+        result, error = ReindexResult.FAILED, problem.message
+    return ReindexItem(
+        attempted=True,
+        performed=result is ReindexResult.OK,
+        budget_ms=budget_ms,
+        duration_ms=round((time.monotonic() - started) * 1000),
+        result=result,
+        error=error,
+    )
 
 
 class _OutOfTime(Exception):
@@ -98,7 +107,6 @@ def check(
             _why_missing(reindex, busy),
             hint="run the action `index`, or ask again with a larger max_reindex_ms",
             details={"files_done": busy[0], "files_to_do": busy[1]} if busy else {},
-            next_actions=[_INDEX_FIRST],
         )
     if not state.stale:
         return ""
@@ -108,7 +116,6 @@ def check(
             f"the index is stale: {reasons}",
             hint="run the action `index`, or ask with stale_policy auto",
             details={"stale_reasons": [reason.value for reason in state.stale_reasons]},
-            next_actions=[_INDEX_FIRST],
         )
     return f"the index is stale ({reasons}): this answer is from generation {state.generation}"
 
@@ -121,3 +128,15 @@ def _why_missing(reindex: ReindexItem | None, busy: tuple[int, int] | None) -> s
     if reindex.result is ReindexResult.BUDGET_EXCEEDED:
         return f"there is no index yet, and {reindex.budget_ms} ms are not enough to build it"
     return f"there is no index yet, and it could not be built: {reindex.error}"
+
+
+def with_index_first(error: IndexProblem, project: str) -> IndexProblem:
+    """The error, if an index would cure it, with the call that makes one as its next action: of the same
+    project, because a caller who follows it would else index whatever folder the default is."""
+    if isinstance(error, _CURED_BY_INDEX) and not error.next_actions:
+        arguments: dict[str, Any] = {"project": project} if project else {}
+        if isinstance(error, IndexCorrupt):  # what is kept may be what cannot be read
+            arguments["force"] = True
+        reason = "build the index, however long it takes"
+        error.next_actions = [{"tool": "index", "args": arguments, "reason": reason}]
+    return error

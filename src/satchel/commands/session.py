@@ -12,9 +12,18 @@ from msgspec import Meta
 
 from satchel import plugins, tokenizers
 from satchel.commands.command import Command, LocalPath
-from satchel.commands.freshness import DEFAULT_REINDEX_MS, Bounded, Freshener, StalePolicy, check
+from satchel.commands.freshness import (
+    DEFAULT_REINDEX_MS,
+    Bounded,
+    Freshener,
+    StalePolicy,
+    check,
+    rebuilt,
+    with_index_first,
+)
 from satchel.commands.index_state import IndexStateItem, ReindexItem, ReindexResult, index_state
-from satchel.errors import IndexCorrupt, InvalidRequest, PathNotAllowed
+from satchel.errors import IndexCorrupt, IndexProblem, InvalidRequest, PathNotAllowed
+from satchel.indexing.freshness import StaleReason
 from satchel.types import AnchorPolicy
 
 if TYPE_CHECKING:
@@ -56,14 +65,18 @@ class Session:
         self._freshener = freshener or Bounded()
         self._reindex: ReindexItem | None = None
         self._gated = False
+        self._unreadable = False  # found by reading, where the watermark alone looks fresh
 
     def call(self, action: str, payload: dict[str, Any]) -> Any:
         """The answer to one action."""
         command: Command = plugins.load("command", action)
         request = self.request(command, payload)
-        if command.fresh and not getattr(request, "ref", ""):
-            self._gate()
-        return self._run(command, request)
+        try:
+            if command.fresh and not getattr(request, "ref", ""):
+                self._gate()
+            return self._run(command, request)
+        except IndexProblem as error:
+            raise with_index_first(error, self.project) from None
 
     def request(self, command: Command, payload: dict[str, Any]) -> Any:
         """The payload as the command takes it, with the path filters of the call."""
@@ -81,7 +94,11 @@ class Session:
     def state(self) -> IndexStateItem:
         """How the index stands to its tree, and what was done about it."""
         with self.engine.one_generation():
-            return msgspec.structs.replace(index_state(self.engine), reindex=self._reindex)
+            state = msgspec.structs.replace(index_state(self.engine), reindex=self._reindex)
+        if self._unreadable:
+            reasons = (StaleReason.INDEX_CORRUPT.value,)
+            return msgspec.structs.replace(state, stale=True, stale_reasons=reasons)
+        return state
 
     def _defaults(self, command: Command, payload: dict[str, Any]) -> dict[str, Any]:
         fields = command.request.__struct_fields__
@@ -92,19 +109,32 @@ class Session:
         return {name: value for name, value in shared.items() if value}
 
     def _run(self, command: Command, request: Any) -> Any:
-        subject: Any = self if command.composes else self.engine
         before = self.engine.last_refresh
-        with self.engine.one_generation():
-            try:
-                response = command.run(subject, request)
-            except IndexCorrupt as error:  # only reading shows that a page is broken
-                if self.options.stale_policy is not StalePolicy.AUTO:
-                    raise
-                self.engine.rebuild(error)
-                response = command.run(subject, request)
+        try:
+            response = self._read(command, request)
+        except IndexCorrupt as error:  # only reading shows that a page is broken
+            self._rebuild(error)
+            response = self._read(command, request)
         if self.engine.last_refresh is not before:  # the action made an index: what follows looks again
-            self._gated = False
+            self._gated = self._unreadable = False
         return response
+
+    def _read(self, command: Command, request: Any) -> Any:
+        with self.engine.one_generation():
+            return command.run(self if command.composes else self.engine, request)  # type: ignore[arg-type]
+
+    def _rebuild(self, problem: IndexCorrupt) -> None:
+        """A new index for one that cannot be read, if the caller's policy and budget allow it: as any
+        reindex, it is told and has its time."""
+        policy, budget = self.options.stale_policy, self.options.max_reindex_ms
+        if policy is not StalePolicy.AUTO or not budget:
+            self._unreadable = True
+            raise problem
+        self._reindex = rebuilt(self.engine, problem, budget)
+        if self._reindex.performed or self._falls_back():
+            return
+        check(policy, self.engine.state(), self._reindex, self._freshener.busy_with())
+        raise problem
 
     def _gate(self) -> None:
         """Right before the first action that needs an index, and again after one that made it."""
@@ -122,7 +152,10 @@ class Session:
                 attempted=False, performed=False, budget_ms=0, duration_ms=0, result=ReindexResult.SKIPPED
             )
         if not self._falls_back():
-            warning = check(policy, self.engine.state(), self._reindex, self._freshener.busy_with())
+            state = self.engine.state()
+            if state.exists and not state.readable:
+                self.engine.snapshot()  # raises what is wrong with it: no answer can be made from it
+            warning = check(policy, state, self._reindex, self._freshener.busy_with())
             self.warnings += [warning] if warning and warning not in self.warnings else []
         self._gated = True
 

@@ -13,7 +13,7 @@ import msgspec
 
 from satchel import plugins
 from satchel.commands.command import Command, Flag, Positional
-from satchel.errors import IndexBusy, IndexCorrupt, InvalidBudget, InvalidRequest, SatchelError
+from satchel.errors import IndexBusy, IndexCorrupt, IndexProblem, InvalidBudget, InvalidRequest, SatchelError
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
 
 if TYPE_CHECKING:
@@ -189,9 +189,11 @@ def _answer(options: argparse.Namespace) -> Any:
         if command.fresh and not options.no_refresh and not getattr(request, "ref", ""):
             _refresh(engine)
         try:
-            response = _run(engine, command, request)
+            response = _run(engine, command, request, root, as_it_is=getattr(options, "no_refresh", False))
         except InvalidBudget as error:
             raise _with_retry(error, command, request, root) from None
+        except IndexProblem as error:
+            raise _with_index_first(error, root) from None
         if engine.options.query_log:
             _note_query(engine, command.name, request, response, started)
         for note in engine.notes:
@@ -199,12 +201,14 @@ def _answer(options: argparse.Namespace) -> Any:
         return response
 
 
-def _run(engine: Any, command: Command, request: Any) -> Any:
-    subject: Any = _session(engine) if command.composes else engine
+def _run(engine: Any, command: Command, request: Any, root: Path, *, as_it_is: bool) -> Any:
+    subject: Any = _session(engine, root) if command.composes else engine
     with engine.one_generation():
         try:
             return command.run(subject, request)
         except IndexCorrupt as error:  # only reading shows that a page is broken
+            if as_it_is:
+                raise
             engine.rebuild(error)
             return command.run(subject, request)
 
@@ -227,10 +231,16 @@ def _note_query(engine: Any, action: str, request: Any, response: Any, started: 
     record(engine, action, getattr(request, "query", None), response, started)
 
 
-def _session(engine: Any) -> Any:
+def _with_index_first(error: IndexProblem, root: Path) -> SatchelError:
+    from satchel.commands.freshness import with_index_first
+
+    return with_index_first(error, str(root))
+
+
+def _session(engine: Any, root: Path) -> Any:
     from satchel.commands.session import Session
 
-    return Session(engine)
+    return Session(engine, project=str(root))
 
 
 def _do(verb: Verb, options: argparse.Namespace) -> Any:
