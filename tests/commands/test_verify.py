@@ -249,6 +249,20 @@ def test_a_budget_holds_after_a_refresh(shop: Path, name: str) -> None:
         assert len(response.refreshed) // 4 <= budget.max_tokens
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_text_leaves_a_refreshed_pack_unsaid(tmp_path: Path, name: str) -> None:
+    parts = [f"def part_{number}(x):\n    return x + {number}\n" for number in range(3)]
+    root = make_tree(tmp_path, {"a.py": "\n\n".join(parts)})
+    text = written(name, make_pack(cite(root, "a.py", 1, 10, symbol="part_1")))
+    make_tree(root, {"a.py": "\n\n".join(parts).replace("x + 1", "x + 10")})
+    whole = check(root, text, refresh=True)
+    assert "part_0" in whole.refreshed and "part_2" in whole.refreshed and whole.left_out == []
+    between = "".join(f"value_{number} = {number}\n" for number in range(90))
+    make_tree(root, {"a.py": "\n\n".join([*parts[:2], between, parts[2]])})
+    halves = check(root, text, refresh=True)
+    assert "part_2" not in halves.refreshed and any("stand apart" in told for told in halves.left_out)
+
+
 def grown_pack(root: Path, **budget: Any) -> dict[str, Any]:
     """A pack of one function, refreshed after the function has become far longer than the budget."""
     make_tree(

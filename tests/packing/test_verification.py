@@ -105,6 +105,62 @@ def test_edited_lines_have_changed_and_their_name_tells_where_they_are(shop: Pat
     assert now(verdict) == (State.CHANGED, "src/money.py:6-8") and "add_money is at" in verdict.detail
 
 
+THREE = (
+    "def first(x):\n    return x + 1\n\n\n"
+    "def second(x):\n    return x + 2\n\n\n"
+    "def third(x):\n    return x + 3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "span"),
+    [
+        ("x + 1", "x + 10", (3, 12)),
+        ("x + 2", "x + 20", (3, 12)),
+        ("x + 3", "x + 30", (3, 12)),
+        ("def first(x):", "def first(x, y):", (1, 12)),  # the comments are of its chunk
+        ("def third(x):", "@cached\ndef third(x):", (3, 13)),
+        ("    return x + 3\n", "    y = x\n    z = y\n    return z\n", (3, 14)),
+        ("    return x + 2\n", "    y = x\n    return y\n", (3, 13)),
+    ],
+)
+def test_an_item_of_several_chunks_keeps_them_all_when_one_changes(
+    tmp_path: Path, old: str, new: str, span: tuple[int, int]
+) -> None:
+    root = make_tree(tmp_path, {"a.py": THREE + "\n\nother = 1\n"})
+    item = cite(root, "a.py", 1, 10, symbol="second")
+    make_tree(root, {"a.py": "# one\n# two\n" + THREE.replace(old, new) + "\n\nother = 1\n"})
+    (verdict,) = check(root, item)
+    assert now(verdict) == (State.CHANGED, f"a.py:{span[0]}-{span[1]}") and verdict.outside == ()
+
+
+def test_one_chunk_that_grew_or_shrank_is_read_whole(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, {"a.py": THREE})
+    item = cite(root, "a.py", 5, 6, symbol="second")
+    for body, last in (("    y = x\n    return y\n    # done\n", 8), ("    pass\n", 6)):
+        make_tree(root, {"a.py": THREE.replace("    return x + 2\n", body)})
+        assert now(check(root, item)[0]) == (State.CHANGED, f"a.py:5-{last}")
+
+
+def test_a_part_of_a_chunk_stays_a_part(tmp_path: Path) -> None:
+    body = "".join(f"    step_{number} = {number}\n" for number in range(30))
+    root = make_tree(tmp_path, {"a.py": f"def long():\n{body}"})
+    item = cite(root, "a.py", 10, 14, symbol="long")
+    make_tree(root, {"a.py": f"# new\ndef long():\n{body}".replace("= 10\n", "= 11\n")})
+    assert now(check(root, item, reasons=("words", "part"))[0]) == (State.CHANGED, "a.py:11-15")
+
+
+def test_lines_that_went_away_from_the_others_are_told(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, {"a.py": THREE})
+    item = cite(root, "a.py", 1, 10, symbol="second")
+    first, second, third = THREE.split("\n\n\n")
+    between = "".join(f"value_{number} = {number}\n" for number in range(90))
+    make_tree(root, {"a.py": f"{first}\n\n\n{second}\n\n\n{between}\n\n{third}"})
+    (verdict,) = check(root, item)
+    assert now(verdict) == (State.CHANGED, "a.py:5-6")
+    assert {1, 2} < set(verdict.outside)
+
+
 def test_a_file_that_is_not_there_is_gone(shop: Path) -> None:
     item = cite(shop, "src/money.py", 4, 6)
     (shop / "src/money.py").unlink()

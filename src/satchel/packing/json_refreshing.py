@@ -14,7 +14,7 @@ from satchel import ids
 from satchel._version import __version__
 from satchel.packing.layers import build_pack
 from satchel.packing.read_back import JsonPack, Keys
-from satchel.packing.refreshing import Count, Kept, Refreshed, TreeOf, hold_budget, kept
+from satchel.packing.refreshing import Count, Kept, Refreshed, TreeOf, hold_budget, kept, lost_lines
 from satchel.packing.relocation import CitedTree
 from satchel.packing.stated_counts import StatedCounts
 from satchel.packing.stated_size import StatedSize
@@ -48,7 +48,8 @@ def refresh_json(
     pairs_left, dropped = hold_budget(pairs, lambda pair: pair[1].changed, fits)
     fits(pairs_left)
     over = [f"{one.citation.locator}: it does not fit the budget any more" for _, one in dropped]
-    return Refreshed(written_like(text, pack.document), left_out + over)
+    held = {(one.place, one.citation.ref) for _, one in pairs_left}
+    return Refreshed(written_like(text, pack.document), left_out + over + lost_lines(verdicts, held))
 
 
 def refresh_layers(

@@ -3,7 +3,7 @@ with the text of now, gone ones left out, its budget held."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ TreeOf = Callable[[str], CitedTree]
 Count = Callable[[str], int]
 _SETTLING_ROUNDS = 4  # a number can make the text longer by a digit, which can make the number longer
 _SECTIONS = frozenset(Section)
+_NAMED_LINES = 5
 Part = TypeVar("Part")
 
 
@@ -54,6 +55,26 @@ def kept(verdicts: list[Verdict]) -> tuple[list[Kept | None], list[str]]:
     return found, left_out
 
 
+def lost_lines(verdicts: list[Verdict], held: Collection[tuple[Place, str]]) -> list[str]:
+    """What the items that stay in a pack (places of now, with their refs) no longer show of what they showed,
+    although it is still in the file: no text leaves a pack unsaid."""
+    told = []
+    for one in verdicts:
+        ref, path = one.citation.ref, one.citation.path
+        if one.now is None or (one.now, ref) not in held:
+            continue
+        spans = [place for place, other in held if (place.path, other) == (path, ref)]
+        lines = [line for line in one.outside if not any(_holds(span, line) for span in spans)]
+        if lines:
+            named = ", ".join(map(str, lines[:_NAMED_LINES])) + (", …" if len(lines) > _NAMED_LINES else "")
+            told.append(f"{one.citation.locator}: {len(lines)} of its lines now stand apart, at {named}")
+    return told
+
+
+def _holds(span: Place, line: int) -> bool:
+    return span.start_line <= line <= span.end_line
+
+
 def hold_budget(
     parts: list[Part], changed: Callable[[Part], bool], fits: Callable[[list[Part]], bool]
 ) -> tuple[list[Part], list[Part]]:
@@ -83,7 +104,8 @@ def refresh_text(
 
     pairs, dropped = hold_budget(pairs, lambda pair: pair[1], fits)
     over = [f"{item.locator}: it does not fit the budget any more" for item, _ in dropped]
-    return Refreshed(rendered(pairs)[0], left_out + over)
+    held = {(Place(item.path, item.start_line, item.end_line), item.ref) for item, _ in pairs}
+    return Refreshed(rendered(pairs)[0], left_out + over + lost_lines(verdicts, held))
 
 
 def _item(one: Kept, tree: CitedTree) -> Item:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from satchel import ids
 from satchel.lines import split_lines
+from satchel.packing.alignment import Aligned, starts_anew
 from satchel.packing.citation import Citation
 from satchel.packing.validation import ReadSource
 from satchel.storage.protocol import Snapshot
@@ -17,6 +18,11 @@ _TELLING_CHARS = 20  # a shorter text stands in other files by chance: `return N
 _MOST_CHARS = (
     20_000_000  # compared or hashed in a file at most: lines that repeat give a place at each of them
 )
+_MOST_GROWTH, _FREE_GROWTH = (
+    3,
+    40,
+)  # times its lines, and lines: more was not written into an item, but between
+_PARTS = frozenset({"part", "map"})  # reasons of items that never were a whole chunk
 
 
 class Place(NamedTuple):
@@ -160,18 +166,58 @@ def _suffix(path: str) -> str:
     return _name(path).rpartition(".")[2]
 
 
-def namesake(citation: Citation, index: Snapshot | None) -> ChunkRecord | None:
+def namesake(citation: Citation, chunks: Iterable[ChunkRecord]) -> ChunkRecord | None:
     """The chunk of the cited file that has the cited name, the nearest if there are several."""
-    if index is None or not citation.symbol or index.file(citation.path) is None:
+    if not citation.symbol:
         return None
     wanted = _plain(citation.symbol)
     alike = [
         chunk
-        for chunk in index.chunks(citation.path)
+        for chunk in chunks
         if chunk.title_path and wanted in {_plain(".".join(chunk.title_path)), _plain(chunk.title_path[-1])}
     ]
     same_kind = [chunk for chunk in alike if chunk.kind.value == citation.kind] or alike
     return min(same_kind, key=lambda chunk: abs(chunk.start_line - citation.start_line), default=None)
+
+
+def place_of_now(
+    citation: Citation, aligned: Aligned | None, named: ChunkRecord | None, chunks: Sequence[ChunkRecord]
+) -> Place | None:
+    """The lines that a rewritten text has become: its chunk, if it was one; else all of its lines, and the
+    chunk of its name with them if it is there. An item may be several chunks, and may be a part of one."""
+    chunk = None if named is None else place_of(named)
+    span = None if aligned is None else _span(citation, aligned, chunks)
+    if span is None or chunk is None:
+        return span or chunk
+    apart = chunk.start_line > span.end_line + 1 or span.start_line > chunk.end_line + 1
+    inside = chunk.start_line <= span.start_line and span.end_line <= chunk.end_line
+    if apart or (inside and _PARTS.intersection(citation.reasons)):
+        return span
+    first, last = min(chunk.start_line, span.start_line), max(chunk.end_line, span.end_line)
+    return Place(citation.path, first, last)
+
+
+def _span(citation: Citation, aligned: Aligned, chunks: Sequence[ChunkRecord]) -> Place | None:
+    """The lines of an aligned text; where its first or last row was changed, up to the edge of the chunk that
+    the change is in. None if they have come too far apart to be one item."""
+    first, last, height = aligned.first, aligned.last, _height(citation)
+    top, bottom = (_holder(chunks, line) for line in (aligned.first_met, aligned.last_met))
+    if not aligned.starts_alike and top is not None and first - top.start_line <= height:
+        first = min(first, top.start_line)
+    if aligned.rest and bottom is not None and bottom.end_line - last <= height:
+        edge = (citation.shown or "").split("\n")[0]
+        last = max(last, bottom.end_line) if starts_anew(aligned.rest, edge) else bottom.end_line
+    if last - first + 1 > _MOST_GROWTH * height + _FREE_GROWTH:
+        return None
+    return Place(citation.path, first, last)
+
+
+def _holder(chunks: Sequence[ChunkRecord], line: int) -> ChunkRecord | None:
+    return next((chunk for chunk in chunks if chunk.start_line <= line <= chunk.end_line), None)
+
+
+def place_of(chunk: ChunkRecord) -> Place:
+    return Place(chunk.path, chunk.start_line, chunk.end_line)
 
 
 def _plain(name: str) -> str:

@@ -6,9 +6,21 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
+from satchel.packing.alignment import align
 from satchel.packing.citation import Citation
-from satchel.packing.relocation import CitedTree, Place, as_rows, elsewhere, in_file, is_at, namesake
+from satchel.packing.relocation import (
+    CitedTree,
+    Place,
+    as_rows,
+    elsewhere,
+    in_file,
+    is_at,
+    namesake,
+    place_of,
+    place_of_now,
+)
 from satchel.types import Skipped
 
 
@@ -22,12 +34,14 @@ class State(StrEnum):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """A citation, what became of it, and what to read in its stead now (None if nothing)."""
+    """A citation, what became of it, and what to read in its stead now (None if nothing); `outside` are lines
+    of the file that it cited and that the place of now does not hold."""
 
     citation: Citation
     state: State
     detail: str = ""
     now: Place | None = None
+    outside: tuple[int, ...] = ()
 
 
 def verify(citations: Iterable[Citation], tree_of: Callable[[str], CitedTree]) -> list[Verdict]:
@@ -70,14 +84,27 @@ def _settled(verdict: Verdict, moved: dict[Citation, Place], tree_of: Callable[[
     tree = tree_of(citation.ref)
     if not tree.lines(citation.path):
         return verdict
-    chunk = namesake(citation, tree.index())
-    if chunk is not None and chunk.end_line <= len(tree.lines(citation.path)):
-        place = Place(citation.path, chunk.start_line, chunk.end_line)
-        detail = f"{verdict.detail}; {chunk.kind.value} {citation.symbol} is at {place}"
-        return Verdict(citation, State.CHANGED, detail, place)
-    if verdict.state is State.CHANGED:
-        return msgspec.structs.replace(verdict, now=_cited(citation))
-    return verdict
+    return _rewritten(verdict, tree)
+
+
+def _rewritten(verdict: Verdict, tree: CitedTree) -> Verdict:
+    """A text that stands nowhere as it was: where what it has become is."""
+    citation = verdict.citation
+    rows = tree.rows(citation.path)
+    index = tree.index()
+    known = [] if index is None or index.file(citation.path) is None else index.chunks(citation.path)
+    chunks = [chunk for chunk in known if chunk.end_line <= len(rows)]  # the index may be of another moment
+    named = namesake(citation, chunks)
+    aligned = None if citation.shown is None else align(as_rows(citation.shown), rows)
+    place = place_of_now(citation, aligned, named, chunks)
+    if place is None:
+        return verdict if verdict.state is State.GONE else replace(verdict, now=_cited(citation))
+    detail = verdict.detail
+    if named is not None:
+        detail += f"; {named.kind.value} {citation.symbol} is at {place_of(named)}"
+    met = aligned.met if aligned is not None else ()
+    outside = tuple(line for line in met if not place.start_line <= line <= place.end_line)
+    return Verdict(citation, State.CHANGED, detail, place, outside)
 
 
 def _cited(citation: Citation) -> Place:
