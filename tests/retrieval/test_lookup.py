@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from builders import SHOP, make_tree, memory_engine
+from builders import SHOP, make_engine, make_tree, memory_engine
 
 from satchel import ids
 from satchel.engine import Engine
 from satchel.errors import ChunkNotFound
 from satchel.retrieval.lookup import Fate, Found
+from satchel.storage.memory import MemoryStore
 from satchel.storage.records import ChunkRecord
 
 
@@ -139,6 +142,36 @@ def test_of_several_copies_of_a_renamed_file_the_first_path_is_given(shop: Engin
     shop.refresh()
     found = [look(shop, asked).chunk for asked in (old, "src/basket.py:9")]
     assert [item.path for item in found if item] == ["src/alpha.py"] * 2
+
+
+_PLAIN = "def start():\n    return 1\n\n\ndef stop():\n    return 2\n"
+
+
+@pytest.mark.parametrize("store", [MemoryStore, lambda: None], ids=["memory", "sqlite"])
+def test_a_path_that_still_has_a_file_became_no_other(tmp_path: Path, store: Callable[[], Any]) -> None:
+    engine = make_engine(make_tree(tmp_path, {"a.py": _PLAIN, "b.py": _PLAIN}), store())
+    engine.refresh()
+    asked = canonical(chunk(engine, "a.py", "start"))
+    make_tree(tmp_path, {"a.py": _PLAIN.replace("start", "begin")})
+    engine.refresh()
+    found = look(engine, asked)
+    assert (found.fate, found.chunk) == (Fate.GONE, None) and "a.py no longer has 'start'" in found.detail
+
+
+@pytest.mark.parametrize("store", [MemoryStore, lambda: None], ids=["memory", "sqlite"])
+def test_only_the_last_version_of_a_path_tells_what_it_became(
+    tmp_path: Path, store: Callable[[], Any]
+) -> None:
+    engine = make_engine(make_tree(tmp_path, {"a.py": _PLAIN, "b.py": _PLAIN}), store())
+    engine.refresh()
+    asked = [canonical(chunk(engine, "a.py", name)) for name in ("start", "stop")]
+    for body in ("return 3", "return 4", "return 5"):  # whichever digest comes first
+        make_tree(tmp_path, {"a.py": _PLAIN.replace("return 1", body)})
+        engine.refresh()
+    (tmp_path / "a.py").rename(tmp_path / "c.py")
+    engine.refresh()
+    found = [look(engine, one) for one in (*asked, "a.py:1:3")]
+    assert [(one.fate, one.chunk.path) for one in found if one.chunk] == [(Fate.MOVED, "c.py")] * 3
 
 
 def test_lines_of_a_file_that_was_renamed_and_edited_are_unknown(shop: Engine) -> None:

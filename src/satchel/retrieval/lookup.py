@@ -159,9 +159,7 @@ class Lookup:
 
     def _renamed(self, path: str) -> OpenFile | None:
         """The file that holds today what an ended file of that path last held."""
-        hashes = self._ended.get(path, ())
-        paths = sorted(self._by_content[file_hash] for file_hash in hashes if file_hash in self._by_content)
-        return self.files.get(paths[0]) if paths else None
+        return self.files.get(self._by_content.get(self._ended.get(path, ""), ""))
 
     def _stale(self, asked: str, digest: str, paths: tuple[str, ...]) -> Found:
         for old in self.files.snapshot.retired(digest):
@@ -178,14 +176,23 @@ class Lookup:
         if now is not None:
             detail = f"the text under {_title(old)} in {old.path} has changed"
             return _found(asked, now, Fate.CHANGED, detail)
-        path = self._by_content.get(old.file_hash, "")
-        if moved := self._same_title(path, old)[max(0, old.place - 1) :]:
-            return _found(asked, moved[0], Fate.MOVED, f"{old.path} is now {path}")
+        if (moved := self._in_renamed(old)) is not None:
+            return _found(asked, moved, Fate.MOVED, f"{old.path} is now {moved.path}")
         if alike:  # to take one of them for what this became would be a guess
             return Found(asked, Fate.GONE if old.place else Fate.CHANGED, detail=_several(old, alike))
         if self.files.get(old.path) is None:
             return Found(asked, Fate.GONE, detail=f"{old.path} is no longer in the index")
         return Found(asked, Fate.GONE, detail=f"{old.path} no longer has {_title(old)}")
+
+    def _in_renamed(self, old: RetiredChunk) -> ChunkRecord | None:
+        """The chunk in the file that the old path has become. A path that still has a file became no other,
+        whoever else has the text that it once had."""
+        if self.files.get(old.path) is not None or (renamed := self._renamed(old.path)) is None:
+            return None
+        alike = self._same_title(renamed.path, old)
+        if renamed.record.file_hash == old.file_hash:
+            return next(iter(alike[max(0, old.place - 1) :]), None)
+        return alike[0] if len(alike) == 1 and not old.place else None  # it was edited before it moved
 
     def _successor(self, old: RetiredChunk) -> ChunkRecord | None:
         """The chunk that stands today where the old one stood, through all the edits in between."""
@@ -224,12 +231,10 @@ class Lookup:
         return {item.skipped.path: item.skipped.reason.value for item in self.files.snapshot.skipped()}
 
     @cached_property
-    def _ended(self) -> dict[str, set[str]]:
-        """A path that had chunks once → the hashes of the files that it was."""
-        ended: dict[str, set[str]] = {}
-        for old in self.files.snapshot.retired(""):
-            ended.setdefault(old.path, set()).add(old.file_hash)
-        return ended
+    def _ended(self) -> dict[str, str]:
+        """A path that had chunks once → the hash of the last file that it was: what it was before that may
+        be in another file that it never became."""
+        return {old.path: old.file_hash for old in self.files.snapshot.retired("")}
 
 
 def _found(asked: str, chunk: ChunkRecord, fate: Fate = Fate.CURRENT, detail: str = "") -> Found:

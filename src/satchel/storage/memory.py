@@ -198,7 +198,7 @@ class MemorySnapshot:
         return Extent(len(stamps), latest, sum(size for size, _ in stamps))
 
     def retired(self, digest: str) -> list[RetiredChunk]:
-        return [item for key, item in sorted(self._tables.retired.items()) if key.startswith(digest)]
+        return [item for key, item in self._tables.retired.items() if key.startswith(digest)]
 
     def history(self) -> bytes:
         return self._tables.history

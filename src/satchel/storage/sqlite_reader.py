@@ -280,7 +280,7 @@ class SqliteSnapshot:
         columns = "0, ''" if old else "place, lower(hex(successor))"
         rows = self._rows(
             f"SELECT lower(hex(digest)), path, title, lower(hex(file_hash)), {columns} FROM retired"
-            " WHERE digest BETWEEN ? AND ? ORDER BY digest",
+            " WHERE digest BETWEEN ? AND ? ORDER BY number",
             _digest_range(digest),
         )
         return [
