@@ -123,6 +123,59 @@ def test_what_does_not_fit_is_replaced_by_an_error_that_names_what_it_takes(engi
     assert ask(engine, SEARCH, FETCH, max_chars=error["details"]["min_chars"]).items[1].status == "ok"
 
 
+def packs(*actions: str) -> list[dict[str, Any]]:
+    return [
+        {"id": f"p{place}", "action": action, "payload": {"query": "basket total price"}}
+        for place, action in enumerate(actions)
+    ]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        packs("context_pack", "build_context_pack"),
+        packs("build_context_pack", "context_pack", "build_context_pack"),
+        [*packs("context_pack"), SEARCH, FETCH],
+        [SEARCH, *packs("build_context_pack", "pack"), FETCH],
+        packs(*["context_pack"] * 9),
+    ],
+)
+@pytest.mark.parametrize("max_chars", [1200, 2200, 3000, 4500])
+def test_the_least_that_a_batch_names_holds_every_item_that_had_no_room(
+    engine: Engine, items: list[dict[str, Any]], max_chars: int
+) -> None:
+    try:
+        answer = ask(engine, *items, max_chars=max_chars)
+    except InvalidBudget as error:
+        answer = ask(engine, *items, max_chars=error.details["min_chars"])
+    starved = {
+        item.id: item.error["details"]["min_chars"]
+        for item in answer.items
+        if item.error and item.error["code"] == "invalid_budget"
+    }
+    if starved:
+        (least,) = set(starved.values())
+        again = ask(engine, *items, max_chars=least)
+        assert answer.budget.truncated and answer.budget.max_chars < least
+        assert starved.keys() <= {item.id for item in again.items if item.status == "ok"}
+        assert again.budget.used_chars <= least
+
+
+def test_packs_without_budgets_share_what_is_left(engine: Engine) -> None:
+    answer = ask(engine, *packs("context_pack", "build_context_pack"), max_chars=5000)
+    assert [item.status for item in answer.items] == ["ok", "ok"]
+    assert all(item.data.get("items") or item.data.get("sections") for item in answer.items)
+
+
+def test_a_batch_without_room_gives_the_retry_that_works(engine: Engine) -> None:
+    long = {"id": "long", "action": "search", "payload": {"query": "basket price", "k": 50, "explain": True}}
+    answer = ask(engine, *packs("context_pack"), long, max_chars=4000)
+    assert [item.status for item in answer.items] == ["ok", "error"]
+    (retry,) = answer.next_actions
+    again = ask(engine, *retry["args"]["items"], max_chars=retry["args"]["max_chars"])
+    assert retry["tool"] == "batch" and [item.status for item in again.items] == ["ok"] * 2
+
+
 def test_a_failed_item_that_has_no_room_for_the_retry_still_says_why(engine: Engine) -> None:
     small = {"id": "p", "action": "context_pack", "payload": {"query": "basket " * 99, "max_chars": 9}}
     wide, narrow = ask(engine, small), ask(engine, small, max_chars=900)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,9 @@ VERSION = 1
 MOST_ITEMS = 64
 DEFAULT_CHARS, MOST_CHARS = 20_000, 500_000
 _BUDGETS = frozenset({"max_chars", "budget_tokens"})
+_PACK, _OTHER = 4, 1  # shares of the room: a pack fills what it gets, others take what they take
+_RETRY_SHARE = 10  # packs leave room for the call that has more of it, up to a tenth of all
+_TEXT_AS_JSON = 3  # times as long is a pack in text, with its envelope and every line end escaped, at most
 _TRIES = 3  # of making a pack shorter; one is usual
 _MANY_DIGITS = 999_999_999  # stands for any number of characters where its digits are counted
 
@@ -75,10 +79,12 @@ def run(session: Session, request: BatchRequest) -> BatchResponse:
     """Run several actions in one call, in order, inside one budget of characters.
 
     An item that fails does not stop the others unless that is asked for. A pack without a budget of its own
-    gets what is left; an answer that does not fit is replaced by an error that names what it would take.
+    gets what is left, shared with those that follow; an answer that does not fit is replaced by an error that
+    names what the batch would take.
     """
     _check(request.items, request.max_chars)
-    run = _Run(request.max_chars, [item.id.strip() for item in request.items])
+    arguments = msgspec.to_builtins(request) | ({"project": session.project} if session.project else {})
+    run = _Run(request.max_chars, request.items, arguments)
     for place, item in enumerate(request.items):
         failed = not run.add(_answer(session, item, run, place), place)
         if failed and request.stop_on_error:
@@ -92,7 +98,7 @@ def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAn
     payload: dict[str, Any] = {}
     try:
         payload = _payload(item, run.data)
-        data = _data(session, item.action, payload, run.left(place))
+        data = _data(session, item.action, payload, run, place)
     except SatchelError as error:
         project = {"project": session.project} if session.project else {}
         return _failed(name, with_retry(error, item.action, {**payload, **project}))
@@ -100,21 +106,48 @@ def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAn
     return BatchAnswer(id=name, status="ok", hints=hints, data=data, meta={})
 
 
-def _data(session: Session, action: str, payload: dict[str, Any], left: int) -> Any:
-    """What an action gives. A pack that names no budget gets what is left; where its budget counts a text
-    that grows when it is written as JSON, it is asked again for as much less as it was too long."""
+def _data(session: Session, action: str, payload: dict[str, Any], run: _Run, place: int) -> Any:
+    """What an action gives. A pack that names no budget gets its share of what is left; where its budget
+    counts a text that grows when it is written as JSON, it is asked again for as much less as it was too
+    long."""
+    if not _shares(action, payload):
+        return msgspec.to_builtins(session.call(action, payload), enc_hook=str)
     command: Command = plugins.load("command", action)
-    shared = "max_chars" in command.request.__struct_fields__ and not payload.keys() & _BUDGETS
-    if shared:
-        payload["max_chars"] = max(left, 1)
-    data = msgspec.to_builtins(session.call(action, payload), enc_hook=str)
-    for _ in range(_TRIES if shared and not command.counted else 0):
-        over = len(msgspec.json.encode(data).decode()) - left
+    share = run.share(place)
+    data = _pack(session, command, payload, run, place)
+    for _ in range(0 if command.counted else _TRIES):
+        over = len(msgspec.json.encode(data).decode()) - max(share, payload["max_chars"])
         if over <= 0:
             break
         payload["max_chars"] = max(data["used_chars"] - over, 1)
         data = msgspec.to_builtins(session.call(action, payload), enc_hook=str)
     return data
+
+
+def _pack(session: Session, command: Command, payload: dict[str, Any], run: _Run, place: int) -> Any:
+    """A pack in its share of the room; one that takes more than that at least gets it, if it is there."""
+    payload["max_chars"] = max(run.share(place), 1)
+    try:
+        return msgspec.to_builtins(session.call(command.name, payload), enc_hook=str)
+    except InvalidBudget as error:
+        least = error.details.get("min_chars", 0) * (1 if command.counted else _TEXT_AS_JSON)
+        if least:
+            run.needs[place] = least
+        if not payload["max_chars"] < least <= run.left(place):
+            raise
+        payload["max_chars"] = least
+        return msgspec.to_builtins(session.call(command.name, payload), enc_hook=str)
+
+
+def _shares(action: str, payload: Mapping[str, Any]) -> bool:
+    """Whether this is a pack without a budget of its own."""
+    command = plugins.find("command", action)
+    return (
+        command is not None
+        and "max_chars" in command.request.__struct_fields__
+        and not command.composes
+        and not payload.keys() & _BUDGETS
+    )
 
 
 def _failed(name: str, error: SatchelError) -> BatchAnswer:
@@ -126,16 +159,19 @@ def _failed(name: str, error: SatchelError) -> BatchAnswer:
 class _Run:
     """The answers so far, and the room for those to come: each has at least its error."""
 
-    def __init__(self, max_chars: int, names: Sequence[str]) -> None:
+    def __init__(self, max_chars: int, items: Sequence[BatchItem], arguments: dict[str, Any]) -> None:
         self.data: dict[str, Any] = {}  # of those that succeeded, for references
+        self.needs: dict[int, int] = {}  # by place, the characters of data that an item had no room for
         self._max_chars = max_chars
-        self._names = names
+        self._names = [item.id.strip() for item in items]
+        self._packs = [_shares(item.action, item.payload) for item in items]
+        self._arguments = arguments
+        self._retry_size = _size(self._retry(_MANY_DIGITS))
         self._answers: list[BatchAnswer] = []
-        self._truncated = False
-        least = _length(_response([self._too_long(place, _MANY_DIGITS) for place in range(len(names))]))
+        least = _length(_response([self._too_long(place, _MANY_DIGITS) for place in range(len(items))]))
         if least > max_chars:
             raise InvalidBudget(
-                f"max_chars is {max_chars}, a batch of {len(names)} items takes at least {least}",
+                f"max_chars is {max_chars}, a batch of {len(items)} items takes at least {least}",
                 hint=f"give max_chars {least} or more",
                 details={"min_chars": least},
             )
@@ -145,40 +181,85 @@ class _Run:
         empty = BatchAnswer(id=self._names[place], status="ok", data=None, meta={})
         return self._max_chars - self._with(empty, place) + len("null")
 
+    def share(self, place: int) -> int:
+        """Of these, what a pack takes, so that those after it find room too."""
+        kept = self._retry_size if self._retry_size * _RETRY_SHARE <= self._max_chars else 0
+        return (self.left(place) - kept) * _PACK // self._weight(place)
+
     def add(self, answer: BatchAnswer, place: int) -> bool:
         """Take an answer in; one that does not fit is replaced."""
+        starved = bool(answer.error) and place in self.needs
         size = self._with(answer, place)
         if size > self._max_chars and answer.error:  # why it failed is said before what to do about it
             bare = {**answer.error, "next_actions": []}
             size = self._with(answer := msgspec.structs.replace(answer, error=bare), place)
-        if size > self._max_chars:
-            self._truncated = True
-            answer = self._too_long(place, size)
+        if size > self._max_chars or starved:
+            if not starved:
+                self.needs[place] = size - self._max_chars + self.left(place)
+            answer = self._too_long(place, _MANY_DIGITS)
         elif answer.status == "ok":
             self.data[answer.id] = answer.data
         self._answers.append(answer)
         return answer.status == "ok"
 
     def response(self) -> BatchResponse:
-        """The answer, with its own length in it."""
-        response = _response(self._answers, self._max_chars, self._truncated)
+        """The answer, with its own length in it; where an item had no room, with the call that has it."""
+        starved = [place for place, answer in enumerate(self._answers) if self._is_starved(place, answer)]
+        response = _response(self._answers, self._max_chars, bool(starved))
+        if starved:
+            least = self._least()
+            for place in starved:
+                self._answers[place] = self._too_long(place, least)
+            response = _response(self._answers, self._max_chars, True)
+            actions = [*response.next_actions, self._retry(least)]
+            longer = msgspec.structs.replace(response, next_actions=actions)
+            response = longer if _length(longer) <= self._max_chars else response
         while (used := _length(response)) != response.budget.used_chars:
             budget = msgspec.structs.replace(response.budget, used_chars=used)
             response = msgspec.structs.replace(response, budget=budget)
         return response
 
+    def _retry(self, least: int) -> dict[str, Any]:
+        arguments = {**self._arguments, "max_chars": least}
+        return {"tool": "batch", "args": arguments, "reason": f"max_chars {least} can be used"}
+
+    def _is_starved(self, place: int, answer: BatchAnswer) -> bool:
+        return place in self.needs and answer.status == "error"
+
+    def _least(self) -> int:
+        """The smallest max_chars that is sure to hold every item that had no room. Packs fill whatever they
+        get: of each character more, `passed` reaches the next item, less what is `taken` before it."""
+        least, passed = 0, 1.0
+        taken: float = _length(_response(self._errors())) + self._retry_size
+        for place, answer in enumerate(self._answers):
+            weight, need = self._weight(place), self.needs.get(place, 0)
+            if self._packs[place]:
+                wanted, rest = need * weight / _PACK + 1, 1 - _PACK / weight
+            else:
+                taken += max(need, 0 if answer.error else _size([answer.data, answer.hints]))
+                wanted, rest = 0, 1
+            if need:
+                least = max(least, math.ceil((wanted + taken) / passed))
+            passed, taken = passed * rest, taken * rest
+        return min(least, MOST_CHARS)
+
+    def _weight(self, place: int) -> int:
+        return sum(_PACK if pack else _OTHER for pack in self._packs[place:])
+
+    def _errors(self) -> list[BatchAnswer]:
+        return [self._too_long(place, _MANY_DIGITS) for place in range(len(self._names))]
+
     def _with(self, answer: BatchAnswer, place: int) -> int:
         """The length of the whole if this answer is in it and all that follow are errors."""
-        rest = [self._too_long(later, _MANY_DIGITS) for later in range(place + 1, len(self._names))]
-        return _length(_response([*self._answers, answer, *rest]))
+        return _length(_response([*self._answers, answer, *self._errors()[place + 1 :]]))
 
-    def _too_long(self, place: int, size: int) -> BatchAnswer:
+    def _too_long(self, place: int, least: int) -> BatchAnswer:
         return _failed(
             self._names[place],
             InvalidBudget(
-                f"this answer does not fit: with it the batch has {size} characters",
+                f"this answer does not fit: the batch takes max_chars {least}",
                 hint="give the batch a larger max_chars, or ask for less",
-                details={"min_chars": size},
+                details={"min_chars": least},
             ),
         )
 
@@ -196,7 +277,11 @@ def _response(
 
 
 def _length(response: BatchResponse) -> int:
-    return len(msgspec.json.encode(response).decode())
+    return _size(response)
+
+
+def _size(value: Any) -> int:
+    return len(msgspec.json.encode(value).decode())
 
 
 def _check(items: Sequence[BatchItem], max_chars: int) -> None:
