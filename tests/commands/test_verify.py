@@ -202,6 +202,18 @@ def test_a_refreshed_text_is_what_the_renderer_writes(shop: Path, name: str) -> 
     ]
 
 
+@pytest.mark.parametrize("name", TEXT_FORMATS)
+def test_a_true_pack_that_was_full_stays_as_it_was(shop: Path, name: str) -> None:
+    """Of every size, because the numbers and the bar of a headline change how many tokens it has."""
+    make_tree(shop, {"many.py": "".join(f"def basket_{n}(x):\n    return x + {n}\n\n\n" for n in range(40))})
+    with memory_engine(shop) as engine:
+        for tokens in range(220, 900, 17):
+            request = pack.PackRequest(query="how is the basket added", format=name, budget_tokens=tokens)
+            text = pack.run(engine, request).document
+            again = run(engine, VerifyRequest(text=text, refresh=True))
+            assert (again.left_out, again.refreshed) == ([], text)
+
+
 def test_the_other_fields_of_a_pack_in_json_stay(shop: Path) -> None:
     before = as_items(shop_pack(shop))
     change(shop)

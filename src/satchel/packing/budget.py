@@ -98,15 +98,7 @@ class Gauge:
 
     def sealed(self, pack: Pack, size: Size | None = None) -> Pack:
         """The pack with its own size written into it; where no number is its own size, with a larger one."""
-        size, largest = size or self.size(pack), Size()
-        for _ in range(_ROUNDS):
-            found = self._stated(pack, size)
-            if found == size:
-                return _stating(pack, size)
-            size, largest = found, largest.joined(found)
-        while not largest.holds(found := self._stated(pack, largest)):
-            largest = largest.joined(found)
-        return _stating(pack, largest)
+        return _stating(pack, own_size(lambda stated: self._stated(pack, stated), size or self.size(pack)))
 
     def _stated(self, pack: Pack, size: Size) -> Size:
         """How large a pack is that says it is that large."""
@@ -184,6 +176,20 @@ class Gauge:
             max(0, size.tokens - room.tokens) if self.max_tokens else 0,
             max(0, size.chars - room.chars) if self.max_chars else 0,
         )
+
+
+def own_size(measure: Callable[[Size], Size], size: Size) -> Size:
+    """The size to state in a text so that it is the text's own, looked for from `size` on; where no number is,
+    a larger one. `measure` tells how large the text is that states a size."""
+    largest = Size()
+    for _ in range(_ROUNDS):
+        found = measure(size)
+        if found == size:
+            return size
+        size, largest = found, largest.joined(found)
+    while not largest.holds(found := measure(largest)):
+        largest = largest.joined(found)
+    return largest
 
 
 def _any_hash() -> list[str]:

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from satchel import ids
+from satchel.packing.budget import Size, own_size
 from satchel.packing.citation import Citation, CitedPack
 from satchel.packing.pack import Budget, Counts, Item, Pack, Role, Section
 from satchel.packing.relocation import CitedTree, Place
@@ -17,7 +18,6 @@ from satchel.types import Source
 
 TreeOf = Callable[[str], CitedTree]
 Count = Callable[[str], int]
-_SETTLING_ROUNDS = 4  # a number can make the text longer by a digit, which can make the number longer
 _SECTIONS = frozenset(Section)
 _NAMED_LINES = 5
 Part = TypeVar("Part")
@@ -160,17 +160,15 @@ def _pack(cited: CitedPack, items: tuple[Item, ...]) -> Pack:
 
 
 def _settled(pack: Pack, render: Callable[[Pack], str], count: Count) -> tuple[str, Budget]:
-    """The text that states its own size."""
-    budget = pack.budget
-    text = render(pack)
-    for _ in range(_SETTLING_ROUNDS):
-        text = render(replace(pack, budget=budget))
-        tokens = count(text) if budget.tokenizer else 0
-        if (tokens, len(text)) == (budget.used_tokens, budget.used_chars):
-            break
-        budget = replace(
-            budget,
-            used_tokens=max(tokens, budget.used_tokens),  # never up and down without end
-            used_chars=max(len(text), budget.used_chars),
-        )
-    return text, budget
+    """The text that states its own size, found as it was when the pack was made: a bar that grows may take
+    fewer tokens, so the number can go down as well as up."""
+
+    def stating(size: Size) -> Pack:
+        return replace(pack, budget=replace(pack.budget, used_tokens=size.tokens, used_chars=size.chars))
+
+    def measure(size: Size) -> Size:
+        text = render(stating(size))
+        return Size(count(text) if pack.budget.tokenizer else 0, len(text))
+
+    settled = stating(own_size(measure, measure(Size(pack.budget.max_tokens, pack.budget.max_chars))))
+    return render(settled), settled.budget
