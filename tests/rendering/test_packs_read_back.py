@@ -244,6 +244,18 @@ def test_hints_and_next_queries_are_read_again(name: str) -> None:
     assert found.query == pack.query
 
 
+@pytest.mark.parametrize("kind", ["text", ""])
+@pytest.mark.parametrize("symbol", ["", "Store", "a · b"])
+@pytest.mark.parametrize("reasons", [(), ("map",), ("words", "part")])
+def test_the_reason_on_a_screen_is_never_taken_for_the_symbol(
+    kind: str, symbol: str, reasons: tuple[str, ...]
+) -> None:
+    item = make_item("src/utf16.txt", "x\n", kind=kind, symbol=symbol, reasons=reasons)
+    renderer = plugins.load("renderer", "terminal")
+    (found,) = renderer.read(renderer.render(make_pack(item))).citations
+    assert (found.kind, found.symbol, found.reasons) == (kind, symbol, reasons)
+
+
 def test_a_hash_is_twelve_digits_in_text_and_whole_in_xml() -> None:
     pack = make_pack(make_item("a.py", "x\n"))
     for name in FORMATS:

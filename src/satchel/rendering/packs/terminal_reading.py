@@ -22,7 +22,9 @@ BETWEEN = " — "
 LEFT_OUT = "left out: "
 MISSING = "missing: "
 NEXT = "next: "
-ITEM_LINE = re.compile(rf"{LOCATOR}(?:  (?P<kind>[\w-]+)(?: (?P<symbol>.*?))?)?(?:{WHY}(?P<why>.*))?")
+ITEM_LINE = re.compile(  # the reason begins with two spaces, the first of which starts no symbol
+    rf"{LOCATOR}(?:  (?P<kind>[\w-]+)(?:(?!{WHY}) (?P<symbol>.*?))?)?(?:{WHY}(?P<why>.*))?"
+)
 PROOF_LINE = re.compile(rf"  {PROOF} score (?P<score>[-+.\w]+)(?:, \d+ redacted)?")
 GUTTER_LINE = re.compile(rf"(?P<gutter> +\d+ {GUTTER})(?: (?P<code>.*))?")
 _SECTION = re.compile(r"(\w+) \(\d+\)")
