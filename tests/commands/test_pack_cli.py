@@ -57,6 +57,46 @@ def test_both_budgets_hold_together(shop: Path) -> None:
         assert 0 < len(text) <= int(chars) and tokenizers.get("o200k").count(text) <= int(tokens)
 
 
+def refused(root: Path, *arguments: str) -> str:
+    """What a call that is refused says."""
+    done = run_cli(*arguments, "--segment", root, "--json")
+    error = json.loads(done.stdout)["error"]
+    assert done.returncode == 2 and error["code"] == "invalid_request" and error["hint"]
+    return str(error["message"])
+
+
+@pytest.mark.parametrize("change", [("--diff", "HEAD"), ("--staged",), ("--changed",)])
+@pytest.mark.parametrize(
+    "flag", [("--mode", "edit_minimal"), ("--section-caps", "tests=0"), ("--max-candidates", "5")]
+)
+def test_the_pack_of_a_change_refuses_what_it_would_ignore(
+    shop: Path, change: tuple[str, ...], flag: tuple[str, str]
+) -> None:
+    assert flag[0][2:].replace("-", "_") in refused(shop, "pack", *change, *flag)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("pack", "basket", "--ref", ""),
+        ("pack", "basket", "--ref="),
+        ("pack", "--diff", ""),
+        ("pack", "basket", "--diff", ""),
+        ("context_pack", "basket", "--ref", ""),
+        ("build_context_pack", "basket", "--ref", ""),
+        ("verify", "pack.md", "--ref", ""),
+    ],
+)
+def test_an_empty_ref_is_never_the_work_tree(shop: Path, arguments: tuple[str, ...]) -> None:
+    assert "is empty" in refused(shop, *arguments)
+
+
+@pytest.mark.parametrize("written", ["tests", "tests=", "tests=x", "=3", "tests=1,docs", "tests=1.5"])
+def test_pairs_that_are_none_are_refused_with_their_form(shop: Path, written: str) -> None:
+    message = refused(shop, "pack", "basket", "--section-caps", written)
+    assert "NAME=N" in message and "_pairs" not in message
+
+
 def test_a_pack_of_a_ref_is_that_of_the_same_tree(shop: Path) -> None:
     asked = ("build_context_pack", "basket total price", "--segment", shop, "--json")
     now, then = (json.loads(run_cli(*asked, *more).stdout) for more in ((), ("--ref", "HEAD")))

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import plugins, tokenizers
-from satchel.commands.command import Command, LocalPath, Positional, Verbatim
+from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
 from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.errors import InvalidRequest
@@ -29,7 +29,7 @@ class BuildContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_un
     query: Annotated[
         str, Meta(description="a question, an identifier, a path or an error text"), Positional()
     ]
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag")] = ""
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
     budget_tokens: Annotated[int, Meta(description="tokens the whole answer may take (1 to 200000)")] = (
         DEFAULT_TOKENS
     )

@@ -39,6 +39,11 @@ class LocalPath(msgspec.Struct, frozen=True):
     or_name: bool = False
 
 
+class GitName(msgspec.Struct, frozen=True):
+    """Marks a request field that names a commit or a change. Left out, the work tree is meant; empty on the
+    command line, a script's variable was not set, which must not pass for the work tree."""
+
+
 class Verbatim(msgspec.Struct, frozen=True):
     """Marks a response field that holds text of the repository, which an agent's text form shows already."""
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import plugins, tokenizers
-from satchel.commands.command import Command, LocalPath, Positional, Verbatim
+from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
 from satchel.commands.index_state import IndexStateItem, index_state
 from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
@@ -55,7 +55,7 @@ class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
         Strategy.EXTENDED
     )
     max_related_per_primary: Annotated[int, Meta(description="related items for each primary one")] = 3
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag")] = ""
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
     trace: Annotated[bool, Meta(description="say what was done to answer")] = False
     anchor_policy: Annotated[
         AnchorPolicy, Meta(description="auto: say when what is named is not here; off: names are words")

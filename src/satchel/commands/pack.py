@@ -10,7 +10,7 @@ from msgspec import Meta
 from satchel import plugins, tokenizers
 from satchel.commands import build_context_pack, context_pack
 from satchel.commands.build_context_pack import DEFAULT_TOKENS, BuildContextPackRequest
-from satchel.commands.command import Command, LocalPath, Positional, Verbatim
+from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
 from satchel.commands.limits import limits
 from satchel.commands.shared import FilterFields, at_ref, trace_of
 from satchel.errors import InvalidQuery, InvalidRequest
@@ -40,9 +40,9 @@ class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields
         str,
         Meta(description="terminal (default on one), context (for agents), markdown, xml, json or sections"),
     ] = CONTEXT
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag")] = ""
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
     diff: Annotated[
-        str, Meta(description="pack a change for review: A..B, A...B, or A up to the work tree")
+        str, Meta(description="pack a change for review: A..B, A...B, or A up to the work tree"), GitName()
     ] = ""
     staged: Annotated[bool, Meta(description="pack what is staged, for review")] = False
     changed: Annotated[bool, Meta(description="pack what differs from HEAD, for review")] = False
@@ -89,7 +89,9 @@ def _packed(engine: Engine, request: PackRequest) -> PackResponse:
     name = request.format
     renderer = plugins.load("renderer", name)
     change = _change(request)
-    if name == FLAT and change is None:
+    if change is not None:
+        _refuse_sections(request, "the pack of a change", "ask a question instead of a change")
+    elif name == FLAT:
         return _flat(engine, request)
     with at_ref(engine, request.ref) as chosen:
         if change is None:
@@ -124,7 +126,7 @@ def _change(request: PackRequest) -> str | None:
 
 def _flat(engine: Engine, request: PackRequest) -> PackResponse:
     """Context Pack v1, which counts characters unless only tokens were given."""
-    _check_flat(request)
+    _refuse_sections(request, f"the format {FLAT}", "use --format sections")
     flat = context_pack.ContextPackRequest(
         **_filters(request),
         query=request.query,
@@ -146,15 +148,15 @@ def _flat(engine: Engine, request: PackRequest) -> PackResponse:
     )
 
 
-def _check_flat(request: PackRequest) -> None:
-    """What has no meaning in a flat pack is not passed over in silence."""
+def _refuse_sections(request: PackRequest, what: str, instead: str) -> None:
+    """What has no meaning in a pack that is not filled by sections is not passed over in silence."""
     defaults = {field.name: field.default for field in msgspec.structs.fields(PackRequest)}
     given = [name for name in ("mode", "max_candidates") if getattr(request, name) != defaults[name]]
     given += ["section_caps"] if request.section_caps else []
     if given:
         raise InvalidRequest(
-            f"the format {FLAT} has no sections, so {', '.join(given)} cannot be used with it",
-            hint="use --format sections, or leave it out",
+            f"{what} is not filled by sections, so {', '.join(given)} cannot be used with it",
+            hint=f"{instead}, or leave it out",
         )
 
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from satchel import plugins, tokenizers
 from satchel.commands.cited_trees import CitedTrees
-from satchel.commands.command import Command, LocalPath, Positional, Verbatim
+from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
 from satchel.errors import InvalidRequest
 from satchel.packing import pack_file
 from satchel.packing.citation import CitedPack, one_line_each
@@ -34,7 +34,9 @@ class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     pack: Annotated[
         str, Meta(description="the pack: a file, or - for standard input"), Positional(), LocalPath()
     ] = ""
-    ref: Annotated[str, Meta(description="check against this commit, branch or tag, or worktree")] = ""
+    ref: Annotated[
+        str, Meta(description="check against this commit, branch or tag, or worktree"), GitName()
+    ] = ""
     refresh: Annotated[bool, Meta(description="write the pack as it is now")] = False
     output: Annotated[str, Meta(description="with --refresh: write here, not over the pack"), LocalPath()] = (
         ""

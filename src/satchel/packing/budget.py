@@ -179,8 +179,8 @@ class Gauge:
 
 
 def own_size(measure: Callable[[Size], Size], size: Size) -> Size:
-    """The size to state in a text so that it is the text's own, looked for from `size` on; where no number is,
-    a larger one. `measure` tells how large the text is that states a size."""
+    """The size to state in a text so that it is the text's own, looked for from `size` on; where no number
+    is, a larger one. `measure` tells how large the text is that states a size."""
     largest = Size()
     for _ in range(_ROUNDS):
         found = measure(size)

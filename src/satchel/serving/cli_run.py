@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 import msgspec
 
 from satchel import plugins
-from satchel.commands.command import Command, Flag, Positional
+from satchel.commands.command import Command, Flag, GitName, Positional
 from satchel.errors import IndexBusy, IndexCorrupt, IndexProblem, InvalidBudget, InvalidRequest, SatchelError
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from satchel.serving.verb import Verb
 
 _HELP_WIDTH = 100
+_WHOLE_NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
 
 
 def run_command(given: list[str], description: str, epilog: str) -> int:
@@ -152,8 +154,13 @@ def _values(kind: Any, default: Any, description: str) -> str:
 
 def _pairs(text: str) -> dict[str, int]:
     """`definitions=4,tests=0`."""
-    named = [part.partition("=") for part in text.split(",") if part.strip()]
-    return {name.strip(): int(number) for name, _, number in named}
+    pairs = {}
+    for part in filter(str.strip, text.split(",")):
+        name, _, number = part.partition("=")
+        if not name.strip() or not _WHOLE_NUMBER.fullmatch(number.strip()):
+            raise argparse.ArgumentTypeError(f"{part.strip()!r} has not the form NAME=N, as definitions=4")
+        pairs[name.strip()] = int(number)
+    return pairs
 
 
 def _json_list(text: str) -> list[Any]:
@@ -272,6 +279,10 @@ def _request(command: Command | Verb, options: argparse.Namespace) -> Any:
         extra = getattr(options, f"{field.name}_flag", None)
         if extra is not None:
             value = [*(value or ()), *extra]
+        if value == "" and _names_git(command.request, field.name):
+            raise InvalidRequest(
+                f"--{field.name} is empty", hint=f"name what is meant, or leave --{field.name} out"
+            )
         if value is not None:
             values[field.name] = _readable(value)
     if "format" in command.request.__struct_fields__ and (options.json or sys.stdout.isatty()):
@@ -280,6 +291,11 @@ def _request(command: Command | Verb, options: argparse.Namespace) -> Any:
         return msgspec.convert(values, command.request)
     except msgspec.ValidationError as error:
         raise InvalidRequest(str(error), hint=f"satchel {command.name} --help") from error
+
+
+def _names_git(request: type[msgspec.Struct], name: str) -> bool:
+    hint = get_type_hints(request, include_extras=True)[name]
+    return any(isinstance(note, GitName) for note in get_args(hint))
 
 
 def _readable(value: Any) -> Any:
