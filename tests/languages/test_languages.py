@@ -212,3 +212,9 @@ template<typename BinaryType>
 )
 def test_a_named_function_behind_a_condition_is_defined(language: str, text: str, name: str) -> None:
     assert [symbol.name for symbol in parse_source(text, language).symbols] == [name]
+
+
+def test_a_function_whose_macro_makes_its_type_part_of_the_name_is_still_found() -> None:
+    text = "SINCE_20 inline\n    typename std::enable_if<true, int>::type\n    countl_zero(T x) {\n  return 1;\n}\n"
+    (symbol,) = parse_source(f"template <class T>\n{text}", "cpp").symbols
+    assert symbol.name.endswith("countl_zero")

@@ -15,7 +15,7 @@ from satchel.languages.language import Language
 from satchel.types import ChunkKind, Label, Reference
 
 _DOC_LIMIT = 300  # characters; the first paragraph of almost every docstring fits
-_NAME_LIMIT = 100  # bytes; longer ones are bodies of code, met where macros break the grammar
+_NAME_LIMIT = 100  # bytes; longer ones of several words are code, met where macros break the grammar
 _SPACES = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -198,10 +198,11 @@ def _add_definition(
 
 def _is_no_name(written: bytes) -> bool:
     """Whether it is code that a parser in trouble took for a name. Strings and back-quoted names may say
-    anything; so may the selectors and keys of settings, which are not asked."""
+    anything; so may the selectors and keys of settings, which are not asked. A line end alone says nothing:
+    where a macro stands before its type, a function is named `type\\n    countl_zero`."""
     if written[:1] in (b'"', b"'", b"`"):
         return False
-    return len(written) > _NAME_LIMIT or b"{" in written or b";" in written or b"\n" in written
+    return b"{" in written or b";" in written or (len(written) > _NAME_LIMIT and len(written.split()) > 1)
 
 
 def _add_leading(
