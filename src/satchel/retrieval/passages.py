@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PASSAGES = "passages"  # the file of their weights
 IN_DETAIL = 20  # files of which every piece is looked at
 _DIGITS = 9  # of a promise: libraries differ in the last bit of an exponential
+_MOST_PIECE_CHARS = (
+    5_000  # a longer piece is one line: an image or a table in the code, no answer to anything
+)
 _NOT_NAMED = 0.5  # what stands beside the definition that a question names
 
 
@@ -45,10 +48,11 @@ def passages(
         return []
     worth = ranker.score(found, weights, len(pieces))
     promise = np.round(np.exp(worth - worth.max()), _DIGITS)
-    best = _best_of_each_file(pieces, promise)
+    readable = [number for number, piece in enumerate(pieces) if _is_readable(piece.cut)]
+    best = _best_of_each_file(pieces, promise, readable)
     question = context.question
     named = {question.symbol, *question.title_names, *question.prose_names, *question.code_names}
-    chosen = {*np.argsort(-promise, kind="stable")[:count].tolist(), *best.values()}
+    chosen = {*sorted(readable, key=lambda number: -promise[number])[:count], *best.values()}
     return [
         _passage(
             context,
@@ -166,9 +170,15 @@ def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[
             yield Piece(rank, at, range(first + unit, first + unit + 1), file.cuts[0], file, 0)
 
 
-def _best_of_each_file(pieces: Sequence[Piece], promise: Floats) -> dict[int, int]:
+def _is_readable(cut: Cut) -> bool:
+    """Whether a piece may enter a pack. A paragraph on one line may, however long it is."""
+    return cut.size <= _MOST_PIECE_CHARS or cut.chunks[0].kind is ChunkKind.SECTION
+
+
+def _best_of_each_file(pieces: Sequence[Piece], promise: Floats, readable: Sequence[int]) -> dict[int, int]:
     best: dict[int, int] = {}
-    for number, piece in enumerate(pieces):
+    for number in readable:
+        piece = pieces[number]
         if piece.rank not in best or promise[number] > promise[best[piece.rank]]:
             best[piece.rank] = number
     return best
