@@ -27,8 +27,8 @@ def variables_of(scope: str) -> str:
 
 
 # What JavaScript and TypeScript spell alike. Test blocks are containers: they title what they hold. A named
-# function behind a condition (`isSupported && function adapter() {…}`) counts wherever it stands: to spell out
-# the statements around it would take four times as long to compile.
+# function behind a condition (`isSupported && function adapter() {…}`) counts wherever it stands: to spell
+# out the statements around it would take four times as long to compile.
 SHARED_QUERY = (
     variables_of("(program {})")
     + f"""

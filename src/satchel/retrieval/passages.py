@@ -27,7 +27,7 @@ PASSAGES = "passages"  # the file of their weights
 IN_DETAIL = 20  # files of which every piece is looked at
 _DIGITS = 9  # of a promise: libraries differ in the last bit of an exponential
 _MOST_PIECE_CHARS = (
-    5_000  # a longer piece is one line: an image or a table in the code, no answer to anything
+    5_000  # a longer piece is one line: an image or a table in the code, which answers nothing
 )
 _NOT_NAMED = 0.5  # what stands beside the definition that a question names
 
