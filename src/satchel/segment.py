@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -24,6 +24,7 @@ from satchel.indexing.upkeep import already_indexed, notes_if_fresh
 from satchel.plugins import late
 from satchel.settings import Options
 from satchel.storage.protocol import Snapshot, Store
+from satchel.storage.reading import Reading
 from satchel.storage.sqlite import SqliteStore, make_folder
 from satchel.types import FileEntry, Skipped, SkipReason, Source, Walk
 from satchel.walking.walker import Tree, WorkTree, in_repository
@@ -52,12 +53,12 @@ _TIMES_OVERTAKEN = 4  # by other processes that index the same folder; then the 
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
 
-class Segment:
+class Segment(Reading):
     """A root folder, or the same at a commit, with the index that is kept of it."""
 
     def __init__(self, root: Path, store: Store, options: Options, tree: Tree | None = None) -> None:
+        super().__init__(store)
         self.root = root
-        self.store = store
         self.options = options
         self.notes: tuple[str, ...] = ()
         self.progress: refresh.Progress | None = None  # who hears of long work
@@ -66,8 +67,6 @@ class Segment:
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
         self._alone = False  # nothing is taken from other indexes
         self._tree = tree or WorkTree(root, options.walk)
-        self._held = False  # the generation stays as it is
-        self._snapshot: Snapshot | None = None
 
     @classmethod
     def open(
@@ -117,17 +116,13 @@ class Segment:
         """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
         changed, and with the `mark` of a moment up to which nothing else had changed, the index is known to
         be true to it. An index that cannot be used is set aside and built anew."""
-        held, self._held = self._held, False  # who refreshes wants to see what came of it
-        try:
+        with self.newest_generation():  # who refreshes wants to see what came of it
             for _ in range(_TIMES_OVERTAKEN):
                 try:
                     return self._refresh(force, paths, mark, self._generation())
                 except refresh.Overtaken:
                     mark = None  # what the other process was told of may be newer
             return self._refresh(force, paths, None, None)
-        finally:
-            self._held = held
-            self._forget()
 
     def _refresh(
         self,
@@ -299,29 +294,6 @@ class Segment:
             return nullcontext(())
         return self._refs.sources(self.store, wanted, files)
 
-    def snapshot(self) -> Snapshot:
-        """The last complete generation; the same object until a newer one is there. One that somebody still
-        reads, such as a question that is being answered, is closed when he is done."""
-        if self._held and self._snapshot is not None:
-            return self._snapshot
-        latest = self.store.snapshot()
-        if self._snapshot is not None and self._snapshot.version == latest.version:
-            latest.close()
-            return self._snapshot
-        self._forget()
-        self._snapshot = latest
-        return latest
-
-    @contextmanager
-    def one_generation(self) -> Iterator[None]:
-        """Everything inside is answered from one generation, whatever is written meanwhile: the lines of a
-        chunk are cut from the text that it was found in."""
-        held, self._held = self._held, True
-        try:
-            yield
-        finally:
-            self._held = held
-
     def ignored(self) -> list[Skipped]:
         """What ignore files leave out of the folder, whatever the index holds."""
         return WorkTree(self.root, self.options.walk).ignored()
@@ -357,20 +329,6 @@ class Segment:
             return watermark.of_content(self._tree.head(), self._tree.content_id)
         return watermark.compute(self.root, self.options.walk, walk)
 
-    def let_go(self) -> None:
-        """Release the generation that was read last; the next question takes the newest. Who rests for long
-        does so, because the log of the index grows for as long as anybody holds an old generation."""
-        self._release()
-
-    def rest(self) -> None:
-        """Release a generation that is no longer the newest, as long as nobody asks."""
-        if self._snapshot is None:
-            return
-        with suppress(IndexProblem, ConfigError), closing(self.store.snapshot()) as latest:
-            if latest.version == self._snapshot.version:
-                return
-        self._release()
-
     def index_folder(self) -> Path | None:
         """The folder of the index, which is made if it is not there; None where it is in no folder."""
         self._prepare_folder()
@@ -386,15 +344,6 @@ class Segment:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _release(self) -> None:
-        if self._snapshot is not None:
-            self._snapshot.close()
-        self._forget()
-
-    def _forget(self) -> None:
-        """The next question takes the newest generation."""
-        self._snapshot = None
 
     def _memory(self) -> Path | None:
         """Where a walk is remembered: beside the index, unless a link there could lead out of the root."""
