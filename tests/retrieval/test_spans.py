@@ -98,3 +98,11 @@ def test_tests_beside_the_code_are_shown_after_it_unless_they_are_asked_for(tmp_
     root = make_tree(tmp_path, {"post.rs": text})
     assert names(root, "parcel stamp weight")[0] == "post"
     assert names(root, "tests of the parcel stamp weight")[0] != "post"
+
+
+def test_a_list_of_names_is_shown_after_what_they_name(tmp_path: Path) -> None:
+    listing = "__all__ = [\n" + "".join(f'    "coin_path_{number}",\n' for number in range(30)) + "]\n"
+    code = f"{listing}\n\ndef coin_path_7():\n    return 'the path of a coin'\n{FILLER}\n"
+    found = names(make_tree(tmp_path / "both", {"paths.py": code}), "path of a coin")
+    assert found == ["coin_path_7", "__all__"]
+    assert names(make_tree(tmp_path / "one", {"paths.py": listing}), "path of a coin") == ["__all__"]

@@ -106,6 +106,12 @@ def is_inner_test(chunk: ChunkRecord) -> bool:
     return not _TESTS.isdisjoint(modules)
 
 
+def is_listing(chunk: ChunkRecord) -> bool:
+    """Whether a chunk only lists what a file defines: it has all the words of what it names, and says none of
+    what they mean."""
+    return chunk.title_path[-1:] == ("__all__",)
+
+
 def is_definition(chunk: ChunkRecord) -> bool:
     return bool(chunk.title_path) and chunk.kind in DEFINITIONS
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
-from satchel.retrieval.cuts import is_inner_test
+from satchel.retrieval.cuts import is_inner_test, is_listing
 from satchel.retrieval.intent import Signal as Intent
 from satchel.retrieval.parts import best_part, fitting, held_terms, rarity_of
 from satchel.retrieval.signals.signal import Context
@@ -66,12 +66,14 @@ class Spans:
         """Chunks with the lines of them to show."""
         yield from self._defining(path, lines)
         others: list[ChunkRecord] = []
-        tests: list[ChunkRecord] = []
+        aside: list[ChunkRecord] = []  # tests and listings, which are rarely what is asked for
         found = False
         for first, last, worth_it in self._units(at):
-            inside = self._between(path, first, last)
+            found_inside = self._between(path, first, last)
+            inside = [chunk for chunk in found_inside if not is_listing(chunk)]
+            aside += [chunk for chunk in found_inside if is_listing(chunk)]
             if inside and not self.about_tests and is_inner_test(inside[0]):
-                tests.append(inside[0])
+                aside.append(inside[0])
             elif inside and (worth_it or not found):
                 worth = [self._worth(chunk, lines) for chunk in inside] if len(inside) > 1 else [1.0]
                 order = sorted(range(len(inside)), key=lambda number: -worth[number])
@@ -79,7 +81,7 @@ class Spans:
                 best = inside[order[0]]
                 yield best, *self._part(best, max(first, best.start_line), min(last, best.end_line), lines)
                 others += [inside[number] for number in order[1:] if worth[number]]
-        for chunk in (*others, *tests):  # small neighbours share a unit; tests are rarely what is asked for
+        for chunk in (*others, *aside):  # small neighbours share a unit
             yield chunk, *self._part(chunk, chunk.start_line, chunk.end_line, lines)
 
     def _units(self, at: int) -> Iterator[tuple[int, int, bool]]:
