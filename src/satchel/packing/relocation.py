@@ -18,10 +18,9 @@ _TELLING_CHARS = 20  # a shorter text stands in other files by chance: `return N
 _MOST_CHARS = (
     20_000_000  # compared or hashed in a file at most: lines that repeat give a place at each of them
 )
-_MOST_GROWTH, _FREE_GROWTH = (
-    3,
-    40,
-)  # times its lines, and lines: more was not written into an item, but between
+# Of an item: more was not written into it, but between its parts.
+_MOST_GROWTH = 3  # times its lines
+_FREE_GROWTH = 40  # lines
 _PARTS = frozenset({"part", "map"})  # reasons of items that never were a whole chunk
 
 
