@@ -66,7 +66,10 @@ def test_a_kill_while_an_index_of_a_ref_is_made_loses_nothing(history: Path) -> 
         for number in range(1, ROUNDS + 1):
             process.stdin.write(f"HEAD~{number} {chance.random() * duration}\n")
             process.stdin.flush()
-            killed += process.stdout.readline() == "killed\n"
+            if process.stdout.readline() == "killed\n":
+                killed += 1
+            else:
+                duration *= 0.6  # a warm process makes it in less time than the first one took
             with make_engine(history) as engine:
                 assert dump(engine, ["basket"]) == before
                 assert dump(engine.at("HEAD"), ["basket"]) == known
