@@ -112,7 +112,7 @@ class Engine(Segment):
         self, query: str, filters: Filters | None = None, *, weights: Mapping[str, float] | None = None
     ) -> answering.Question:
         """A question that packs can be made of."""
-        with self.one_generation():
+        with self.pinned():
             return answering.Question(
                 self.corpus(),
                 query,
@@ -161,7 +161,7 @@ class Engine(Segment):
         for what differs from HEAD."""
         found = changes.read_changes(self.root, change, self.options.walk)
         gauge = budget.Gauge(render, tokenizers.get(tokenizer), max_tokens=budget_tokens, max_chars=max_chars)
-        with self._side(found.new) as new, new.one_generation():
+        with self._side(found.new) as new, new.pinned():
             review = reviewing.Review(
                 found, new.corpus(), self._reader_at(found.old), filters or Filters(), query
             )
@@ -222,7 +222,7 @@ class Engine(Segment):
 
     def get(self, chunk_id: str) -> Chunk:
         """The chunk that an id (in any spelling) or a locator names, or what it has become."""
-        with self.one_generation():
+        with self.pinned():
             found = self.find([chunk_id])[0]
             if found.chunk is None:
                 raise ChunkNotFound(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -14,17 +14,18 @@ from satchel.errors import (
     ConfigError,
     IndexCorrupt,
     IndexIncompatible,
+    IndexMissing,
     IndexProblem,
     PathNotAllowed,
     ProjectNotFound,
 )
-from satchel.indexing.freshness import IndexState, compare, decode_watermark, encode_watermark
+from satchel.indexing.freshness import IndexState, decode_watermark, encode_watermark
 from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
 from satchel.indexing.upkeep import already_indexed, notes_if_fresh
 from satchel.plugins import late
 from satchel.settings import Options
 from satchel.storage.protocol import Snapshot, Store
-from satchel.storage.reading import Reading
+from satchel.storage.snapshots import SnapshotSource
 from satchel.storage.sqlite import SqliteStore, make_folder
 from satchel.types import FileEntry, Skipped, SkipReason, Source, Walk
 from satchel.walking.walker import Tree, WorkTree, in_repository
@@ -53,7 +54,7 @@ _TIMES_OVERTAKEN = 4  # by other processes that index the same folder; then the 
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
 
-class Segment(Reading):
+class Segment(SnapshotSource):
     """A root folder, or the same at a commit, with the index that is kept of it."""
 
     def __init__(self, root: Path, store: Store, options: Options, tree: Tree | None = None) -> None:
@@ -63,7 +64,8 @@ class Segment(Reading):
         self.notes: tuple[str, ...] = ()
         self.progress: refresh.Progress | None = None  # who hears of long work
         self.last_refresh: Refresh | None = None  # None as long as the index was only opened
-        self.known_state: Callable[[], IndexState | None] | None = None  # from who watches the tree
+        self._in_answer = False
+        self._answer_state: IndexState | None = None  # said of the answer that is being made
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
         self._alone = False  # nothing is taken from other indexes
         self._tree = tree or WorkTree(root, options.walk)
@@ -116,7 +118,7 @@ class Segment(Reading):
         """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
         changed, and with the `mark` of a moment up to which nothing else had changed, the index is known to
         be true to it. An index that cannot be used is set aside and built anew."""
-        with self.newest_generation():  # who refreshes wants to see what came of it
+        with self.unpinned():  # who refreshes wants to see what came of it
             for _ in range(_TIMES_OVERTAKEN):
                 try:
                     return self._refresh(force, paths, mark, self._generation())
@@ -185,7 +187,7 @@ class Segment(Reading):
 
     def rebuild(self, problem: IndexProblem) -> Refresh:
         """Set an unusable index aside and build a new one; the notes say so."""
-        self._release()
+        self.release()
         self._alone = True  # it may be another index that cannot be read
         aside = self.store.set_aside()
         report = self.refresh()
@@ -274,7 +276,7 @@ class Segment(Reading):
         with suppress(IndexProblem, ConfigError):  # it may be removed just now
             usable = self.snapshot().meta().get("signature") == signature(self.options.walk, model_id())
         if not usable or not self.store.exists():  # it may have been removed while it was opened
-            self._release()
+            self.release()
             indexes.drop(self.store)
         self.ensure_fresh()
         self.snapshot()
@@ -308,21 +310,43 @@ class Segment(Reading):
         """The same root with an index that is kept nowhere."""
         return type(self)(self.root, memory.MemoryStore(), self.options)
 
+    @contextmanager
+    def answering(self, known: IndexState | None = None) -> Iterator[None]:
+        """Make one answer inside: from one generation, and with one state of it.
+
+        `known` is what a watcher of the tree found out. It holds for the version of the index that it was
+        found out of; of any other version the tree is looked at.
+        """
+        with self.pinned():
+            self._in_answer, self._answer_state = True, known
+            try:
+                yield
+            finally:
+                self._in_answer, self._answer_state = False, None
+
     def state(self) -> IndexState:
-        """How the index stands to the tree: as whoever watches it knows, or found out now."""
-        known = self.known_state() if self.known_state is not None else None
-        if known is not None:
-            return known
+        """Return how the snapshot that answers are made from stands to the tree."""
+        if not self._in_answer:
+            return self._compared()
+        if self._answer_state is None or self._answer_state.version != self._version():
+            self._answer_state = self._compared()
+        return self._answer_state
+
+    def _compared(self) -> IndexState:
+        """Compare the tree of now with what the snapshot was made of."""
         project = decode_watermark(encode_watermark(self._watermark()))
         assert project is not None
-        if not self.store.exists():
-            return IndexState.missing(project)
         try:
-            with closing(self.store.snapshot()) as snapshot:
-                kept = decode_watermark(snapshot.meta().get("watermark"))
-                return IndexState(project, kept, True, snapshot.generation, compare(project, kept))
+            return IndexState.of(project, self.snapshot())
+        except IndexMissing:
+            return IndexState.missing(project)
         except (IndexCorrupt, IndexIncompatible):
             return IndexState.corrupt(project)
+
+    def _version(self) -> str:
+        with suppress(IndexProblem, ConfigError):
+            return self.snapshot().version
+        return ""
 
     def _watermark(self, walk: Walk | None = None) -> watermark.Watermark:
         if self._tree.content_id:
@@ -336,7 +360,7 @@ class Segment(Reading):
 
     def close(self) -> None:
         """Release the index."""
-        self._release()
+        self.release()
         self.store.close()
 
     def __enter__(self) -> Self:

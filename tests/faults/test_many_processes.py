@@ -101,7 +101,7 @@ def test_an_answer_is_of_one_generation(tmp_path: Path) -> None:
     root = age(make_tree(tmp_path, SHOP))
     with make_engine(root) as engine, make_engine(root) as other:
         engine.refresh()
-        with engine.one_generation():
+        with engine.pinned():
             hit = engine.search("add_money", 1)[0][0]
             make_tree(root, {hit.path: "# moved down\n" * 9 + (root / hit.path).read_text()})
             other.refresh()

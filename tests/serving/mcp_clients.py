@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ def agent(server: Any, revision: str = HANDSHAKE, **others: Any) -> Iterator[Age
         yield Agent(client, portal)
 
 
-def spawned(*roots: Path, flags: tuple[str, ...] = ("--no-watch",)) -> StdioServerParameters:
+def spawned(*roots: Path, flags: Sequence[str] = ("--no-watch",)) -> StdioServerParameters:
     """`satchel serve mcp`, to be started by a client."""
     folders = [word for root in roots for word in ("--segment", str(root))]
     words = ["-m", "satchel", "serve", "mcp", *folders, *flags]
@@ -94,16 +94,16 @@ def spawned(*roots: Path, flags: tuple[str, ...] = ("--no-watch",)) -> StdioServ
 def agent_over_http(root: Path, *flags: str, revision: str = HANDSHAKE) -> Iterator[Agent]:
     """A client of a server that listens."""
     with (
-        surfaces.serving("mcp", root, "--no-watch", *flags) as server,
+        surfaces.serving("mcp", root, *flags) as server,
         agent(f"http://{server.host}:{server.port}/mcp", revision) as found,
     ):
         yield found
 
 
 @contextmanager
-def agent_over_pipes(root: Path, revision: str = HANDSHAKE) -> Iterator[Agent]:
+def agent_over_pipes(root: Path, *flags: str, revision: str = HANDSHAKE) -> Iterator[Agent]:
     """A client of a server that it started."""
-    with agent(spawned(root), revision) as found:
+    with agent(spawned(root, flags=flags), revision) as found:
         yield found
 
 

@@ -1,4 +1,5 @@
-"""Every way to ask, with one method each: `call(action, payload)` gives the data, or the code of the error.
+"""Every way to ask, with one method each: `call(action, payload)` gives the data, or the code of the error;
+those that carry the index state with an answer also give the whole envelope by `ask`.
 
 What a surface has besides (exit code, HTTP or gRPC status) must agree with the table of errors, or the call fails.
 """
@@ -148,8 +149,11 @@ class InPython:
         self._root = root
 
     def call(self, action: str, payload: Mapping[str, Any]) -> Answer:
-        request = {"action": action, "payload": {"project": str(self._root), **payload}}
-        return taken_apart(satchel.answer(request))
+        return taken_apart(self.ask(action, payload))
+
+    def ask(self, action: str, payload: Mapping[str, Any]) -> Any:
+        """The whole envelope."""
+        return satchel.answer({"action": action, "payload": {"project": str(self._root), **payload}})
 
 
 class OverHttp:
@@ -159,9 +163,13 @@ class OverHttp:
         self._server = server
 
     def call(self, action: str, payload: Mapping[str, Any]) -> Answer:
+        return taken_apart(self.ask(action, payload))
+
+    def ask(self, action: str, payload: Mapping[str, Any]) -> Any:
+        """The whole envelope."""
         status, envelope = self.post(json.dumps({"action": action, "payload": payload}).encode())
         assert status == http.client.OK  # a request that could be read, whatever came of it
-        return taken_apart(envelope)
+        return envelope
 
     def refusal(self, body: bytes) -> str | None:
         """The code of what is no request."""
@@ -187,7 +195,11 @@ class OverGrpc:
         self._channel = grpc.insecure_channel(f"{server.host}:{server.port}")
 
     def call(self, action: str, payload: Mapping[str, Any]) -> Answer:
-        return taken_apart(json.loads(self.command(self.request(action, payload)).json))
+        return taken_apart(self.ask(action, payload))
+
+    def ask(self, action: str, payload: Mapping[str, Any]) -> Any:
+        """The whole envelope."""
+        return json.loads(self.command(self.request(action, payload)).json)
 
     def refusal(self, body: bytes) -> str | None:
         """The code of what is no request."""
@@ -235,16 +247,24 @@ class OverMcp:
         self._agent = agent
 
     def call(self, action: str, payload: Mapping[str, Any]) -> Answer:
-        command: Command | None = plugins.find("command", action)
-        name = command.tool or action if command is not None else action
-        budget = self._budget(command, payload) if command is not None else {}
         try:
-            told = self._agent.tool(name, **{**budget, **payload, "response_mode": "full"})
+            told = self._tool(action, payload)
         except MCPError as error:
             code = error.error.data["code"]
             assert error.error.code == ERRORS[code].mcp
             return None, code
         return (None, told.code) if told.is_error else (told.data, None)
+
+    def ask(self, action: str, payload: Mapping[str, Any]) -> Any:
+        """What an answer holds besides its text: data and meta, or the error."""
+        told = self._tool(action, payload)
+        return {"status": "error" if told.is_error else "ok", "data": None, **told.structured}
+
+    def _tool(self, action: str, payload: Mapping[str, Any]) -> mcp_clients.Told:
+        command: Command | None = plugins.find("command", action)
+        name = command.tool or action if command is not None else action
+        budget = self._budget(command, payload) if command is not None else {}
+        return self._agent.tool(name, **{**budget, **payload, "response_mode": "full"})
 
     @staticmethod
     def _budget(command: Command, payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -271,17 +291,15 @@ AGENTS = ("mcp stdio", "mcp http")
 
 
 @contextmanager
-def surface(name: str, root: Path) -> Iterator[Surface]:
-    """A surface over a folder, with its server if it has one."""
+def surface(name: str, root: Path, *flags: str) -> Iterator[Any]:
+    """A surface over a folder, with its server, started with these flags, if it has one."""
     if name in LOCAL:
         yield LOCAL[name](root)
         return
     if name in AGENTS:
-        client = (
-            mcp_clients.agent_over_http(root) if name == AGENTS[1] else mcp_clients.agent_over_pipes(root)
-        )
-        with client as found:
+        connect = mcp_clients.agent_over_http if name == AGENTS[1] else mcp_clients.agent_over_pipes
+        with connect(root, *flags) as found:
             yield OverMcp(found)
         return
-    with serving(name, root, "--no-watch") as server:
+    with serving(name, root, *flags) as server:
         yield SERVED[name](server)

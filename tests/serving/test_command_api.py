@@ -421,10 +421,10 @@ def test_no_old_generation_is_held_while_nobody_asks(shop: Path) -> None:
     desk.answer(Request("search", {"query": "basket"}))
     engine = desk.engine_of(shop)
     assert engine is not None and engine._snapshot is not None
-    engine.rest()
+    engine.release_if_old()
     assert engine._snapshot is not None  # it is the newest
     (shop / "new.py").write_text("NEW = 1\n")
     answer({"action": "index", "payload": {"project": str(shop)}})
-    engine.rest()
+    engine.release_if_old()
     assert engine._snapshot is None
     desk.close()

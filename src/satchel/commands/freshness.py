@@ -37,6 +37,9 @@ class Freshener(Protocol):
     def busy_with(self) -> tuple[int, int] | None:
         """Files done and files to do, while an index is being built elsewhere."""
 
+    def known_state(self) -> IndexState | None:
+        """How the index stood to the tree after `freshen`; None if nobody watches the tree."""
+
 
 class Bounded:
     """Refreshes the caller's own engine, and gives up when the time is over: the index stays as it was."""
@@ -47,6 +50,9 @@ class Bounded:
         return None if done.performed and engine.last_refresh is before else done
 
     def busy_with(self) -> tuple[int, int] | None:
+        return None
+
+    def known_state(self) -> IndexState | None:
         return None
 
 

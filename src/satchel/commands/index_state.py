@@ -56,7 +56,7 @@ class IndexStateItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 def index_state(engine: Engine) -> IndexStateItem:
-    """The state of an engine's index, now."""
+    """Return how the snapshot that the engine answers from stands to the tree."""
     state = engine.state()
     now = {"computed_at_unix_ms": time.time_ns() // 1_000_000}
     return IndexStateItem(

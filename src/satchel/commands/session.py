@@ -5,7 +5,8 @@ Every surface that speaks the Command API, and the batch, run their actions thro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -45,8 +46,11 @@ class CallOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Session:
-    """Runs actions on one engine, which the caller knows as `project`. A `remote` caller names no files of
-    this machine."""
+    """Runs the actions of one call on one engine, which the caller knows as `project`.
+
+    Everything inside `with session:` is answered from one generation of the index, and so is the index state
+    that goes with the answer. A `remote` caller names no files of this machine.
+    """
 
     def __init__(
         self,
@@ -66,6 +70,14 @@ class Session:
         self._reindex: ReindexItem | None = None
         self._gated = False
         self._unreadable = False  # found by reading, where the watermark alone looks fresh
+        self._answering = engine.answering(self._freshener.known_state())
+
+    def __enter__(self) -> Self:
+        self._answering.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._answering.__exit__(*error)
 
     def call(self, action: str, payload: dict[str, Any]) -> Any:
         """The answer to one action."""
@@ -93,8 +105,7 @@ class Session:
 
     def state(self) -> IndexStateItem:
         """How the index stands to its tree, and what was done about it."""
-        with self.engine.one_generation():
-            state = msgspec.structs.replace(index_state(self.engine), reindex=self._reindex)
+        state = msgspec.structs.replace(index_state(self.engine), reindex=self._reindex)
         if self._unreadable:
             reasons = (StaleReason.INDEX_CORRUPT.value,)
             return msgspec.structs.replace(state, stale=True, stale_reasons=reasons)
@@ -110,18 +121,15 @@ class Session:
 
     def _run(self, command: Command, request: Any) -> Any:
         before = self.engine.last_refresh
+        run: Callable[[Any, Any], Any] = command.run
         try:
-            response = self._read(command, request)
+            response = run(self if command.composes else self.engine, request)
         except IndexCorrupt as error:  # only reading shows that a page is broken
             self._rebuild(error)
-            response = self._read(command, request)
+            response = run(self if command.composes else self.engine, request)
         if self.engine.last_refresh is not before:  # the action made an index: what follows looks again
             self._gated = self._unreadable = False
         return response
-
-    def _read(self, command: Command, request: Any) -> Any:
-        with self.engine.one_generation():
-            return command.run(self if command.composes else self.engine, request)  # type: ignore[arg-type]
 
     def _rebuild(self, problem: IndexCorrupt) -> None:
         """A new index for one that cannot be read, if the caller's policy and budget allow it: as any

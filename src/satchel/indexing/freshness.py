@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from satchel.storage.protocol import Snapshot
+
 
 class StaleReason(StrEnum):
     """In what way an index differs from its tree."""
@@ -20,13 +22,20 @@ class StaleReason(StrEnum):
 
 
 class IndexState(msgspec.Struct, frozen=True):
-    """How the index stands to the tree."""
+    """How one version of the index stands to the tree."""
 
     project_watermark: dict[str, Any]
     index_watermark: dict[str, Any] | None
     exists: bool
     generation: int
     stale_reasons: tuple[StaleReason, ...]
+    version: str = ""  # of the snapshot that this is said of
+
+    @classmethod
+    def of(cls, project: dict[str, Any], snapshot: Snapshot) -> IndexState:
+        """Compare the tree's watermark with the one that a snapshot was made at."""
+        kept = decode_watermark(snapshot.meta().get("watermark"))
+        return cls(project, kept, True, snapshot.generation, compare(project, kept), snapshot.version)
 
     @classmethod
     def missing(cls, project: dict[str, Any]) -> IndexState:

@@ -210,7 +210,7 @@ def _answer(options: argparse.Namespace) -> Any:
 
 def _run(engine: Any, command: Command, request: Any, root: Path, *, as_it_is: bool) -> Any:
     subject: Any = _session(engine, root) if command.composes else engine
-    with engine.one_generation():
+    with engine.answering():
         try:
             return command.run(subject, request)
         except IndexCorrupt as error:  # only reading shows that a page is broken

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from satchel import settings
-from satchel.commands.index_state import ReindexItem, ReindexResult
+from satchel.commands.index_state import ReindexItem
 from satchel.indexing.freshness import IndexState
 from satchel.plugins import late
 from satchel.serving.call import Call
@@ -25,7 +24,6 @@ else:
     engine = late("satchel.engine")  # a server answers its first handshake before anything is loaded
 
 _PATIENCE_SECONDS = 0.05  # between two looks whether the caller is still there
-_SLICE_MS = 200  # of waiting for an index, between two words of progress
 
 
 class Keeper(Protocol):
@@ -33,7 +31,7 @@ class Keeper(Protocol):
 
     def start(self) -> None: ...
     def stop(self) -> None: ...
-    def settle(self, budget_ms: int) -> ReindexItem | None: ...
+    def settle(self, budget_ms: int, on_wait: Callable[[], None]) -> ReindexItem | None: ...
     @property
     def state(self) -> IndexState | None: ...
     @property
@@ -44,7 +42,7 @@ class Known(msgspec.Struct, frozen=True):
     """What a keeper knows of an index at the time of a call, and what it did for that call."""
 
     reindex: ReindexItem | None
-    state: IndexState | None
+    state: IndexState | None  # after the index was brought up to date for this call; None if it was not
     busy: tuple[int, int] | None
 
     def freshen(self, engine: Engine, budget_ms: int) -> ReindexItem | None:
@@ -52,6 +50,9 @@ class Known(msgspec.Struct, frozen=True):
 
     def busy_with(self) -> tuple[int, int] | None:
         return self.busy
+
+    def known_state(self) -> IndexState | None:
+        return self.state
 
 
 class Counter:
@@ -80,11 +81,11 @@ class Counter:
         if self.engine is not None:
             self.engine.close()
 
-    def rest(self) -> None:
+    def release_if_old(self) -> None:
         """Hold no old generation while nobody asks."""
         if self.engine is not None and self._lock.acquire(blocking=False):
             try:
-                self.engine.rest()
+                self.engine.release_if_old()
             finally:
                 self._lock.release()
 
@@ -115,37 +116,13 @@ class Counter:
             self._lock.release()
 
     @contextmanager
-    def configured(self, config: Config | None, known: Known | None) -> Iterator[Engine]:
+    def configured(self, config: Config | None) -> Iterator[Engine]:
         """The engine as one call wants it."""
         assert self.engine is not None
         options = self.engine.options
-        self.engine.known_state = None if known is None else lambda: known.state
         if config is not None and config.profile:
             self.engine.options = settings.with_profile(options, config.profile)
         try:
             yield self.engine
         finally:
             self.engine.options = options
-
-
-def settled(keeper: Keeper, budget_ms: int, call: Call) -> ReindexItem | None:
-    """Let a keeper bring its index up to date, as long as that may take and the caller is there."""
-    started = time.monotonic()
-    waited = False
-    while True:
-        spent = round((time.monotonic() - started) * 1000)
-        found = keeper.settle(max(1, min(budget_ms - spent, _SLICE_MS)))
-        if found is None and not waited:
-            return None
-        spent = round((time.monotonic() - started) * 1000)
-        if found is None or found.result is not ReindexResult.BUDGET_EXCEEDED or spent >= budget_ms:
-            return ReindexItem(
-                attempted=True,
-                performed=found is None or found.performed,
-                budget_ms=budget_ms,
-                duration_ms=spent,
-                result=ReindexResult.OK if found is None else found.result,
-                error="" if found is None else found.error,
-            )
-        waited = True
-        call.progress(*(keeper.progress or (0, 1)))

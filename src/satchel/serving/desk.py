@@ -32,7 +32,7 @@ from satchel.errors import (
 )
 from satchel.plugins import late
 from satchel.serving.call import Call
-from satchel.serving.counter import Counter, Keeper, Known, settled
+from satchel.serving.counter import Counter, Keeper, Known
 from satchel.serving.envelope import Hint, Meta, Request, Response, decode, encode, failure, take_mode
 from satchel.types import ResponseMode
 
@@ -43,7 +43,7 @@ else:
     engine = late("satchel.engine")  # a server answers its first handshake before anything is loaded
 
 
-_REST_SECONDS = 5.0  # after which an old generation is let go
+_RELEASE_SECONDS = 5.0  # after which an old generation is released
 
 
 class Desk:
@@ -84,10 +84,11 @@ class Desk:
             known = known or self.known(request, call)
             with self._opened(project, call) as counter:
                 meta = Meta(root_fingerprint=ids.root_fingerprint(counter.root))
-                with counter.configured(request.config, known) as engine:
+                with counter.configured(request.config) as engine:
                     session = self._session(known, engine, command, request, project)
-                    data = session.call(request.action, payload)
-                    meta = _meta(meta, session, mode)
+                    with session:
+                        data = session.call(request.action, payload)
+                        meta = _meta(meta, session, mode)
                     query_log.record(engine, request.action, payload.get("query"), data, started)
         except SatchelError as error:
             error = with_retry(error, request.action, request.payload)
@@ -117,7 +118,9 @@ class Desk:
         assert keeper is not None
         options = request.options or CallOptions()
         wanted = (command.fresh or command.composes) and options.stale_policy is StalePolicy.AUTO
-        reindex = settled(keeper, options.max_reindex_ms, call) if wanted and options.max_reindex_ms else None
+        if not wanted or not options.max_reindex_ms:  # what is known may be older than the last edit
+            return Known(None, None, keeper.progress)
+        reindex = keeper.settle(options.max_reindex_ms, lambda: call.progress(*(keeper.progress or (0, 1))))
         return Known(reindex, keeper.state, keeper.progress)
 
     def settings(self) -> dict[str, Any]:
@@ -195,13 +198,15 @@ class Desk:
             counter = self._served[root]
             if counter.engine is None:
                 counter.open(self._index_dir, self._profile, self._make_keeper)
-                threading.Thread(target=self._rest, args=(counter,), daemon=True, name="satchel-rest").start()
+                threading.Thread(
+                    target=self._release_old, args=(counter,), daemon=True, name="satchel-release"
+                ).start()
         return counter
 
-    def _rest(self, counter: Counter) -> None:
+    def _release_old(self, counter: Counter) -> None:
         """The log of an index grows for as long as anybody holds an old generation: nobody does for long."""
-        while not self._closing.wait(_REST_SECONDS):
-            counter.rest()
+        while not self._closing.wait(_RELEASE_SECONDS):
+            counter.release_if_old()
 
 
 def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:

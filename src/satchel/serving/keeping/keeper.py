@@ -22,6 +22,7 @@ from satchel.serving.keeping.tending import Tending, write_ticket
 
 POLL_SECONDS = 2.0  # between looks at everything where the system gives no events
 _STOP_SECONDS = 0.9  # who stops waits no longer; long work gives up by itself
+_SLICE_SECONDS = 0.2  # of waiting for an index, between two words of progress
 _AGAIN_SECONDS = 2.0  # before a folder that cannot be opened is tried again
 
 
@@ -74,9 +75,9 @@ class Keeper:
         """How the index stood to the tree when it was last known to be fresh; None while it is not."""
         return self._board.state if self.fresh else None
 
-    def settle(self, budget_ms: int) -> ReindexItem | None:
+    def settle(self, budget_ms: int, on_wait: Callable[[], None] = lambda: None) -> ReindexItem | None:
         """Wait until everything that changed before this call is indexed, at most so long; None if there was
-        nothing to do."""
+        nothing to do. `on_wait` is called now and then; what it raises ends the waiting."""
         started = time.monotonic()
         board = self._board
         performed = board.performed
@@ -87,12 +88,16 @@ class Keeper:
         ticket, is_first = board.join()
         if is_first and self._engine is not None:
             write_ticket(self._engine, self._name, ticket)
-        in_time = board.wait_for(ticket, budget_ms / 1000)
+        end = started + budget_ms / 1000
+        while not (in_time := board.wait_for(ticket, min(_SLICE_SECONDS, end - time.monotonic()))):
+            if time.monotonic() >= end:
+                break
+            on_wait()
         if board.failure or board.ended:
             return self._item(
                 budget_ms, started, ReindexResult.FAILED, error=board.failure or "it was stopped"
             )
-        if not in_time and board.behind:
+        if not in_time:  # also where no change is known: one may have been made that was not heard of yet
             return self._item(budget_ms, started, ReindexResult.BUDGET_EXCEEDED)
         if board.performed == performed:
             return None

@@ -150,7 +150,7 @@ class Tending:
         """Whether another process wrote the index: it may have looked at the files before we did."""
         with suppress(SatchelError):
             found = self.engine.snapshot().generation
-            self.engine.let_go()
+            self.engine.release()
             return found != self._generation
         return True
 
@@ -175,7 +175,7 @@ class Tending:
             self._failed(error.message if isinstance(error, SatchelError) else str(error))
             self._pace.failed()
         finally:
-            self.engine.let_go()  # the log of the index can be cut only when nobody holds an old generation
+            self.engine.release()  # the log of the index can be cut only when nobody holds an old generation
             with self._board.changed:
                 self._board.progress = None
 
@@ -245,7 +245,7 @@ class Tending:
         project = decode_watermark(kept if mark.file_count is not None else encode_watermark(mark))
         if project is None or project != decode_watermark(kept):
             return self.engine.state()
-        return IndexState(project, project, True, snapshot.generation, ())
+        return IndexState.of(project, snapshot)
 
     def _wait_for_events(self) -> None:
         ticket = self._board.ask()
