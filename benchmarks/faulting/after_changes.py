@@ -97,8 +97,8 @@ def _wrong(
 def run_surface(
     name: str, rounds: int, seed: int, folder: Path, *, places: Sequence[str] = ("git", "plain")
 ) -> list[str]:
-    """Run so many rounds over one surface, in a git work tree and in a plain folder by turns; return a sentence
-    for each answer that was wrong."""
+    """Run so many rounds over one surface, in a git work tree and in a plain folder by turns; return a
+    sentence for each answer that was wrong."""
     kind, flags = SURFACES[name]
     wrong: list[str] = []
     with ExitStack() as stack:

@@ -47,7 +47,7 @@ _GIT = {
 
 
 class ChangingProject:
-    """A folder whose files are changed. Each file holds a mark of its own, which shows how old an answer is."""
+    """A folder whose files are changed. Each file has a mark of its own, which shows how old an answer is."""
 
     def __init__(self, root: Path, seed: int, *, in_git: bool) -> None:
         self.root = root
