@@ -2,17 +2,19 @@
 
     python benchmarks/load.py [FOLDER] [--rate 50] [--seconds 120]
 
-A copy of the folder (default: Django, see corpora.py) is served over HTTP by a process of its own. The same
-mix of searches and packs is asked slowly first, then at the full rate while a file is edited every second.
-Requests are sent when they are due, whether or not earlier ones were answered, and timed from that moment, so
-that a server that falls behind cannot hide it. The figures are kept in results/load.txt; exit code 1 means
-that a promise does not hold.
+A copy of the folder (default: Django, see corpora.py), as a git work tree, is served over HTTP by a process
+of its own. The same mix of searches and packs is asked slowly first, then at the full rate while a file is
+edited every second. Requests are sent when they are due, whether or not earlier ones were answered, and timed
+from that moment, so that a server that falls behind cannot hide it. Every twentieth answer is compared with
+the files, unless it says that it is stale. The figures are kept in results/load.txt; exit code 1 means that
+a promise does not hold.
 """
 
 from __future__ import annotations
 
 import argparse
 import http.client
+import itertools
 import json
 import os
 import random
@@ -30,8 +32,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
 from corpora import default_cache, get
+from faulting.truth import Citation, Versions, citations, read_text
 from measure import MEGABYTE, PAGE
 from search_speed import QUESTIONS
 
@@ -74,18 +78,22 @@ PACK_TOKENS = 4_000
 IDLE_RATE = 2.0  # requests a second that nobody has to wait for
 SENDERS = 128  # more than are ever answered at once, so that none waits for its turn
 EDIT_SECONDS = 1.0
+CHECKED_EVERY = 20  # answers
 EARLY_SECONDS = 10.0  # by then everything was loaded that a question needs
 MOST_TIMES_IDLE, MOST_GROWTH = 3.0, 0.05  # what is promised
 _TICKS = os.sysconf("SC_CLK_TCK")
+_WHO = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One request: what it asked, how long it took from when it was due, and what went wrong."""
+    """One request: what it asked, how long it took from when it was due, what went wrong, and how many of its
+    citations were compared with the files."""
 
     action: str
     seconds: float
     error: str = ""
+    checked: int = 0
 
 
 class Client:
@@ -95,8 +103,8 @@ class Client:
         self._address = (host, port)
         self._free: SimpleQueue[http.client.HTTPConnection] = SimpleQueue()
 
-    def post(self, action: str, payload: dict[str, object]) -> str:
-        """The error of the answer; empty if there is none."""
+    def post(self, action: str, payload: dict[str, object]) -> tuple[str, dict[str, Any]]:
+        """The error of the answer, empty if there is none, and the answer."""
         connection = self._free.get() if not self._free.empty() else self._new()
         try:
             head = {"content-type": "application/json"}
@@ -105,12 +113,12 @@ class Client:
             body = response.read()
         except (OSError, http.client.HTTPException) as error:
             connection.close()
-            return type(error).__name__
+            return type(error).__name__, {}
         self._free.put(connection)
         if response.status != 200:
-            return f"HTTP {response.status}"
+            return f"HTTP {response.status}", {}
         told = json.loads(body)
-        return "" if told["status"] == "ok" else str(told["error"]["code"])
+        return "" if told["status"] == "ok" else str(told["error"]["code"]), told
 
     def is_ready(self) -> bool:
         connection = self._new()
@@ -132,17 +140,26 @@ def requests(searches_per_pack: int) -> Iterator[tuple[str, dict[str, object]]]:
         if number % (searches_per_pack + 1):
             yield "search", {"query": question}
         else:
-            yield "pack", {"query": question, "budget_tokens": PACK_TOKENS}
+            yield "context_pack", {"query": question, "budget_tokens": PACK_TOKENS}
 
 
-def load(client: Client, rate: float, seconds: float, searches_per_pack: int) -> list[Sample]:
-    """Requests at a rate, each sent when it is due."""
+def load(
+    client: Client, rate: float, seconds: float, searches_per_pack: int, edits: Editor | None = None
+) -> list[Sample]:
+    """Requests at a rate, each sent when it is due; with an editor, answers are compared with its files."""
     mix = requests(searches_per_pack)
     begin = time.perf_counter() + 0.05
+    asked_so_far = itertools.count()
 
     def ask(due: float, action: str, payload: dict[str, object]) -> Sample:
-        error = client.post(action, payload)
-        return Sample(action, time.perf_counter() - due, error)
+        asked = time.monotonic()
+        error, told = client.post(action, payload)
+        answered, took = time.monotonic(), time.perf_counter() - due
+        if error or edits is None or next(asked_so_far) % CHECKED_EVERY:
+            return Sample(action, took, error)
+        found = [] if told["meta"]["index_state"]["stale"] else list(citations(action, told["data"]))
+        untrue = [item for item in found if not edits.bears_out(item, asked, answered)]
+        return Sample(action, took, f"untrue: {untrue[0].path}" if untrue else "", len(found))
 
     with ThreadPoolExecutor(SENDERS) as senders:
         futures = []
@@ -157,6 +174,8 @@ class Editor:
     """Edits a file every second: most often inside a function, at times a new file."""
 
     def __init__(self, root: Path) -> None:
+        self._root = root
+        self._versions = Versions()
         self._files = sorted(path for path in root.rglob("*.py") if path.stat().st_size < 100_000)
         self._choose = random.Random(3)
         self._done = threading.Event()
@@ -175,7 +194,25 @@ class Editor:
         while not self._done.wait(EDIT_SECONDS):
             self.count += 1
             path = self._choose.choice(self._files)
-            path.write_text(path.read_text() + f"\n\ndef edited_{self.count}():\n    return {self.count}\n")
+            name = path.relative_to(self._root).as_posix()
+            before = path.read_text()
+            text = f"{before}\n\ndef edited_{self.count}():\n    return {self.count}\n"
+            beside = path.with_name(f".{path.name}.tmp")
+            beside.write_text(text)
+            self._versions.hold(name, before)
+            self._versions.begin(name, text)
+            os.replace(beside, path)
+            self._versions.end(name)
+
+    def bears_out(self, citation: Citation, asked: float, answered: float) -> bool:
+        """Whether a file held what is cited between the question and the answer. What was never edited is
+        read now; a file whose first edit comes between two looks is looked at again."""
+        for _ in range(2):
+            if self._versions.bear_out(citation, asked, answered):
+                return True
+            if citation.holds_in(read_text(self._root / citation.path)):
+                return True
+        return False
 
 
 def process_tree(process: int) -> list[int]:
@@ -259,7 +296,7 @@ def measure(root: Path, options: argparse.Namespace) -> Run:
         spent, started = cpu(process), time.perf_counter()
         watch.start()
         with Editor(root) as editor:
-            loaded = load(client, options.rate, options.seconds, options.searches_per_pack)
+            loaded = load(client, options.rate, options.seconds, options.searches_per_pack, editor)
         share = (cpu(process) - spent) / (time.perf_counter() - started)
         return Run(idle, loaded, editor.count, early[0], resident(process), share)
 
@@ -281,10 +318,11 @@ def report(run: Run, options: argparse.Namespace, name: str) -> str:
         *(
             row(f"{label}, {action or 'all'}", [one for one in samples if action in ("", one.action)])
             for label, samples in (("idle", run.idle), ("loaded", run.loaded))
-            for action in ("", "search", "pack")
+            for action in ("", "search", "context_pack")
         ),
         "",
         f"errors                {len(run.errors)} {sorted(set(run.errors)) or ''}".rstrip(),
+        f"citations compared    {sum(sample.checked for sample in run.loaded)} of every 20th answer",
         f"p95 loaded / idle     {run.times_idle:.2f} (at most {MOST_TIMES_IDLE:g})",
         f"memory at 10 s, end   {run.early_mb:.0f} MB, {run.end_mb:.0f} MB: {run.growth:+.1%} (below 5 %)",
         f"CPU of the server     {run.cpu_share:.2f} cores",
@@ -319,6 +357,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch, folder.name)
         shutil.copytree(folder, root, ignore=shutil.ignore_patterns("_ctx"), symlinks=True)
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "State"]):
+            subprocess.run(["git", "-C", root, *_WHO, *words], check=True)
         run = measure(root, options)
     text = report(run, options, folder.name)
     print(text, end="")

@@ -157,7 +157,7 @@ def run_cli(
 
 # What root's interpreter loads late, nobody may not read: a first run as root loads it all.
 _AS_NOBODY = """
-import array, difflib, io, os, sys
+import array, difflib, io, os, pkgutil, sys
 from pathlib import Path
 from satchel.serving.cli import main
 segment, warm, *arguments = sys.argv[1:]

@@ -2,9 +2,9 @@
 
     python benchmarks/faulting/disk.py [--most 400]
 
-`disk_faults.c`, loaded before the C library, lets the Nth write below the index folder fail, and all after it.
-The command must answer or fail with a typed error, never with a traceback or `internal`; afterwards, without
-the fault, the index must give what a new index of the folder gives.
+`disk_faults.c`, loaded before the C library, lets the Nth write below the index folder fail, and all after
+it. The command must answer or fail with a typed error, never with a traceback or `internal`; afterwards,
+without the fault, the index must give what a new index of the folder gives.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ TESTS = HERE.parents[1] / "tests"
 sys.path[:0] = [str(HERE.parent), str(TESTS)]
 
 from builders import clean_environment, dump, make_engine, memory_engine  # noqa: E402
+
 from faulting.changing import fresh_project  # noqa: E402
 
 DEFECT = 70  # the exit code of what was not foreseen
@@ -50,7 +51,9 @@ class FaultyDisk:
         source = HERE / "disk_faults.c"
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", self._library, source, "-ldl"], check=True)
 
-    def run(self, words: tuple[str, ...], root: Path, at: int, error: int) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, words: tuple[str, ...], root: Path, at: int, error: int
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command on a folder; the write number `at` below its `_ctx` fails with that error."""
         settings = {"FAULT_FOLDER": f"{root}/_ctx", "FAULT_AT": str(at), "FAULT_ERRNO": str(error)}
         environment = clean_environment(settings) | {"LD_PRELOAD": str(self._library)}

@@ -28,8 +28,8 @@ TESTS = HERE.parents[1] / "tests"
 sys.path[:0] = [str(HERE.parent), str(TESTS)]
 
 from builders import clean_environment, dump, make_engine, memory_engine  # noqa: E402
-from faulting.changing import ChangingProject, fresh_project  # noqa: E402
 
+from faulting.changing import ChangingProject, fresh_project  # noqa: E402
 from satchel.errors import IndexMissing  # noqa: E402
 
 _QUESTION = "how is the basket counted"
@@ -72,11 +72,13 @@ class Killing:
         with make_engine(self.project.root) as engine:
             engine.refresh()
         self.before = dump(memory_engine(self.project.root), _ASKED)
-        self._seconds: dict[str, float] = {name: _ENDLESS_SECONDS for name in _ENDLESS}
+        self._seconds: dict[str, float] = dict.fromkeys(_ENDLESS, _ENDLESS_SECONDS)
 
     def round(self, name: str) -> tuple[bool, list[str]]:
         """Change files, run a command, kill it; whether the kill hit, and what was wrong afterwards."""
-        change = self._random.choice(["edit", "new file", "deleted file", "renamed file", "edit of equal size"])
+        change = self._random.choice(
+            ["edit", "new file", "deleted file", "renamed file", "edit of equal size"]
+        )
         self.project.changes[change]()
         started = time.monotonic()
         process = self._start(COMMANDS[name])
@@ -128,7 +130,9 @@ class Killing:
                 return None
 
     def _files(self) -> set[str]:
-        found = (path.relative_to(self.project.root) for path in self.project.root.rglob("*") if path.is_file())
+        found = (
+            path.relative_to(self.project.root) for path in self.project.root.rglob("*") if path.is_file()
+        )
         return {path.as_posix() for path in found if path.parts[0] not in ("_ctx", ".git")}
 
 

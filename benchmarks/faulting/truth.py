@@ -94,6 +94,12 @@ class Versions:
         self._lock = threading.Lock()
         self._known: dict[str, list[tuple[float, float, str | None]]] = defaultdict(list)
 
+    def hold(self, path: str, content: str | None) -> None:
+        """Note what a file held before anything was noted of it."""
+        with self._lock:
+            if path not in self._known:
+                self._known[path].append((-FOREVER, FOREVER, content))
+
     def begin(self, path: str, content: str | None) -> None:
         """Note what a file is about to hold: from now on an answer may show it."""
         with self._lock:

@@ -28,6 +28,7 @@ TESTS = HERE.parents[1] / "tests"
 sys.path[:0] = [str(HERE.parent), str(TESTS), str(TESTS / "serving")]
 
 import surfaces  # noqa: E402
+
 from faulting.changing import ChangingProject, fresh_project  # noqa: E402
 from faulting.truth import Versions, citations, read_text  # noqa: E402
 
@@ -47,7 +48,7 @@ class Trial:
         self.wrong: list[str] = []
         self._lock = threading.Lock()
         for path in project.marks:
-            self.versions.begin(path, read_text(project.root / path))
+            self.versions.hold(path, read_text(project.root / path))
 
     def run(self, readers: int, writers: int) -> None:
         """Start all and wait for them."""
