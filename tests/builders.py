@@ -32,7 +32,7 @@ from satchel.storage import postings
 from satchel.storage.memory import MemoryStore
 from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.records import FileRecord, PackedFile
-from satchel.types import Source
+from satchel.types import FileEntry, Source
 from satchel.walking.source_reader import SourceReader
 from satchel.walking.walker import WorkTree
 
@@ -72,6 +72,7 @@ _GIT_ENVIRONMENT = {
     "GIT_COMMITTER_EMAIL": "a@example.org",
 }
 _OUR_VARIABLES = ("SATCHEL_HOME", "SATCHEL_WORKERS", "NO_COLOR", "PYTHONHASHSEED")
+_CHANGE_SECONDS = 0.045  # after which a change gives another change time
 _LONG_AGO_SECONDS = 60  # older than the time within which an equal stamp proves nothing
 
 
@@ -93,6 +94,7 @@ def age(root: Path, seconds: float = _LONG_AGO_SECONDS) -> Path:
     for path in root.rglob("*"):
         if path.is_file() and "_ctx" not in path.parts and ".git" not in path.parts:
             os.utime(path, (then, then))
+    time.sleep(_CHANGE_SECONDS)  # nobody can set back when a file was changed
     return root
 
 
@@ -200,7 +202,9 @@ def packed(path: str, text: str, mtime_ns: int = 1) -> tuple[FileRecord, PackedF
     language = detect(path, text.partition("\n")[0])
     data = text.encode("utf-8", "surrogatepass")
     source = Source(path, text, language, "utf-8", hash_bytes(data), len(data))
-    analysed = analyse_source(source, mtime_ns, parse_source(text, language), TermCollector())
+    analysed = analyse_source(
+        source, FileEntry(path, len(data), mtime_ns), parse_source(text, language), TermCollector()
+    )
     return analysed.record, analysed.packed
 
 

@@ -9,6 +9,7 @@ more out, never take in what the user has not allowed.
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,8 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         if path.is_symlink() and path.name == PROJECT_FILE:
             return {}
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a FIFO would never end
+            raise ConfigError(f"{path.name} is not a regular file", hint="remove it, or put a file there")
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return {}

@@ -103,6 +103,13 @@ class FileEntry(msgspec.Struct, frozen=True):
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0  # when the system last noted a change, which no program can set back; 0: not known
+    inode: int = 0  # the number of the file, which another file in its place does not have; 0: not known
+
+    @property
+    def stamp(self) -> tuple[int, int, int, int]:
+        """What an unchanged file has unchanged."""
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
 class Skipped(msgspec.Struct, frozen=True):

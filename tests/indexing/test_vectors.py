@@ -14,7 +14,7 @@ from satchel.ids import hash_bytes
 from satchel.indexing.analyse import AnalysedFile, analyse_source, with_vectors
 from satchel.indexing.term_collector import TermCollector
 from satchel.languages import detect
-from satchel.types import Source
+from satchel.types import FileEntry, Source
 
 TREE = {
     "blank.py": "\n\n",
@@ -40,7 +40,8 @@ def analysed(tree: Mapping[str, str], words: WordVectors | None) -> dict[str, An
     for path, text in tree.items():
         language = detect(path)
         source = Source(path, text, language, "utf-8", hash_bytes(text.encode()), len(text))
-        files.append(analyse_source(source, 1, parse_source(text, language), collector))
+        entry = FileEntry(path, source.size, 1)
+        files.append(analyse_source(source, entry, parse_source(text, language), collector))
     return {file.record.path: file for file in with_vectors(files, collector.batch(), words)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -138,6 +139,25 @@ def test_a_damaged_file_is_set_aside_and_built_anew_with_a_note(tmp_path: Path, 
     assert broken in [item.read_bytes() for item in aside]
 
 
+def without_change_times(connection: sqlite3.Connection) -> None:
+    for table in ("files", "skipped"):
+        for column in ("ctime_ns", "inode"):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    connection.execute("PRAGMA user_version = 4")
+
+
+def test_files_of_an_older_schema_are_read_and_hashed_once_more(tmp_path: Path) -> None:
+    path = built(tmp_path)
+    with closing(sqlite3.connect(path)) as connection:
+        without_change_times(connection)
+    with make_engine(tmp_path) as engine:
+        files = engine.snapshot().files()
+        assert {record.stamp[2:] for record in files} == {(0, 0)}
+        done = engine.refresh()
+        assert (done.parsed, done.touched) == (0, len(files))
+        assert all((record.inode != 0) == (os.name != "nt") for record in engine.snapshot().files())
+
+
 def test_ended_ids_of_an_older_schema_are_read_and_brought_up_to_date(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "context.db")
     old = RetiredChunk("0123456789abcdef", "a.md", ("Use",), "0" * 64)
@@ -146,6 +166,7 @@ def test_ended_ids_of_an_older_schema_are_read_and_brought_up_to_date(tmp_path: 
     with closing(sqlite3.connect(store.path)) as connection:
         for column in ("place", "successor"):
             connection.execute(f"ALTER TABLE retired DROP COLUMN {column}")
+        without_change_times(connection)
         connection.execute("PRAGMA user_version = 3")
     assert store.snapshot().retired("") == [old]
     with store.write() as writer:

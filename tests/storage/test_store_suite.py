@@ -18,7 +18,7 @@ from satchel.storage.memory import MemoryStore
 from satchel.storage.protocol import Extent, Snapshot, Store
 from satchel.storage.records import FileRecord, RetiredChunk, Segment, SkippedRecord
 from satchel.storage.sqlite import SqliteStore
-from satchel.types import Label, Skipped, SkipReason
+from satchel.types import FileEntry, Label, Skipped, SkipReason
 
 CODE = "import os\n\n\nclass Basket:\n    def total(self):\n        return os.sep\n"
 LONG = "".join(f"def number_{number}():\n    return {number}\n\n\n" for number in range(40))
@@ -118,10 +118,10 @@ def test_a_dropped_file_leaves_nothing_behind(store: Store) -> None:
 def test_touching_changes_the_time_alone(store: Store) -> None:
     put(store, {"a.py": CODE})
     with store.write() as writer:
-        writer.touch_file("a.py", 77, False)
+        writer.touch_file(FileEntry("a.py", 6, 77, 88, 99), False)
     with closing(store.snapshot()) as snapshot:
         record = snapshot.file("a.py")
-        assert record is not None and (record.mtime_ns, record.settled) == (77, False)
+        assert record is not None and record.stamp[1:] == (77, 88, 99) and not record.settled
         assert snapshot.text("a.py") == CODE
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -97,11 +98,31 @@ def test_a_partial_clone_is_never_completed(hostile: tuple[Path, Path], owner_gi
     assert not marker.exists()
 
 
-def test_a_filter_that_cannot_be_switched_off_stops_git_status(hostile: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize(
+    "name", [b"e=vil", b"\xff", "\u00ff".encode("latin-1"), b'q\\"', b"", b"Evil", b"a.b"]
+)
+def test_a_filter_of_any_name_is_switched_off(hostile: tuple[Path, Path], name: bytes) -> None:
     root, marker = hostile
-    with (root / ".git/config").open("a") as file:
-        file.write(f'[filter "e=vil"]\n\tclean = {root}/trap.sh\n')
-    (root / ".git/info/attributes").write_text("* filter=e=vil\n")
+    with (root / ".git/config").open("ab") as file:
+        file.write(b'[filter "%b"]\n\tclean = %b/trap.sh\n' % (name, os.fsencode(root)))
+    (root / ".git/info/attributes").write_bytes(b"* filter=%b\n" % name.replace(b"\\", b""))
+    os.utime(root / "a.py", (1, 1))
+    assert watermark.compute(root).kind == "git"
+    assert not marker.exists()
+    subprocess.run(["git", "status"], cwd=root, capture_output=True, check=False)
+    assert marker.exists()
+
+
+def test_a_git_that_cannot_be_told_of_a_filter_compares_nothing(
+    hostile: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before 2.31 git does not know of settings in variables."""
+    root, marker = hostile
+    old = tmp_path / "bin/git"
+    old.parent.mkdir()
+    old.write_text(f'#!/bin/sh\nunset GIT_CONFIG_COUNT\nexec {shutil.which("git")} "$@"\n')
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{old.parent}{os.pathsep}{os.environ['PATH']}")
     os.utime(root / "a.py", (1, 1))
     assert watermark.compute(root).kind == "filesystem"
     assert not marker.exists()
@@ -173,7 +194,16 @@ def test_a_call_that_hangs_is_ended(write: Write, commit: Commit) -> None:
     commit(root)
     os.mkfifo(root / ".gitignore")
     with pytest.raises(GitUnusable) as caught:
-        run_git(root, ["ls-files", "--others", "--exclude-standard"], timeout=0.3)
+        run_git(root, ["hash-object", "--stdin-paths"], given=b".gitignore\n", timeout=0.3)
+    assert caught.value.problem is GitProblem.BLOCKED
+
+
+def test_a_call_that_hangs_for_a_reason_of_its_own_is_ended(write: Write, commit: Commit) -> None:
+    root = write({"a.py": ""})
+    commit(root)
+    os.mkfifo(root / "pipe")
+    with pytest.raises(GitUnusable) as caught:
+        run_git(root, ["hash-object", "pipe"], timeout=0.3)
     assert caught.value.problem is GitProblem.TIMEOUT
 
 

@@ -54,7 +54,9 @@ class Batch:
     terms: TermBatch | None = None
 
 
-def analyse_source(source: Source, mtime_ns: int, parsed: Parsed, collector: TermCollector) -> AnalysedFile:
+def analyse_source(
+    source: Source, entry: FileEntry, parsed: Parsed, collector: TermCollector
+) -> AnalysedFile:
     """One source with what parsing gave, as the store keeps it."""
     lines = split_lines(source.text)
     seeds = [(chunk.title_path, ids.body_hash(chunk)) for chunk in parsed.chunks]
@@ -63,7 +65,9 @@ def analyse_source(source: Source, mtime_ns: int, parsed: Parsed, collector: Ter
     record = FileRecord(
         path=source.path,
         size=source.size,
-        mtime_ns=mtime_ns,
+        mtime_ns=entry.mtime_ns,
+        ctime_ns=entry.ctime_ns,
+        inode=entry.inode,
         file_hash=source.file_hash,
         language=source.language,
         encoding=source.encoding,
@@ -83,7 +87,7 @@ def analyse(stages: Stages, entries: Sequence[FileEntry]) -> Batch:
             batch.skipped.append((entry, source))
         else:
             parsed = stages.parse(source.text, source.language)
-            batch.files.append(analyse_source(source, entry.mtime_ns, parsed, collector))
+            batch.files.append(analyse_source(source, entry, parsed, collector))
     batch.terms = collector.batch()
     batch.files = with_vectors(batch.files, batch.terms, stages.words())
     return batch

@@ -57,20 +57,17 @@ def _compare(
     *,
     by_stamp: bool = True,
 ) -> Plan:
-    """By size and modification time; content decides later, for the changed ones."""
+    """By size, times and file number; content decides later, for the changed ones."""
     known = {record.path: record for record in files}
     left_out = {item.skipped.path: item for item in skipped_before if item.size >= 0}
     changed = []
     skipped = [SkippedRecord(item) for item in walk.skipped]
     kept = 0
     for entry in walk.files:
-        stamp = (entry.size, entry.mtime_ns)
         record = known.pop(entry.path, None)
-        item = left_out.get(entry.path)
-        settled = record is not None and record.settled and (record.size, record.mtime_ns) == stamp
-        if by_stamp and settled:
+        if by_stamp and record is not None and record.settled and record.stamp == entry.stamp:
             kept += 1
-        elif record is None and item is not None and (item.size, item.mtime_ns) == stamp:
+        elif record is None and (item := left_out.get(entry.path)) is not None and item.stamp == entry.stamp:
             skipped.append(item)
         else:
             changed.append(entry)

@@ -21,13 +21,15 @@ from satchel.indexing.term_collector import TermCollector
 from satchel.indexing.workers import analyse_all
 from satchel.storage import postings
 from satchel.storage.protocol import Snapshot, Store, Writer
-from satchel.storage.records import PackedFile, SkippedRecord, split_title
+from satchel.storage.records import FileRecord, PackedFile, SkippedRecord, split_title
 from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
 
 _SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
 _MANY_SEGMENTS = 10  # of one size; above this they are merged
 _SEGMENT_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make one edit slow
 _RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
+_FINE_RACY_NS = 40_000_000  # the same for a change time of a fine clock, whose ticks take 16 ms at most
+_COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of this
 
 Progress = Callable[[int, int], None]
 Sealing = Callable[[Snapshot], dict[str, str]]
@@ -143,7 +145,7 @@ class _Run:
         equal = {entry for entry, found in self.hashes(list(alike)) if found == alike[entry]}
         for entry in changed:
             if entry in equal:
-                self.writer.touch_file(entry.path, entry.mtime_ns, self.settled(entry.mtime_ns))
+                self.writer.touch_file(entry, self.settled(entry))
         self.touched += len(equal)
         return [entry for entry in changed if entry not in equal]
 
@@ -159,10 +161,10 @@ class _Run:
                 continue
             known = snapshot.file(entry.path)
             if known is not None and known.file_hash == source.file_hash:
-                self.writer.touch_file(entry.path, entry.mtime_ns, self.settled(entry.mtime_ns))
+                self.writer.touch_file(entry, self.settled(entry))
                 self.touched += 1
             elif (parsed := self.parsed_before(source)) is not None:
-                moved.append(analyse_source(source, entry.mtime_ns, parsed, collector))
+                moved.append(analyse_source(source, entry, parsed, collector))
             else:
                 rest.append(entry)
         self.moved += len(moved)
@@ -198,7 +200,7 @@ class _Run:
         covered: list[tuple[int, int]] = []
         vectors: list[bytes] = []
         for file in files:
-            record = replace(file.record, settled=self.settled(file.record.mtime_ns))
+            record = replace(file.record, settled=self.settled(file.record))
             self.retire(record.path, file.packed)
             first_unit = self.writer.put_file(record, file.packed)
             if file.packed.unit_count:
@@ -240,13 +242,16 @@ class _Run:
         after = [(row[-1], split_title(row[1])) for row in packed.chunks] if packed is not None else []
         self.writer.retire(retired(snapshot.chunks(path), record.file_hash, after))
 
-    def settled(self, mtime_ns: int) -> bool:
-        """Whether an equal size and time will mean an equal file next time."""
-        return mtime_ns < self.now_ns - _RACY_NS
+    def settled(self, file: FileEntry | FileRecord) -> bool:
+        """Whether an equal stamp will mean an equal file next time. The change time is the system's own: one
+        that shows a fine clock is soon another."""
+        fine = file.ctime_ns % _COARSE_NS
+        changed_before = self.now_ns - (_FINE_RACY_NS if fine else _RACY_NS)
+        return file.mtime_ns < self.now_ns - _RACY_NS and file.ctime_ns < changed_before
 
     def skip(self, entry: FileEntry, skipped: Skipped) -> None:
-        mtime_ns = entry.mtime_ns if self.settled(entry.mtime_ns) else -1
-        self.skipped.append(SkippedRecord(skipped, entry.size, mtime_ns))
+        mtime_ns = entry.mtime_ns if self.settled(entry) else -1
+        self.skipped.append(SkippedRecord(skipped, entry.size, mtime_ns, entry.ctime_ns, entry.inode))
 
     def merge_segments(self) -> None:
         """Merge segments of a size when there are many: each edit adds one, each search reads them all.

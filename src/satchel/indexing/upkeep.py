@@ -71,7 +71,7 @@ def _only_in_doubt(tree: Tree, snapshot: Snapshot, plan: Plan) -> bool:
     hashes = {}
     for entry in plan.changed:
         record = snapshot.file(entry.path)
-        if record is None or (record.size, record.mtime_ns) != (entry.size, entry.mtime_ns):
+        if record is None or record.stamp != entry.stamp:
             return False
         hashes[entry.path] = record.file_hash
     return all(

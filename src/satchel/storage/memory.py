@@ -23,7 +23,7 @@ from satchel.storage.records import (
     SkippedRecord,
     SymbolRecord,
 )
-from satchel.types import Parsed, Reference, Symbol
+from satchel.types import FileEntry, Parsed, Reference, Symbol
 
 
 @dataclass
@@ -235,9 +235,10 @@ class MemoryWriter:
         tables.files[record.path] = (stored, packed)
         return stored.first_unit
 
-    def touch_file(self, path: str, mtime_ns: int, settled: bool) -> None:
-        record, packed = self._tables.files[path]
-        self._tables.files[path] = (replace(record, mtime_ns=mtime_ns, settled=settled), packed)
+    def touch_file(self, entry: FileEntry, settled: bool) -> None:
+        record, packed = self._tables.files[entry.path]
+        times = {"mtime_ns": entry.mtime_ns, "ctime_ns": entry.ctime_ns, "inode": entry.inode}
+        self._tables.files[entry.path] = (replace(record, settled=settled, **times), packed)
 
     def drop_file(self, path: str) -> None:
         self._tables.files.pop(path, None)

@@ -26,6 +26,8 @@ _KINDS = {kind.value: kind for kind in ChunkKind}
 ChunkRow = tuple[str, str, int, int, int, int, str]
 _Extras = tuple[list[tuple[str, int, int]], tuple[tuple[int, int], ...]]
 SymbolRow = tuple[str, str, str, int, int, str, str]
+Stamp = tuple[int, int, int, int]
+"""Size, modification time, change time and number of a file."""
 
 
 class FileRecord(msgspec.Struct, frozen=True):
@@ -45,6 +47,13 @@ class FileRecord(msgspec.Struct, frozen=True):
     first_unit: int = 0
     unit_count: int = 0
     settled: bool = True  # False: written so shortly before it was read that it may have changed since
+    ctime_ns: int = 0  # as in a `FileEntry`
+    inode: int = 0
+
+    @property
+    def stamp(self) -> Stamp:
+        """What an unchanged file has unchanged."""
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
 class ChunkRecord(msgspec.Struct, frozen=True):
@@ -117,6 +126,13 @@ class SkippedRecord(msgspec.Struct, frozen=True):
     skipped: Skipped
     size: int = -1  # -1: left out by its name or place, without a look inside
     mtime_ns: int = -1
+    ctime_ns: int = 0
+    inode: int = 0
+
+    @property
+    def stamp(self) -> Stamp:
+        """What an unchanged file has unchanged."""
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
 class PackedFile(msgspec.Struct, frozen=True):

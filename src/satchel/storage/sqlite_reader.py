@@ -24,6 +24,7 @@ _FILE_COLUMNS = (
     "path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags,"
     " first_chunk, chunk_count, settled, first_unit, unit_count"
 )
+_STAMP_COLUMNS = "ctime_ns, inode"
 _CHUNK_COLUMNS = (
     "chunks.number, path, kind, title, level, start_line, end_line, body_offset, lower(hex(digest))"
 )
@@ -32,6 +33,7 @@ _SEGMENT_COLUMNS = "number, files, lengths, lines, vectors"
 REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
 _DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 _SCHEMA_OF_SUCCESSORS = 4  # an older file is read as it is: only who writes brings it up to date
+_SCHEMA_OF_CHANGE_TIMES = 5
 _VALUES_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
 
 
@@ -55,6 +57,9 @@ class SqliteSnapshot:
         self._connection = connection
         self._own = own
         self._meta = dict(self._rows("SELECT key, value FROM meta"))
+        self._schema: int = self._one("PRAGMA user_version")[0]
+        self._stamps = "0, 0" if self._schema < _SCHEMA_OF_CHANGE_TIMES else _STAMP_COLUMNS
+        self._columns = f"{_FILE_COLUMNS}, {self._stamps}"
         self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
 
     @property
@@ -84,7 +89,7 @@ class SqliteSnapshot:
         if self._files is None and known:
             self._files = self._files_from(known)
         elif self._files is None:
-            rows = self._rows(f"SELECT {_FILE_COLUMNS} FROM files ORDER BY path")
+            rows = self._rows(f"SELECT {self._columns} FROM files ORDER BY path")
             self._files = [_file_record(row) for row in rows]
         return self._files
 
@@ -99,17 +104,20 @@ class SqliteSnapshot:
                 item.first_chunk,
                 item.first_unit,
                 item.settled,
+                item.ctime_ns,
+                item.inode,
             ): item
             for item in known
         }
         rows = self._rows(
-            "SELECT path, mtime_ns, file_hash, first_chunk, first_unit, settled FROM files ORDER BY path"
+            f"SELECT path, mtime_ns, file_hash, first_chunk, first_unit, settled, {self._stamps}"
+            " FROM files ORDER BY path"
         )
         found = ((row, before.get(row)) for row in rows)
         return [record or _file_record(self._file_row(row[0])) for row, record in found]
 
     def _file_row(self, path: str) -> Any:
-        return self._one(f"SELECT {_FILE_COLUMNS} FROM files WHERE path = ?", path)
+        return self._one(f"SELECT {self._columns} FROM files WHERE path = ?", path)
 
     def file(self, path: str) -> FileRecord | None:
         row = self._file_row(path)
@@ -117,7 +125,7 @@ class SqliteSnapshot:
 
     def file_with_content(self, file_hash: str, language: str) -> FileRecord | None:
         row = self._one(
-            f"SELECT {_FILE_COLUMNS} FROM files INDEXED BY files_content"  # not the order by path
+            f"SELECT {self._columns} FROM files INDEXED BY files_content"  # not the order by path
             " WHERE file_hash = ? AND language = ? ORDER BY path LIMIT 1",
             bytes.fromhex(file_hash),
             language,
@@ -255,15 +263,15 @@ class SqliteSnapshot:
         return sorted(found)[:limit]
 
     def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
-        statement = "SELECT path, reason, detail, size, mtime_ns FROM skipped"
+        statement = f"SELECT path, reason, detail, size, mtime_ns, {self._stamps} FROM skipped"
         if paths is None:
             rows = self._rows(f"{statement} ORDER BY path")
         else:
             found = (self._one(f"{statement} WHERE path = ?", path) for path in sorted(set(paths)))
             rows = (row for row in found if row is not None)
         return [
-            SkippedRecord(Skipped(path, SkipReason(reason), detail), size, mtime_ns)
-            for path, reason, detail, size, mtime_ns in rows
+            SkippedRecord(Skipped(path, SkipReason(reason), detail), *stamp)
+            for path, reason, detail, *stamp in rows
         ]
 
     def extent(self) -> Extent:
@@ -276,8 +284,7 @@ class SqliteSnapshot:
         )
 
     def retired(self, digest: str) -> list[RetiredChunk]:
-        old = self._one("PRAGMA user_version")[0] < _SCHEMA_OF_SUCCESSORS
-        columns = "0, ''" if old else "place, lower(hex(successor))"
+        columns = "0, ''" if self._schema < _SCHEMA_OF_SUCCESSORS else "place, lower(hex(successor))"
         rows = self._rows(
             f"SELECT lower(hex(digest)), path, title, lower(hex(file_hash)), {columns} FROM retired"
             " WHERE digest BETWEEN ? AND ? ORDER BY number",
@@ -335,4 +342,6 @@ def _file_record(row: Sequence[Any]) -> FileRecord:
         settled=bool(row[11]),
         first_unit=row[12],
         unit_count=row[13],
+        ctime_ns=row[14],
+        inode=row[15],
     )

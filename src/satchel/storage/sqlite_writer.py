@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from satchel.storage import records
 from satchel.storage.records import FileRecord, PackedFile, RetiredChunk, Segment, SkippedRecord
 from satchel.storage.sqlite_reader import SqliteSnapshot
+from satchel.types import FileEntry
 
 _CONTENT_TABLES = (
     "files",
@@ -76,9 +77,10 @@ class SqliteWriter:
         )
         return first_unit
 
-    def touch_file(self, path: str, mtime_ns: int, settled: bool) -> None:
+    def touch_file(self, entry: FileEntry, settled: bool) -> None:
         self._connection.execute(
-            "UPDATE files SET mtime_ns = ?, settled = ? WHERE path = ?", (mtime_ns, settled, path)
+            "UPDATE files SET mtime_ns = ?, ctime_ns = ?, inode = ?, settled = ? WHERE path = ?",
+            (entry.mtime_ns, entry.ctime_ns, entry.inode, settled, entry.path),
         )
 
     def drop_file(self, path: str) -> None:
@@ -134,9 +136,9 @@ class SqliteWriter:
 
     def put_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
         self._connection.executemany(
-            "INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
-                (item.skipped.path, item.skipped.reason.value, item.skipped.detail, item.size, item.mtime_ns)
+                (item.skipped.path, item.skipped.reason.value, item.skipped.detail, *item.stamp)
                 for item in skipped
             ],
         )
@@ -201,4 +203,6 @@ def _file_row(record: FileRecord) -> tuple[Any, ...]:
         record.settled,
         record.first_unit,
         record.unit_count,
+        record.ctime_ns,
+        record.inode,
     )

@@ -20,10 +20,10 @@ from satchel.types import Skipped
 from satchel.walking import git, git_diff
 from satchel.walking.blob_trees import STAGED
 from satchel.walking.encodings import decode
+from satchel.walking.filters import filters_off
 from satchel.walking.git_command import GitUnusable, run_git
 from satchel.walking.git_diff import Change, Hunk, Sides, Span
 from satchel.walking.walker import WORK_TREE, WorkTree
-from satchel.walking.watermark import filters_off
 
 STAGED_FLAG = "--staged"  # no ref starts with a dash
 _HEAD = "HEAD"
@@ -92,7 +92,7 @@ def read_changes(root: Path, spec: str = "", options: WalkOptions | None = None)
     old, new = _ends(root, spec)
     start = old or _empty_tree(root)
     if new == WORK_TREE:
-        sides = Sides(("diff-index", start), tuple(filters_off(root)), git.missing_objects(root, [start]))
+        sides = Sides(("diff-index", start), filters_off(root), git.missing_objects(root, [start]))
         files = _sorted(_of_work_tree(root, sides, options))
         return Changes(old, new, files, _without_touched(root, git_diff.no_files(root, sides), start))
     if new == STAGED:

@@ -1,7 +1,7 @@
 """Is the tree still as a walk found it? Asked of what the walk rested on, without listing any folder.
 
 A folder whose change time is the same holds the same names, and an ignore file the same patterns; a
-file of the same size and modification time counts as unchanged, here as everywhere. So one `lstat`
+file of the same size, times and number counts as unchanged, here as everywhere. So one `lstat`
 each tells that a walk would find nothing new, in a third of the time of the walk. Not every file system
 keeps the change time of folders (some that stand for a remote store do not): it is trusted only where
 writing the footprint itself was seen to change it, by the clock that this machine goes by.
@@ -21,23 +21,23 @@ import msgspec
 
 from satchel.errors import SatchelError
 from satchel.types import SkipReason, Walk
-from satchel.walking.paths import open_inside, os_path
+from satchel.walking.paths import SIGNED, open_inside, os_path
 
 _CHANGE_TIMES = os.name != "nt"  # Windows gives the time of creation under that name
 _RACY_NS = 2_000_000_000  # what changed this close to its listing may change again in the same tick
 _FINE_RACY_NS = 100_000_000  # the same for a stamp that shows a fine clock, whose ticks take 16 ms at most
 _COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of this
-_SIGNED = (1 << 63) - 1  # file numbers take 64 bits, what is kept of them one less
 
 
 class Footprint(msgspec.Struct, frozen=True, array_like=True):
-    """What a walk rested on. Each path ends with NUL, which none holds, and has two stamps."""
+    """What a walk rested on. Each path ends with NUL, which none holds, and has two stamps,
+    that of a file four."""
 
     key: bytes  # of which index, root and options; another key proves nothing
     places: bytes  # the folders that were listed and the ignore files in them
     place_stamps: bytes  # change time, file number
     files: bytes
-    file_stamps: bytes  # modification time, size
+    file_stamps: bytes  # modification time, size, change time, file number
 
 
 def take(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: int) -> Footprint | None:
@@ -45,13 +45,13 @@ def take(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: i
     since then or just before, could not be read, or is on another file system than the root."""
     if not _CHANGE_TIMES or any(item.reason is SkipReason.UNREADABLE for item in walk.skipped):
         return None
-    if not all(_is_settled(entry.mtime_ns, walked_ns) for entry in walk.files):
+    if not all(_is_settled(max(entry.mtime_ns, entry.ctime_ns), walked_ns) for entry in walk.files):
         return None
     place_paths = [path.encode("utf-8", "surrogateescape") for path in places]
     too_large = [item.path for item in walk.skipped if item.reason is SkipReason.TOO_LARGE]
     file_stamps = array("q")
     for entry in walk.files:
-        file_stamps.extend((entry.mtime_ns, entry.size))
+        file_stamps.extend((entry.mtime_ns, entry.size, entry.ctime_ns, entry.inode))
     try:
         place_stamps = _stamps_of_places(root, place_paths, walked_ns)
         file_stamps.extend(_stamps_of_large(root, too_large, walked_ns))
@@ -85,7 +85,7 @@ def _stamps_of_places(root: Path, places: Sequence[bytes], walked_ns: int) -> ar
         elsewhere = stat.S_ISDIR(status.st_mode) and status.st_dev != device
         if elsewhere or not _is_settled(status.st_ctime_ns, walked_ns):
             raise _ProvesNothing
-        stamps.extend((status.st_ctime_ns, status.st_ino & _SIGNED))
+        stamps.extend((status.st_ctime_ns, status.st_ino & SIGNED))
     return stamps
 
 
@@ -94,9 +94,10 @@ def _stamps_of_large(root: Path, paths: Sequence[str], walked_ns: int) -> array[
     stamps = array("q")
     for path in paths:
         status = os.lstat(os_path(root, path))
-        if not _is_settled(status.st_mtime_ns, walked_ns):
+        if not _is_settled(max(status.st_mtime_ns, status.st_ctime_ns), walked_ns):
             raise _ProvesNothing
-        stamps.extend((status.st_mtime_ns, status.st_size))
+        number = status.st_ino & SIGNED
+        stamps.extend((status.st_mtime_ns, status.st_size, status.st_ctime_ns, number))
     return stamps
 
 
@@ -108,13 +109,22 @@ def holds(root: Path, footprint: Footprint) -> bool:
         return False
     lstat = os.lstat
     try:
-        for path, changed_ns, number in _entries(footprint.places, footprint.place_stamps):
+        numbers = array("q", footprint.place_stamps)
+        for path, changed_ns, number in zip(_paths(footprint.places), *_columns(numbers, 2), strict=True):
             status = lstat(path or b".", dir_fd=folder)
-            if status.st_ctime_ns != changed_ns or status.st_ino & _SIGNED != number:
+            if status.st_ctime_ns != changed_ns or status.st_ino & SIGNED != number:
                 return False
-        for path, mtime_ns, size in _entries(footprint.files, footprint.file_stamps):
+        numbers = array("q", footprint.file_stamps)
+        for path, mtime_ns, size, changed_ns, number in zip(
+            _paths(footprint.files), *_columns(numbers, 4), strict=True
+        ):
             status = lstat(path, dir_fd=folder)
-            if status.st_mtime_ns != mtime_ns or status.st_size != size:
+            if (
+                status.st_ctime_ns != changed_ns
+                or status.st_mtime_ns != mtime_ns
+                or status.st_size != size
+                or status.st_ino & SIGNED != number
+            ):
                 return False
     except (OSError, ValueError):  # gone; or a file that is none of ours
         return False
@@ -123,9 +133,12 @@ def holds(root: Path, footprint: Footprint) -> bool:
     return True
 
 
-def _entries(paths: bytes, stamps: bytes) -> Iterable[tuple[bytes, int, int]]:
-    numbers = array("q", stamps)
-    return zip(paths.split(b"\0")[:-1], numbers[::2], numbers[1::2], strict=True)
+def _paths(joined: bytes) -> list[bytes]:
+    return joined.split(b"\0")[:-1]
+
+
+def _columns(numbers: array[int], width: int) -> list[array[int]]:
+    return [numbers[column::width] for column in range(width)]
 
 
 def keep(file: Path, footprint: Footprint, root: Path) -> None:

@@ -9,17 +9,28 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from satchel.errors import Unsupported
+from satchel.walking import obstacles
 
-TIMEOUT_SECONDS = 60  # the largest public trees list in a second; more is a hang (a FIFO as .gitignore)
+TIMEOUT_SECONDS = 60  # the largest public trees list in a second; more is a hang
+_SHORT_SECONDS = 10  # for what only reads settings and refs: a FIFO that a setting includes is a hang too
+_SHORT_COMMANDS = frozenset({"config", "rev-parse"})
+_SILENT_SECONDS = 2  # after which it is looked for what git may be waiting for
+_SEARCH_SECONDS = 5  # and for how long; Linux's 6,000 folders take 0.2
+_PAUSE_SECONDS = 60  # git is not asked again in a folder where it hung
+
+Overrides = tuple[tuple[bytes, bytes], ...]
+"""Settings that win over those of any file, each a key and its value in git's own bytes."""
 
 _SAFE_CONFIG = (
     "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
+    "core.attributesFile=",  # a repository may name any file there, also one that never ends
+    "core.fsmonitor=",  # both `false` and no program: git before 2.36 would run the program `false`
     "core.untrackedCache=false",
     "core.pager=cat",
     "core.sshCommand=false",
@@ -28,6 +39,7 @@ _SAFE_CONFIG = (
     "core.excludesFile=",  # one user's own ignores would give each machine another answer
     "credential.helper=",
     "diff.external=",
+    "fetch.bundleURI=",  # asked before the protocol is, by a git that does not know GIT_NO_LAZY_FETCH
     "protocol.allow=never",
     "submodule.recurse=false",
 )
@@ -62,6 +74,7 @@ class GitProblem(StrEnum):
     DUBIOUS_OWNERSHIP = "dubious_ownership"
     ELSEWHERE = "elsewhere"
     IGNORED = "ignored"
+    BLOCKED = "blocked"
     TIMEOUT = "timeout"
     FAILED = "failed"
 
@@ -72,9 +85,15 @@ _MEANING = {
     GitProblem.DUBIOUS_OWNERSHIP: "git refuses a repository that another user owns",
     GitProblem.ELSEWHERE: "the repository's work tree is another folder",
     GitProblem.IGNORED: "the repository around the folder ignores it",
-    GitProblem.TIMEOUT: f"git took more than {TIMEOUT_SECONDS} s",
+    GitProblem.BLOCKED: "git would wait for ever for a file that is no regular file",
+    GitProblem.TIMEOUT: "git did not answer in time",
     GitProblem.FAILED: "git failed",
 }
+
+
+_NAMING = (GitProblem.BLOCKED, GitProblem.TIMEOUT)  # what is said with these is about the user's own files
+_found: dict[str, str] = {}  # by root: what git was found to be waiting for
+_paused: dict[str, float] = {}  # by root: until when git is not asked
 
 
 class GitUnusable(Unsupported):
@@ -82,26 +101,33 @@ class GitUnusable(Unsupported):
 
     def __init__(self, problem: GitProblem, said: str = "") -> None:
         hint = "git config --global --add safe.directory <folder>" if "OWNERSHIP" in problem.name else ""
-        super().__init__(_MEANING[problem], hint=hint, details={"problem": problem.value, "git": said})
+        named = f"{_MEANING[problem]}: {said}" if said and problem in _NAMING else _MEANING[problem]
+        super().__init__(named, hint=hint, details={"problem": problem.value, "git": said})
         self.problem = problem
 
 
-def command(args: Sequence[str], config: Sequence[str] = ()) -> list[str]:
-    """The full command line; `config` are further `key=value` overrides."""
+def command(args: Sequence[str]) -> list[str]:
+    """The full command line."""
     found = shutil.which("git")
     if found is None or not os.path.isabs(found):
         raise GitUnusable(GitProblem.MISSING)  # one found in the current folder may be the repository's
-    overrides = [part for setting in (*_SAFE_CONFIG, *config) for part in ("-c", setting)]
+    overrides = [part for setting in _SAFE_CONFIG for part in ("-c", setting)]
     return [found, "--no-pager", *overrides, *args]
 
 
-def environment(outer: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The caller's environment without what would steer git elsewhere."""
+def environment(outer: Mapping[str, str] | None = None, config: Overrides = ()) -> dict[str, str]:
+    """The caller's environment without what would steer git elsewhere, and with further settings: a variable
+    can spell any key, an argument only one without `=`."""
     kept = {
         name: value
         for name, value in (os.environ if outer is None else outer).items()
         if not name.startswith("GIT_") or name in _KEPT_VARIABLES
     }
+    if config:
+        kept["GIT_CONFIG_COUNT"] = str(len(config))
+    for number, (key, value) in enumerate(config):
+        kept[f"GIT_CONFIG_KEY_{number}"] = os.fsdecode(key)
+        kept[f"GIT_CONFIG_VALUE_{number}"] = os.fsdecode(value)
     return kept | _SAFE_ENVIRONMENT
 
 
@@ -109,29 +135,66 @@ def run_git(
     root: Path,
     args: Sequence[str],
     *,
-    config: Sequence[str] = (),
+    config: Overrides = (),
     given: bytes = b"",
-    timeout: float = TIMEOUT_SECONDS,
+    timeout: float | None = None,
 ) -> bytes:
     """What git prints for `args` in the root when it is `given` that to read; GitUnusable with the reason
     if it fails."""
+    limit = timeout or (_SHORT_SECONDS if args[0] in _SHORT_COMMANDS else TIMEOUT_SECONDS)
+    _refuse_to_wait(root)
     try:
-        done = subprocess.run(
-            command(args, config),
+        process = subprocess.Popen(
+            command(args),
             cwd=root,
-            env=environment(),
-            input=given,
-            capture_output=True,
-            timeout=timeout,
-            check=False,
+            env=environment(config=config),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
-    except subprocess.TimeoutExpired as error:
-        raise GitUnusable(GitProblem.TIMEOUT) from error
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a setting that this system's variables cannot hold
         raise GitUnusable(GitProblem.FAILED, str(error)) from error
-    if done.returncode:
-        raise _refusal(done.stderr.decode("utf-8", "replace").strip())
-    return done.stdout
+    with process:
+        try:
+            said, complaint = _heard(process, root, given, limit)
+        except BaseException as error:
+            process.kill()
+            if timeout is None and isinstance(error, GitUnusable) and error.problem is GitProblem.TIMEOUT:
+                _paused[str(root)] = time.monotonic() + _PAUSE_SECONDS
+            raise
+    if process.returncode:
+        raise _refusal(complaint.decode("utf-8", "replace").strip())
+    return said
+
+
+def _heard(process: subprocess.Popen[bytes], root: Path, given: bytes, limit: float) -> tuple[bytes, bytes]:
+    """What a process prints to its two outputs within `limit` seconds. Once it has been silent for a while,
+    the file is looked for that it may be waiting for."""
+    started = time.monotonic()
+    try:
+        return process.communicate(given, timeout=min(limit, _SILENT_SECONDS))
+    except subprocess.TimeoutExpired:
+        found = obstacles.search(root, _SEARCH_SECONDS)
+    if found:
+        _found[str(root)] = found
+        raise _blocked(root, found)
+    try:
+        return process.communicate(timeout=max(0, started + limit - time.monotonic()))
+    except subprocess.TimeoutExpired as error:
+        raise GitUnusable(GitProblem.TIMEOUT, f"{limit:g} s") from error
+
+
+def _refuse_to_wait(root: Path) -> None:
+    """One command calls git several times: it waits for an answer that does not come once."""
+    if time.monotonic() < _paused.get(str(root), 0):
+        raise GitUnusable(GitProblem.TIMEOUT, f"it hung less than {_PAUSE_SECONDS} s ago")
+    found = obstacles.find_at_known_places(root) or _found.get(str(root), "")
+    if found and obstacles.is_obstacle(found):
+        raise _blocked(root, found)
+
+
+def _blocked(root: Path, found: str) -> GitUnusable:
+    return GitUnusable(GitProblem.BLOCKED, repr(os.path.relpath(found, root)))
 
 
 def _refusal(said: str) -> GitUnusable:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from satchel.lines import split_lines
-from satchel.walking.git_command import run_git
+from satchel.walking.git_command import Overrides, run_git
 
 LINK = "link"
 _SUBMODULES = "--ignore-submodules=all"
@@ -39,7 +39,7 @@ class Sides(msgspec.Struct, frozen=True):
     """Two trees to compare: the words that say so to git, and what of its configuration is switched off."""
 
     words: tuple[str, ...]
-    config: tuple[str, ...] = ()
+    config: Overrides = ()
     missing: frozenset[str] = frozenset()  # objects that are not in this clone
 
     @property

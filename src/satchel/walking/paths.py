@@ -16,6 +16,7 @@ from pathlib import Path
 
 from satchel.errors import FileNotFound, PathNotAllowed, SatchelError
 
+SIGNED = (1 << 63) - 1  # file numbers take 64 bits, what is kept of them one less
 _DRIVE = re.compile(r"[A-Za-z]:")
 _HAS_DIR_FD = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _FILE_FLAGS = (

@@ -10,7 +10,7 @@ from pathlib import Path
 from satchel.errors import ProjectNotFound
 from satchel.types import SkipReason
 from satchel.walking.ignore import IgnoreRules
-from satchel.walking.paths import os_path
+from satchel.walking.paths import SIGNED, os_path
 from satchel.walking.selection import Selection
 
 NESTED = "a repository of its own"
@@ -85,7 +85,11 @@ def enters(selection: Selection, full: bytes, folder: str) -> bool:
 def take_entry(selection: Selection, path: str, status: os.stat_result) -> None:
     """Offers what `lstat` found under an admitted name."""
     if stat.S_ISREG(status.st_mode):
-        selection.take(path, status.st_size, status.st_mtime_ns)
+        if _WINDOWS:  # the time of creation stands there under the name of the change time
+            selection.take(path, status.st_size, status.st_mtime_ns)
+        else:
+            number = status.st_ino & SIGNED
+            selection.take(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, number)
     elif stat.S_ISLNK(status.st_mode) or is_junction(status):
         selection.skip(path, SkipReason.SYMLINK)
     else:

@@ -98,12 +98,12 @@ class Selection:
             self.skip(path, *verdict)
         return verdict is None
 
-    def take(self, path: str, size: int, mtime_ns: int) -> None:
+    def take(self, path: str, size: int, mtime_ns: int, ctime_ns: int = 0, inode: int = 0) -> None:
         """The file belongs, unless it is too large."""
         if size > self._cap:
             self.skip(path, SkipReason.TOO_LARGE, too_large(size, self._cap))
         else:
-            self.files.append(FileEntry(path, size, mtime_ns))
+            self.files.append(FileEntry(path, size, mtime_ns, ctime_ns, inode))
 
     def sorted_skips(self) -> list[Skipped]:
         """Everything left out, by path, with the number of files where it is known."""

@@ -34,6 +34,7 @@ else:  # a folder without git never needs the first three, one that has not chan
 
 
 WORK_TREE = "worktree"  # the ref of what is read from disk
+_MOST_NAMED = 3  # files in a note
 
 
 class Tree(Protocol):
@@ -86,6 +87,7 @@ class WorkTree:
         self._walked_ns = 0
         self._places: list[str] | None = None  # what the last walk listed and read; None if git did
         self._head: str | None = None  # as the last walk found it; None before the first one
+        self._unread: set[str] = set()  # rules that the last walk could not read
 
     def entries(self) -> Walk:
         return self._walk(ignore.IgnoreRules)
@@ -102,6 +104,7 @@ class WorkTree:
 
     def _walk(self, make_rules: ignore.MakeRules) -> Walk:
         self._walked_ns = time.time_ns()
+        self._unread.clear()
         chosen = selection.Selection(self.options)
         names: dict[str, set[str]] = {}
 
@@ -126,7 +129,7 @@ class WorkTree:
         else:
             listed.select_listed(self.root, paths, any_of(own), chosen)
         self._places = None if repository else _places(names)
-        return sorted_walk(chosen, notes)
+        return sorted_walk(chosen, (*notes, *_of_unread(self._unread)))
 
     def stands(self, file: Path, key: str) -> bool:
         if in_repository(self.root):  # git knows of more than files: its index, its configuration
@@ -135,7 +138,7 @@ class WorkTree:
         return known is not None and footprint.holds(self.root, known)
 
     def remember(self, file: Path, key: str, walk: Walk) -> None:
-        if self._places is None:
+        if self._places is None or walk.notes:  # of a walk that stands nothing is said
             return
         taken = footprint.take(self.root, self._whole(key), walk, self._places, self._walked_ns)
         if taken is not None:
@@ -158,6 +161,7 @@ class WorkTree:
         wanted = sorted({check_relative(path) for path in paths} - {""})
         chosen = selection.Selection(self.options)
         rules = own_rules(self._load, self.options)
+        self._unread.clear()
         notes: tuple[str, ...] = ()
         found = wanted
         try:
@@ -168,7 +172,7 @@ class WorkTree:
         if found is wanted:
             rules = [ignore.IgnoreRules(ignore.GIT_NAMES, self._load, self._excluded()), *rules]
         listed.select_listed(self.root, found, any_of(rules), chosen)
-        return sorted_walk(chosen, notes)
+        return sorted_walk(chosen, (*notes, *_of_unread(self._unread)))
 
     def _excluded(self) -> list[str]:
         return ignore.ignore_lines(self._load(".git/info", "exclude"))
@@ -190,6 +194,8 @@ class WorkTree:
         try:
             return open_inside(self.root, path, ignore.MAX_IGNORE_BYTES + 1)
         except SatchelError:  # a symlink or a folder of that name is no ignore file, to git neither
+            if not os.path.isdir(os_path(self.root, path)):
+                self._unread.add(path)
             return None
 
 
@@ -223,6 +229,12 @@ def _places(names: dict[str, set[str]]) -> list[str]:
         for name in sorted(rule_names & found)
     ]
     return [*names, *rules]
+
+
+def _of_unread(paths: set[str]) -> Iterator[str]:
+    if paths:
+        named = ", ".join(map(repr, sorted(paths)[:_MOST_NAMED])) + (" …" if len(paths) > _MOST_NAMED else "")
+        yield f"rules were not read, because a link or no regular file holds them: {named}"
 
 
 def sorted_walk(chosen: Selection, notes: tuple[str, ...]) -> Walk:

@@ -15,8 +15,9 @@ from msgspec import Struct
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Walk
+from satchel.walking.filters import filters_off
 from satchel.walking.git import list_work_tree, place_of
-from satchel.walking.git_command import GitProblem, GitUnusable, run_git
+from satchel.walking.git_command import GitUnusable, run_git
 from satchel.walking.paths import os_path
 from satchel.walking.walker import WorkTree, in_repository
 
@@ -99,22 +100,6 @@ def _from_git(root: Path) -> Watermark:
     )
 
 
-def filters_off(root: Path) -> list[str]:
-    """Who compares contents on disk with git's would run the clean filters of the configuration."""
-    listed = run_git(root, ["config", "--list", "--name-only", "-z"])
-    names = {
-        _driver(key) for key in listed.decode("utf-8", "replace").split("\0") if key.startswith("filter.")
-    }
-    if any("=" in name or not name for name in names):  # `-c` cannot spell it, so it cannot be switched off
-        raise GitUnusable(GitProblem.FAILED, "a filter has an impossible name")
-    off = ("clean=", "smudge=", "process=", "required=false")
-    return [f"filter.{name}.{setting}" for name in sorted(names) for setting in off]
-
-
-def _driver(key: str) -> str:
-    return key.removeprefix("filter.").rpartition(".")[0]
-
-
 def _is_own(path: bytes) -> bool:
     return b"_ctx" in path.split(b"/")
 
@@ -125,4 +110,5 @@ def _stamp(root: Path, prefix: str, path: bytes) -> bytes:
         status = os.lstat(os_path(root, relative))
     except OSError:
         return b"gone"
-    return b"%d %d" % (status.st_size, status.st_mtime_ns)
+    changed = (0, 0) if os.name == "nt" else (status.st_ctime_ns, status.st_ino)
+    return b"%d %d %d %d" % (status.st_size, status.st_mtime_ns, *changed)
