@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from satchel.errors import ConfigError, IndexBusy, IndexCorrupt, SatchelError
@@ -326,22 +327,28 @@ def _digest_range(digest: str) -> tuple[bytes, bytes]:
 
 
 def _file_record(row: Sequence[Any]) -> FileRecord:
+    """A row of `_FILE_COLUMNS` and `_STAMP_COLUMNS`, taken by place: a search reads one for every file."""
     path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags = row[:9]
     return FileRecord(
-        path=path,
-        size=size,
-        mtime_ns=mtime_ns,
-        file_hash=file_hash.hex(),
-        language=language,
-        encoding=encoding,
-        line_count=line_count,
-        redactions=tuple(map(int, redactions.split())) if redactions else (),
-        tags=tuple(tags.split()) if tags else (),
-        first_chunk=row[9],
-        chunk_count=row[10],
-        settled=bool(row[11]),
-        first_unit=row[12],
-        unit_count=row[13],
-        ctime_ns=row[14],
-        inode=row[15],
+        path,
+        size,
+        mtime_ns,
+        file_hash.hex(),
+        language,
+        encoding,
+        line_count,
+        tuple(map(int, redactions.split())) if redactions else (),
+        _tags(tags),
+        row[9],
+        row[10],
+        row[12],
+        row[13],
+        row[11] == 1,
+        row[14],
+        row[15],
     )
+
+
+@lru_cache(maxsize=256)  # a few dozen are told apart, over all files
+def _tags(joined: str) -> tuple[str, ...]:
+    return tuple(joined.split())

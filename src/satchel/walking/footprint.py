@@ -31,13 +31,13 @@ _COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of t
 
 class Footprint(msgspec.Struct, frozen=True, array_like=True):
     """What a walk rested on. Each path ends with NUL, which none holds, and has two stamps,
-    that of a file four."""
+    that of a file three."""
 
     key: bytes  # of which index, root and options; another key proves nothing
     places: bytes  # the folders that were listed and the ignore files in them
     place_stamps: bytes  # change time, file number
     files: bytes
-    file_stamps: bytes  # modification time, size, change time, file number
+    file_stamps: bytes  # change time, which a change of the modification time changes too; size; file number
 
 
 def take(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: int) -> Footprint | None:
@@ -51,7 +51,7 @@ def take(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: i
     too_large = [item.path for item in walk.skipped if item.reason is SkipReason.TOO_LARGE]
     file_stamps = array("q")
     for entry in walk.files:
-        file_stamps.extend((entry.mtime_ns, entry.size, entry.ctime_ns, entry.inode))
+        file_stamps.extend((entry.ctime_ns, entry.size, entry.inode))
     try:
         place_stamps = _stamps_of_places(root, place_paths, walked_ns)
         file_stamps.extend(_stamps_of_large(root, too_large, walked_ns))
@@ -96,8 +96,7 @@ def _stamps_of_large(root: Path, paths: Sequence[str], walked_ns: int) -> array[
         status = os.lstat(os_path(root, path))
         if not _is_settled(max(status.st_mtime_ns, status.st_ctime_ns), walked_ns):
             raise _ProvesNothing
-        number = status.st_ino & SIGNED
-        stamps.extend((status.st_mtime_ns, status.st_size, status.st_ctime_ns, number))
+        stamps.extend((status.st_ctime_ns, status.st_size, status.st_ino & SIGNED))
     return stamps
 
 
@@ -115,16 +114,11 @@ def holds(root: Path, footprint: Footprint) -> bool:
             if status.st_ctime_ns != changed_ns or status.st_ino & SIGNED != number:
                 return False
         numbers = array("q", footprint.file_stamps)
-        for path, mtime_ns, size, changed_ns, number in zip(
-            _paths(footprint.files), *_columns(numbers, 4), strict=True
+        for path, changed_ns, size, number in zip(
+            _paths(footprint.files), *_columns(numbers, 3), strict=True
         ):
             status = lstat(path, dir_fd=folder)
-            if (
-                status.st_ctime_ns != changed_ns
-                or status.st_mtime_ns != mtime_ns
-                or status.st_size != size
-                or status.st_ino & SIGNED != number
-            ):
+            if status.st_ctime_ns != changed_ns or status.st_size != size or status.st_ino & SIGNED != number:
                 return False
     except (OSError, ValueError):  # gone; or a file that is none of ours
         return False

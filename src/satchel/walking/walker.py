@@ -211,7 +211,9 @@ def own_rules(
 
 
 def any_of(rules: Sequence[IgnoreRules]) -> Ignores:
-    """What any of the rules leaves out."""
+    """What any of the rules leaves out; asked of every file, so that one family of rules is asked itself."""
+    if len(rules) == 1:
+        return rules[0].ignores
     return lambda folder, entry: any(rule.ignores(folder, entry) for rule in rules)
 
 
