@@ -235,6 +235,48 @@ def test_a_work_tree_that_is_another_folder_is_not_believed(
     assert [entry.path for entry in walk.files] == ["a.py"] and "another folder" in walk.notes[0]
 
 
+def borrow_by_file(root: Path, other: Path) -> None:
+    (root / ".git").write_text(f"gitdir: {other}/.git\n")
+
+
+def borrow_by_link(root: Path, other: Path) -> None:
+    (root / ".git").symlink_to(other / ".git")
+
+
+def borrow_a_work_tree(root: Path, other: Path) -> None:
+    subprocess.run(["git", "worktree", "add", "-q", "../beside"], cwd=other, check=True, capture_output=True)
+    (root / ".git").write_text(f"gitdir: {other}/.git/worktrees/beside\n")
+
+
+@pytest.mark.parametrize("borrow", [borrow_by_file, borrow_by_link, borrow_a_work_tree])
+def test_the_repository_of_another_folder_is_not_read(
+    write: Write, commit: Commit, tmp_path: Path, borrow: Callable[[Path, Path], None]
+) -> None:
+    other = write({"secret.py": ""}, tmp_path / "other")
+    commit(other)
+    root = write({"a.py": ""})
+    borrow(root, other)
+    walk = WorkTree(root).entries()
+    assert [entry.path for entry in walk.files] == ["a.py"] and "another folder" in walk.notes[0]
+    assert WorkTree(root).head() == ""
+    with pytest.raises(RefNotFound, match="another folder"):
+        GitTree(root, "HEAD")
+
+
+def test_a_git_folder_apart_a_work_tree_and_a_submodule_are_read(
+    write: Write, commit: Commit, owner_git: Git, tmp_path: Path
+) -> None:
+    root = write({"a.py": "x"})
+    commit(root)
+    owner_git(root, "worktree", "add", "-q", "../beside")
+    owner_git(tmp_path, "clone", "-q", f"--separate-git-dir={tmp_path}/apart", str(root), "cloned")
+    owner_git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root), "sub")
+    for folder in (tmp_path / "beside", tmp_path / "cloned", root / "sub"):
+        assert (folder / ".git").is_file()
+        assert GitTree(folder, "HEAD").read("a.py") == b"x"
+        assert WorkTree(folder).entries().notes == ()
+
+
 def test_the_users_own_ignore_file_changes_nothing(
     write: Write, commit: Commit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from satchel.errors import Unsupported
 from satchel.walking import obstacles
+from satchel.walking.git_folder import is_borrowed
 
 TIMEOUT_SECONDS = 60  # the largest public trees list in a second; more is a hang
 _SHORT_SECONDS = 10  # for what only reads settings and refs: a FIFO that a setting includes is a hang too
@@ -143,6 +144,7 @@ def run_git(
     if it fails."""
     limit = timeout or (_SHORT_SECONDS if args[0] in _SHORT_COMMANDS else TIMEOUT_SECONDS)
     _refuse_to_wait(root)
+    _refuse_borrowed(root)
     try:
         process = subprocess.Popen(
             command(args),
@@ -191,6 +193,15 @@ def _refuse_to_wait(root: Path) -> None:
     found = obstacles.find_at_known_places(root) or _found.get(str(root), "")
     if found and obstacles.is_obstacle(found):
         raise _blocked(root, found)
+
+
+def _refuse_borrowed(root: Path) -> None:
+    """What another repository holds is not part of this folder, whatever its `.git` says."""
+    for folder in (root.absolute(), *root.absolute().parents):
+        if os.path.lexists(folder / ".git"):
+            if is_borrowed(str(folder)):
+                raise GitUnusable(GitProblem.ELSEWHERE)
+            return
 
 
 def _blocked(root: Path, found: str) -> GitUnusable:

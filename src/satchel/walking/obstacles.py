@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from satchel.walking.git_folder import find_git_folder
+
 _RULES = (".gitignore", ".gitattributes")
 _IN_GIT_FOLDER = (
     "HEAD",
@@ -28,7 +30,6 @@ _IN_GIT_FOLDER = (
     "info/sparse-checkout",
     "objects/info/alternates",
 )
-_GIT_FILE_BYTES = 4096  # a path and a word
 _CAN_WAIT = os.name != "nt"
 
 
@@ -50,7 +51,7 @@ def _known_places(folder: str) -> Iterator[str]:
     while True:
         for name in _RULES:
             yield f"{folder}/{name}"
-        git_folder = _git_folder(folder)
+        git_folder = find_git_folder(folder)
         if git_folder:
             for name in _IN_GIT_FOLDER:
                 yield f"{git_folder}/{name}"
@@ -59,22 +60,6 @@ def _known_places(folder: str) -> Iterator[str]:
         if above == folder:
             return
         folder = above
-
-
-def _git_folder(folder: str) -> str:
-    """Where git keeps what it knows of a work tree; empty if the folder is not the top of one."""
-    own = f"{folder}/.git"
-    try:
-        mode = os.stat(own).st_mode
-        if stat.S_ISDIR(mode):
-            return own
-        if not stat.S_ISREG(mode):
-            return ""
-        with open(own, "rb") as stream:
-            said = os.fsdecode(stream.read(_GIT_FILE_BYTES))
-    except (OSError, ValueError):
-        return ""
-    return os.path.join(folder, said.removeprefix("gitdir:").strip())
 
 
 def search(root: Path, seconds: float) -> str:
