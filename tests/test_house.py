@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "satchel"
 FILES = sorted(SOURCE.rglob("*.py"))
 LEVELS = (
     ("_version",),
-    ("types", "errors", "lines"),
+    ("types", "errors", "lines", "visible_json"),
     ("ids", "plugins", "terms"),
     ("settings", "languages", "tokenizers", "embedding", "storage"),
     ("walking", "chunking", "indexing", "retrieval", "packing"),

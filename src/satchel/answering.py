@@ -13,7 +13,7 @@ import msgspec
 from satchel import ids, languages
 from satchel.packing import guidance
 from satchel.packing.assemble import Assembly, Filled
-from satchel.packing.budget import Gauge
+from satchel.packing.budget import Gauge, made_within
 from satchel.packing.items import Plan
 from satchel.packing.pack import Counts, Item, Pack, Role, Section, Trust
 from satchel.packing.preferences import Preferences
@@ -117,6 +117,11 @@ class Question:
         self, gauge: Gauge, *, mode: PackMode, caps: Mapping[Section, int], max_candidates: int
     ) -> Pack:
         """The pack of `build_context_pack`: six sections, each piece in one of them."""
+        return made_within(gauge, lambda gauge: self._sectioned(gauge, mode, caps, max_candidates))
+
+    def _sectioned(
+        self, gauge: Gauge, mode: PackMode, caps: Mapping[Section, int], max_candidates: int
+    ) -> Pack:
         room = gauge.room()
         chars = min(filter(None, (room.tokens * _CHARS_PER_TOKEN, room.chars)), default=0)
         is_report = self.context is not None and not self.context.views.all_title
@@ -137,6 +142,9 @@ class Question:
             found = self._of_kind(self._by_chunk(found))
         caps = dict.fromkeys(Section, len(found) + 1)
         plan = Plan(caps, limit=wanted.limit, with_imports=True, flat=True, apart=by_name)
+        return made_within(gauge, lambda gauge: self._flat(gauge, wanted, plan, found))
+
+    def _flat(self, gauge: Gauge, wanted: Preferences, plan: Plan, found: Sequence[Passage]) -> Pack:
         assembly = Assembly(self._frame(gauge, ""), gauge, self.reading, plan)
         filled = assembly.fill(found, lambda: self._about(found, some=True))
         return self._guided(assembly, assembly.add(filled, self._related(filled.pack, wanted)))

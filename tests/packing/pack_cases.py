@@ -20,6 +20,7 @@ from satchel.packing.preferences import Preferences
 from satchel.packing.sections import PackMode
 from satchel.retrieval.filters import Filters
 from satchel.types import RelatedMode, Strategy
+from satchel.visible_json import compact
 
 TEXT_FORMATS = ("context", "markdown", "xml", "terminal", "sections")
 ACTIONS = (*TEXT_FORMATS, "context_pack", "build_context_pack")
@@ -131,9 +132,9 @@ def renderer(engine: Engine, case: Case) -> Callable[[Pack], str]:
     """How the action of a case writes a pack."""
     if case.action == "context_pack":
         state = index_state(engine)
-        return lambda pack: context_pack.encode(context_pack.response_of(pack, state))
+        return lambda pack: compact(context_pack.response_of(pack, state))
     if case.action == "build_context_pack":
-        return lambda pack: build_context_pack.encode(build_context_pack.response_of(pack))
+        return lambda pack: compact(build_context_pack.response_of(pack))
     render: Callable[[Pack], str] = plugins.load("renderer", case.action).render
     return render
 

@@ -17,21 +17,16 @@ from satchel.packing.pack import Item, Role, Section
 from satchel.packing.sections import caps_of
 from satchel.retrieval.filters import Filters
 
-_OVERSTATED = 5  # tokens, where no number is its own size: the bar of a terminal changes with it
 _MADE_UP_KEY = re.compile(r"ghp_\w{36}")
 
 
 def check_size(case: Case, answer: Answer) -> None:
-    """Never over budget on what the caller receives, and what is stated is true; a number that is no token count
-    of the text that states it may be a little larger."""
+    """Never over budget on what the caller receives, and what is stated is what a recount gives."""
     budget = answer.pack.budget
+    assert budget.used_chars == len(answer.document) <= (case.chars or len(answer.document))
     if case.tokens:
         count = tokenizers.get(case.tokenizer).count(answer.document)
-        assert count <= budget.used_tokens <= min(count + _OVERSTATED, case.tokens - budget.headroom_tokens)
-    if case.chars:
-        assert len(answer.document) <= budget.used_chars <= min(len(answer.document) + 2, case.chars)
-    if case.chars and not case.tokens and "context_pack" in case.action:
-        assert budget.used_chars == len(answer.document)
+        assert budget.used_tokens == count <= case.tokens - budget.headroom_tokens
 
 
 def check_items(engine: Engine, root: Path, answer: Answer) -> None:

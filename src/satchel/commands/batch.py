@@ -14,6 +14,7 @@ from satchel.commands.command import Command
 from satchel.commands.json_refs import resolve
 from satchel.commands.retrying import with_retry
 from satchel.errors import InvalidBudget, InvalidRequest, SatchelError
+from satchel.visible_json import compact
 
 if TYPE_CHECKING:
     from satchel.commands.session import Session
@@ -116,7 +117,7 @@ def _data(session: Session, action: str, payload: dict[str, Any], run: _Run, pla
     share = run.share(place)
     data = _pack(session, command, payload, run, place)
     for _ in range(0 if command.counted else _TRIES):
-        over = len(msgspec.json.encode(data).decode()) - max(share, payload["max_chars"])
+        over = len(compact(data)) - max(share, payload["max_chars"])
         if over <= 0:
             break
         payload["max_chars"] = max(data["used_chars"] - over, 1)
@@ -281,7 +282,7 @@ def _length(response: BatchResponse) -> int:
 
 
 def _size(value: Any) -> int:
-    return len(msgspec.json.encode(value).decode())
+    return len(compact(value))
 
 
 def _check(items: Sequence[BatchItem], max_chars: int) -> None:

@@ -13,6 +13,7 @@ from msgspec import Meta
 from satchel.commands.command import Command, LocalPath
 from satchel.packing.layers import DigestEntry, LayeredPack
 from satchel.settings import INDEX_FOLDER
+from satchel.visible_json import indented
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -77,7 +78,7 @@ def pack_path(engine: Engine, output: str) -> Path:
 def write_pack(pack: LayeredPack, path: Path) -> None:
     """Replace the file in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = msgspec.json.format(msgspec.json.encode(pack), indent=1)
+    data = indented(pack, 1).encode()
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")  # two builds at once do not meet
     try:
         with open(partial, "wb") as stream:

@@ -17,6 +17,7 @@ from satchel.packing.budget import Gauge
 from satchel.packing.pack import Item, Pack, Section
 from satchel.packing.sections import PackMode, caps_of
 from satchel.types import Counted
+from satchel.visible_json import compact
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -131,7 +132,7 @@ def run(engine: Engine, request: BuildContextPackRequest) -> BuildContextPackRes
         trace = trace_of(chosen) if request.trace else None
         as_text = request.budget_counts is Counted.TEXT
         render = plugins.load("renderer", AGENT_TEXT).render if as_text else None
-        pack = sectioned(chosen, request, render or (lambda pack: encode(response_of(pack, trace))))
+        pack = sectioned(chosen, request, render or (lambda pack: compact(response_of(pack, trace))))
         return response_of(pack, trace)
 
 
@@ -181,15 +182,10 @@ def response_of(pack: Pack, trace: dict[str, Any] | None = None) -> BuildContext
             anchor_not_found=bool(pack.trust and pack.trust.anchor_not_found),
             headroom_tokens=budget.headroom_tokens,
             max_chars=budget.max_chars,
-            used_chars=budget.used_chars,
+            used_chars=budget.used_chars if budget.max_chars else 0,
             trace=trace,
         ),
     )
-
-
-def encode(response: msgspec.Struct) -> str:
-    """The answer as it is counted: compact JSON, nothing escaped that need not be."""
-    return msgspec.json.encode(response).decode()
 
 
 def _snippet(item: Item) -> Snippet:

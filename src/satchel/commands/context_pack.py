@@ -14,9 +14,10 @@ from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.errors import InvalidRequest
 from satchel.packing.budget import Gauge
-from satchel.packing.pack import Item, Pack, Trust
+from satchel.packing.pack import Budget, Item, Pack, Trust
 from satchel.packing.preferences import Preferences
 from satchel.types import AnchorPolicy, Counted, RelatedMode, ResponseMode, Strategy
+from satchel.visible_json import compact
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -131,15 +132,14 @@ def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
     chars = max_chars if max_chars or not request.budget_tokens else None
     with at_ref(engine, request.ref) as chosen, limits(request.budget_tokens or None, chars) as most:
         minimal = request.response_mode is ResponseMode.MINIMAL
-        room = most.chars or most.tokens * _CHARS_PER_TOKEN
-        state = None if minimal else _state(chosen, room)
+        state = None if minimal else _state(chosen)
         traced = request.trace or request.response_mode is ResponseMode.FULL
         trace = trace_of(chosen) if traced and not minimal else None
         as_text = request.budget_counts is Counted.TEXT
         gauge = Gauge(
             plugins.load("renderer", AGENT_TEXT).render_flat
             if as_text
-            else lambda pack: encode(response_of(pack, state, trace)),
+            else lambda pack: compact(response_of(pack, _with_room(state, pack.budget), trace)),
             tokenizers.get(request.tokenizer),
             max_tokens=most.tokens,
             max_chars=most.chars,
@@ -156,15 +156,22 @@ def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
                 anchors=request.anchor_policy is AnchorPolicy.AUTO,
             ),
         )
-        return response_of(pack, state, trace)
+        return response_of(pack, _with_room(state, pack.budget), trace)
 
 
-def _state(engine: Engine, room: int) -> IndexStateItem | None:
-    """The state of the index without its generation: how often it was refreshed must not change what fits. In
-    a small answer only a stale one is said."""
+def _state(engine: Engine) -> IndexStateItem:
+    """The state of the index without its generation: how often it was refreshed must not change what fits."""
     state = index_state(engine)
-    state = msgspec.structs.replace(state, index=msgspec.structs.replace(state.index, generation=0))
-    return state if state.stale or len(encode(state)) * _STATE_SHARE <= room else None
+    return msgspec.structs.replace(state, index=msgspec.structs.replace(state.index, generation=0))
+
+
+def _with_room(state: IndexStateItem | None, budget: Budget) -> IndexStateItem | None:
+    """The state, where the budget that a pack states has room for it: in a small answer only a stale one is
+    said."""
+    room = budget.max_chars or budget.max_tokens * _CHARS_PER_TOKEN
+    if state is None or state.stale or len(compact(state)) * _STATE_SHARE <= room:
+        return state
+    return None
 
 
 def _check(request: ContextPackRequest) -> None:
@@ -207,11 +214,6 @@ def response_of(
             trace=trace,
         ),
     )
-
-
-def encode(response: msgspec.Struct) -> str:
-    """The answer as it is counted: compact JSON, nothing escaped that need not be."""
-    return msgspec.json.encode(response).decode()
 
 
 def _item(item: Item, pack_ref: str) -> ContextItem:

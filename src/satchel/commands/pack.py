@@ -16,6 +16,7 @@ from satchel.commands.shared import FilterFields, at_ref, trace_of
 from satchel.errors import InvalidQuery, InvalidRequest
 from satchel.packing.pack import Pack
 from satchel.packing.sections import PackMode
+from satchel.visible_json import compact
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -57,11 +58,12 @@ class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class PackResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`document` is the whole pack in its format; it is what the budget counts."""
+    """`document` is the whole pack in its format; it is what the budget counts. Characters are always told,
+    tokens where they are limited."""
 
     format: str
     document: Annotated[str, Verbatim()]
-    used_tokens: int
+    used_tokens: int = 0
     used_chars: int
     tokenizer: str
     items: int
@@ -139,7 +141,7 @@ def _flat(engine: Engine, request: PackRequest) -> PackResponse:
     answer = context_pack.run(engine, flat)
     return PackResponse(
         format=FLAT,
-        document=context_pack.encode(answer),
+        document=compact(answer),
         used_tokens=answer.budget.used_tokens,
         used_chars=answer.budget.used_chars,
         tokenizer=request.tokenizer,
@@ -181,7 +183,7 @@ def _response(name: str, document: str, pack: Pack, trace: dict[str, Any] | None
     return PackResponse(
         format=name,
         document=document,
-        used_tokens=pack.budget.used_tokens,
+        used_tokens=pack.budget.used_tokens if pack.budget.max_tokens else 0,
         used_chars=pack.budget.used_chars,
         tokenizer=pack.budget.tokenizer,
         items=len(pack.items),

@@ -19,6 +19,7 @@ CHARS_PER_TOKEN = 4  # about; where it need not be exact
 _SMALLEST_TOKENS = 40  # a citation and a line
 _GUIDANCE, _GUIDANCE_TOKENS = 0.03, 60  # the share of a budget kept for guidance, and the most of it
 _ROUNDS = 6  # of writing the size into the text that is measured; two are usual
+_NEAR = 16  # numbers that are tried one by one where those rounds end nowhere
 # the last characters of a piece, and what may follow them where the next piece stands beside it
 _END, _BETWEEN = 6, "\n\n\n"
 
@@ -61,14 +62,18 @@ class Gauge:
         self.max_chars = max_chars
         self.headroom = math.ceil(max_tokens * tokenizer.headroom)
 
+    def limited_to(self, most: Size) -> Gauge:
+        """The same gauge against another budget."""
+        return Gauge(self.render, self.tokenizer, max_tokens=most.tokens, max_chars=most.chars)
+
     def budget(self) -> Budget:
-        """The budget as a pack states it, before anything is used."""
+        """The budget as a pack states it while it is made: with as many digits as any number may take."""
         return Budget(
             tokenizer=self.tokenizer.name,
             max_tokens=self.max_tokens,
             max_chars=self.max_chars,
             used_tokens=self.max_tokens,
-            used_chars=self.max_chars,
+            used_chars=self.max_chars or MAX_CHARS,
             headroom_tokens=self.headroom,
         )
 
@@ -93,16 +98,20 @@ class Gauge:
 
     def size(self, pack: Pack) -> Size:
         """How large a pack is; while it is made, it states the whole budget as used."""
-        full = msgspec.structs.replace(pack.budget, used_tokens=self.max_tokens, used_chars=self.max_chars)
-        return self.measure(self.render(msgspec.structs.replace(pack, budget=full)))
+        full = self.budget()
+        return self.measure(self.render(stating(pack, Size(full.used_tokens, full.used_chars))))
 
     def sealed(self, pack: Pack, size: Size | None = None) -> Pack:
-        """The pack with its own size written into it; where no number is its own size, with a larger one."""
-        return _stating(pack, own_size(lambda stated: self._stated(pack, stated), size or self.size(pack)))
+        """The pack with its own size written into it."""
+        counts: dict[str, int] = {}  # most numbers that are tried leave the text as it is
 
-    def _stated(self, pack: Pack, size: Size) -> Size:
-        """How large a pack is that says it is that large."""
-        return self.measure(self.render(_stating(pack, size)))
+        def measure(stated: Pack) -> Size:
+            text = self.render(stated)
+            if self.max_tokens and text not in counts:
+                counts[text] = self.tokenizer.count(text)
+            return Size(counts.get(text, 0), len(text))  # said also where characters are not limited
+
+        return state_own_size(pack, measure, size or self.size(pack))
 
     def kept_for_guidance(self) -> Size:
         """What items leave free, so that a full pack can still say what to do next."""
@@ -135,17 +144,7 @@ class Gauge:
         if self.fits(self._at_most(bare)):
             return
         least = self._least(bare)
-        short = Size(
-            least.tokens if least.tokens > self.max_tokens else 0,
-            least.chars if least.chars > self.max_chars else 0,
-        )
-        details = {"min_tokens": short.tokens, "min_chars": short.chars}
-        given = Size(self.max_tokens, self.max_chars)
-        raise InvalidBudget(
-            f"a budget of {given.told()} does not hold an empty answer, which takes {short.told()}",
-            hint=f"give at least {short.told()}",
-            details={name: value for name, value in details.items() if value},
-        )
+        raise _too_small(Size(self.max_tokens, self.max_chars), least)
 
     def _at_most(self, pack: Pack) -> Size:
         """The size of a pack while it is made, or when it is sealed: a bar half full may be more tokens than
@@ -170,7 +169,7 @@ class Gauge:
 
     def _over(self, bare: Pack, least: Size) -> Size:
         """By how much the pack is over a budget."""
-        other = Gauge(self.render, self.tokenizer, max_tokens=least.tokens, max_chars=least.chars)
+        other = self.limited_to(least)
         size, room = other._at_most(msgspec.structs.replace(bare, budget=other.budget())), other.room()
         return Size(
             max(0, size.tokens - room.tokens) if self.max_tokens else 0,
@@ -178,18 +177,81 @@ class Gauge:
         )
 
 
-def own_size(measure: Callable[[Size], Size], size: Size) -> Size:
-    """The size to state in a text so that it is the text's own, looked for from `size` on; where no number
-    is, a larger one. `measure` tells how large the text is that states a size."""
-    largest = Size()
+def made_within(gauge: Gauge, make: Callable[[Gauge], Pack]) -> Pack:
+    """The pack that `make` gives. Where its budget is too small, the error names a budget that `make` was
+    tried with: how much there is to say may itself depend on the budget."""
+    given = least = Size(gauge.max_tokens, gauge.max_chars)
+    while True:
+        try:
+            pack = make(gauge.limited_to(least))
+        except InvalidBudget as error:  # each names more than it was given, or that no budget is enough
+            named = Size(error.details.get("min_tokens", 0), error.details.get("min_chars", 0))
+            if least.holds(named):
+                raise
+            least = least.joined(named)
+            continue
+        if least == given:
+            return pack
+        raise _too_small(given, least)
+
+
+def state_own_size(pack: Pack, measure: Callable[[Pack], Size], start: Size) -> Pack:
+    """The pack with its own size written into it, looked for from `start` on. A bar that is drawn may make
+    the text larger the less is stated, so where no number is the size of its text the bar is left out; a
+    tokenizer for which there is still none gets the next larger number."""
+    for drawn in (True, False):
+        budget = msgspec.structs.replace(pack.budget, drawn=drawn)
+        pack = msgspec.structs.replace(pack, budget=budget)
+        if (found := _own_size(pack, measure, start)) is not None:
+            return stating(pack, found)
+    return stating(pack, _no_smaller(pack, measure, start))
+
+
+def _own_size(pack: Pack, measure: Callable[[Pack], Size], start: Size) -> Size | None:
+    """The size to state in a pack so that it is the pack's own; None if no number near it is."""
+    size, seen = start, []
     for _ in range(_ROUNDS):
-        found = measure(size)
+        found = measure(stating(pack, size))
         if found == size:
             return size
-        size, largest = found, largest.joined(found)
-    while not largest.holds(found := measure(largest)):
-        largest = largest.joined(found)
-    return largest
+        size = found
+        seen.append(found)
+    fewest, most = min(size.tokens for size in seen), max(size.tokens for size in seen)
+    for tokens in range(fewest, min(most, fewest + _NEAR) + 1):
+        size = Size(tokens, size.chars)
+        for _ in range(2):  # characters follow from how many digits there are
+            found = measure(stating(pack, size))
+            if found == size:
+                return size
+            size = Size(tokens, found.chars)
+    return None
+
+
+def _no_smaller(pack: Pack, measure: Callable[[Pack], Size], start: Size) -> Size:
+    """A size to state in a pack that holds the pack which states it."""
+    size = start
+    while not size.holds(found := measure(stating(pack, size))):
+        size = size.joined(found)
+    return size
+
+
+def stating(pack: Pack, size: Size) -> Pack:
+    """The pack with a size written into it."""
+    budget = msgspec.structs.replace(pack.budget, used_tokens=size.tokens, used_chars=size.chars)
+    return msgspec.structs.replace(pack, budget=budget)
+
+
+def _too_small(given: Size, least: Size) -> InvalidBudget:
+    """The error of a budget that holds no answer; it names what is short, and by how much."""
+    short = Size(
+        least.tokens if least.tokens > given.tokens else 0, least.chars if least.chars > given.chars else 0
+    )
+    details = {"min_tokens": short.tokens, "min_chars": short.chars}
+    return InvalidBudget(
+        f"a budget of {given.told()} does not hold an empty answer, which takes {short.told()}",
+        hint=f"give at least {short.told()}",
+        details={name: value for name, value in details.items() if value},
+    )
 
 
 def _any_hash() -> list[str]:
@@ -197,11 +259,6 @@ def _any_hash() -> list[str]:
     is not known yet. To a tokenizer digits are a matter of their own."""
     fours = ["".join(letters) for letters in product("abcdef", repeat=4)]
     return [mark.join(fours) for mark in (" #", '="', ':"')]
-
-
-def _stating(pack: Pack, size: Size) -> Pack:
-    budget = msgspec.structs.replace(pack.budget, used_tokens=size.tokens, used_chars=size.chars)
-    return msgspec.structs.replace(pack, budget=budget)
 
 
 def _check(name: str, value: int, most: int) -> None:

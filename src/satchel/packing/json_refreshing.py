@@ -21,6 +21,7 @@ from satchel.packing.stated_size import StatedSize
 from satchel.packing.verification import Verdict
 from satchel.storage.protocol import Snapshot
 from satchel.types import Source
+from satchel.visible_json import compact, indented
 
 _IDS = ("id", "chunk_id", "snippet_id")
 _INDENT = re.compile(r"\s*\{\r?\n( +)")
@@ -74,11 +75,9 @@ def refresh_layers(
 
 def written_like(text: str, document: Any) -> str:
     """The document with the indentation of the text that it was read from."""
-    data = msgspec.json.encode(document)
     indent = _INDENT.match(text.removeprefix("\ufeff"))
-    if indent is not None:
-        data = msgspec.json.format(data, indent=len(indent[1]))
-    return data.decode() + ("\n" if text.endswith("\n") else "")
+    data = compact(document) if indent is None else indented(document, len(indent[1]))
+    return data + ("\n" if text.endswith("\n") else "")
 
 
 def _edit(entry: dict[str, Any], keys: Keys, one: Kept, tree: CitedTree) -> None:

@@ -71,7 +71,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
-    """What was allowed and what the rendered pack takes; 0 means that no such limit was given."""
+    """What was allowed and what the rendered pack takes. A limit of 0 was not given; characters are counted
+    all the same, tokens are not."""
 
     tokenizer: str
     max_tokens: int = 0
@@ -79,6 +80,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     used_tokens: int = 0
     used_chars: int = 0
     headroom_tokens: int = 0  # left free because the tokenizer estimates
+    drawn: bool = True  # a format may draw how full it is; not where no number would be the size of that text
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from satchel import ids
-from satchel.packing.budget import Size, own_size
+from satchel.packing.budget import Size, state_own_size, stating
 from satchel.packing.citation import Citation, CitedPack
 from satchel.packing.pack import Budget, Counts, Item, Pack, Role, Section
 from satchel.packing.relocation import CitedTree, Place
@@ -163,12 +163,10 @@ def _settled(pack: Pack, render: Callable[[Pack], str], count: Count) -> tuple[s
     """The text that states its own size, found as it was when the pack was made: a bar that grows may take
     fewer tokens, so the number can go down as well as up."""
 
-    def stating(size: Size) -> Pack:
-        return replace(pack, budget=replace(pack.budget, used_tokens=size.tokens, used_chars=size.chars))
-
-    def measure(size: Size) -> Size:
-        text = render(stating(size))
+    def measure(stated: Pack) -> Size:
+        text = render(stated)
         return Size(count(text) if pack.budget.tokenizer else 0, len(text))
 
-    settled = stating(own_size(measure, measure(Size(pack.budget.max_tokens, pack.budget.max_chars))))
+    full = stating(pack, Size(pack.budget.max_tokens, pack.budget.max_chars))
+    settled = state_own_size(pack, measure, measure(full))
     return render(settled), settled.budget

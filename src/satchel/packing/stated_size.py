@@ -9,6 +9,7 @@ import msgspec
 
 from satchel.packing.budget import MAX_TOKENS
 from satchel.packing.read_back import JsonPack
+from satchel.visible_json import compact
 
 
 class _Stated(msgspec.Struct, frozen=True):
@@ -40,7 +41,7 @@ class StatedSize:
 def _chars(pack: JsonPack) -> list[_Stated]:
     parts = [part for part in (pack.part("budget"), pack.part("metadata")) if "used_chars" in part]
     return [
-        _Stated(part, "used_chars", pack.cited.max_chars, lambda: len(_compact(pack.data))) for part in parts
+        _Stated(part, "used_chars", pack.cited.max_chars, lambda: len(compact(pack.data))) for part in parts
     ]
 
 
@@ -55,7 +56,3 @@ def _tokens(pack: JsonPack, tokens_of: Callable[[dict[str, Any]], int]) -> list[
     beside = stated - before if believed else 0
     most = pack.cited.max_tokens - pack.cited.headroom_tokens
     return [_Stated(part, key, max(most, 1), lambda: max(0, beside + tokens_of(pack.data)))]
-
-
-def _compact(data: dict[str, Any]) -> str:
-    return msgspec.json.encode(data).decode()

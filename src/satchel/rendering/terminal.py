@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from satchel.plugins import late
 from satchel.rendering.cells import NOTE, source_of
 from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line, visible
+from satchel.visible_json import indented
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
     from satchel.commands.batch import BatchResponse
@@ -40,7 +39,7 @@ def render(response: Any, style: Style) -> str:
     """Any answer; one without a form of its own is shown as indented JSON."""
     form = FORMS.get(type(response).__name__)
     if form is None:
-        return msgspec.json.format(msgspec.json.encode(response), indent=2).decode() + "\n"
+        return indented(response, 2) + "\n"
     return form(response, style)
 
 
@@ -141,7 +140,7 @@ def _batch(response: BatchResponse, style: Style) -> str:
     for item in response.items:
         rows.append(f"{style.name(one_line(item.id))}: {item.status}  {one_line(item.message)}".rstrip())
         if item.data is not None:
-            shown = msgspec.json.format(msgspec.json.encode(item.data), indent=2).decode()
+            shown = indented(item.data, 2)
             rows += [f"  {line}" for line in visible(shown).split("\n")]
     budget = response.budget
     rows.append(style.dim(f"{budget.used_chars:,} of {budget.max_chars:,} characters"))

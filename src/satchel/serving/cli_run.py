@@ -16,6 +16,7 @@ from satchel import plugins
 from satchel.commands.command import Command, Flag, GitName, Positional
 from satchel.errors import IndexBusy, IndexCorrupt, IndexProblem, InvalidBudget, InvalidRequest, SatchelError
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
+from satchel.visible_json import compact, indented
 
 if TYPE_CHECKING:
     from satchel.serving.verb import Verb
@@ -313,8 +314,7 @@ def _print_answer(response: Any, *, as_json: bool, counted: bool) -> None:
         _print_document(response)
         return
     if as_json:
-        data = msgspec.json.encode(response)
-        _write(data.decode() if counted else msgspec.json.format(data, indent=2).decode() + "\n")
+        _write(compact(response) if counted else indented(response, 2) + "\n")
         return
     from satchel.rendering.terminal import render
 
@@ -345,7 +345,7 @@ def _print_document(response: Any) -> None:
 def _print_error(error: SatchelError, *, as_json: bool) -> None:
     if as_json:
         envelope = {"status": "error", "message": error.message, "error": error.as_dict()}
-        _write(msgspec.json.format(msgspec.json.encode(envelope), indent=2).decode() + "\n")
+        _write(indented(envelope, 2) + "\n")
         return
     from satchel.rendering.visible import one_line
 

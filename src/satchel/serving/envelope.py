@@ -11,6 +11,7 @@ from satchel.commands.index_state import IndexStateItem
 from satchel.commands.session import CallOptions
 from satchel.errors import InvalidRequest, SatchelError
 from satchel.types import ResponseMode
+from satchel.visible_json import compact_bytes
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,7 +70,7 @@ def decode(data: bytes | str) -> Request:
 
 def encode(response: Response) -> bytes:
     """The envelope as JSON, in one spelling."""
-    return msgspec.json.encode(response)
+    return compact_bytes(response)
 
 
 def failure(error: SatchelError, meta: Meta | None = None, hints: list[Hint] | None = None) -> Response:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from satchel.commands.build_context_pack import encode, response_of
+from satchel.commands.build_context_pack import response_of
 from satchel.packing.citation import CitedPack
 from satchel.packing.pack import Pack
 from satchel.packing.read_back import read_json
 from satchel.rendering.packs.renderer import Renderer
+from satchel.visible_json import compact
 
 
 def render(pack: Pack) -> str:
     """The whole pack."""
-    return encode(response_of(pack))
+    return compact(response_of(pack))
 
 
 def read(text: str) -> CitedPack | None:

@@ -72,7 +72,7 @@ def _bar(pack: Pack) -> str:
         if budget.max_tokens
         else (budget.used_chars, budget.max_chars)
     )
-    if not limit:
+    if not limit or not budget.drawn:
         return ""
     cells = min(_BAR_CELLS, _BAR_CELLS * used // limit)
     return f"  [{'█' * cells}{'·' * (_BAR_CELLS - cells)}] {100 * used // limit} %"

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from satchel.serving.envelope import Response, encode
+from satchel.visible_json import compact_bytes
 
 
 @cache
@@ -37,7 +38,7 @@ def split(response: Response, kind: type[msgspec.Struct]) -> tuple[str, list[byt
     name = items_field(kind)
     if not name:
         return "", [], encode(response)
-    fields = msgspec.json.decode(msgspec.json.encode(response.data), type=dict[str, msgspec.Raw])
+    fields = msgspec.json.decode(compact_bytes(response.data), type=dict[str, msgspec.Raw])
     found = fields.pop(name, None)  # an empty list may have been left out
     items = [] if found is None else msgspec.json.decode(found, type=list[msgspec.Raw])
     return name, [bytes(item) for item in items], encode(msgspec.structs.replace(response, data=fields))

@@ -14,6 +14,7 @@ from msgspec import Meta
 from satchel.errors import ProjectNotFound
 from satchel.plugins import late
 from satchel.serving.verb import Verb
+from satchel.visible_json import compact
 
 if TYPE_CHECKING:
     from satchel.serving.keeping import board, keeper
@@ -54,7 +55,7 @@ def run(request: WatchRequest) -> int:
 
 
 def _print(happened: board.Happened, as_json: bool, done: threading.Event) -> None:
-    line = msgspec.json.encode(happened).decode() if as_json else _line(happened)
+    line = compact(happened) if as_json else _line(happened)
     try:
         print(line, file=sys.stdout if as_json or _is_refresh(happened) else sys.stderr, flush=True)
     except OSError:  # whoever read the lines is gone
