@@ -316,13 +316,19 @@ class Question:
         )
 
     def _absent(self) -> list[str]:
-        """What the question names and this repository does not have."""
-        return [
+        """What the question names and this repository does not have, or has elsewhere."""
+        absent = [
             f"{item.text!r} is not in this repository"
             + (f"; nearest: {', '.join(item.nearest)}" if item.nearest else "")
             for item in self.anchors
             if not item.hits
         ]
+        moved = [
+            f"{item.text!r} is not at that path here; files of its name: {', '.join(item.elsewhere)}"
+            for item in self.anchors
+            if item.elsewhere
+        ]
+        return absent + moved
 
     def _nothing(self, pack: Pack) -> list[str]:
         if pack.counts.candidates or self._absent():

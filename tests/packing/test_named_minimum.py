@@ -20,7 +20,11 @@ from satchel.errors import InvalidBudget
 from satchel.visible_json import compact
 
 FORMATS = ("terminal", "context", "json", "sections", "markdown", "xml")
-QUESTIONS = ("basket total price", "`NoSuchThing` \u202e and nowhere/at/all.rs", "why " + "does it fail " * 230)
+QUESTIONS = (
+    "basket total price",
+    "`NoSuchThing` \u202e and nowhere/at/all.rs",
+    "why " + "does it fail " * 230,
+)
 UNITS = {"budget_tokens": "min_tokens", "max_chars": "min_chars"}
 
 

@@ -141,3 +141,68 @@ def test_what_is_nowhere_is_said_however_small_the_budget(shop: Engine, renderer
     query = "`RefundPolicyFactory` and the basket total"
     pack = shop.pack(query, budget_tokens=budget, format=renderer)
     assert pack.hints[0].startswith("'RefundPolicyFactory' is not in this repository")
+
+
+PAYMENT = {
+    "src/shop/payment.py": "def pay():\n    return 1\n",
+    "src/shop/__init__.py": "",
+    "web/cart.js": "function add() {}\n",
+    "main.py": "def start():\n    pass\n",
+}
+
+
+@pytest.fixture(scope="module")
+def paying(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    return memory_engine(make_tree(tmp_path_factory.mktemp("paying"), PAYMENT))
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("/usr/src/app/shop/payment.py", "src/shop/payment.py"),
+        ("app/src/shop/payment.py:12", "src/shop/payment.py"),
+        ("C:\\work\\shop\\payment.py", "src/shop/payment.py"),
+        ("C:\\work\\shop\\payment.py:12 fails", "src/shop/payment.py"),
+        ("site-packages/shop/payment.py", "src/shop/payment.py"),
+        ("file:///app/shop/payment.py", "src/shop/payment.py"),
+        ("~/code/shop/payment.py", "src/shop/payment.py"),
+        ("../shop/payment.py", "src/shop/payment.py"),
+        ("webpack:///./web/cart.js", "web/cart.js"),
+        ("/usr/src/app/main.py", "main.py"),
+        (
+            'Traceback (most recent call last):\n  File "/usr/src/app/shop/payment.py", line 2, in pay\n'
+            "ValueError: odd\n",
+            "src/shop/payment.py",
+        ),
+    ],
+)
+@pytest.mark.parametrize("pack", ["flat", "sectioned"])
+def test_a_path_under_another_prefix_is_found(paying: Engine, query: str, first: str, pack: str) -> None:
+    if pack == "flat":
+        answer = ask(paying, query)
+        paths, hints, trust = [item.file for item in answer.items], answer.meta.hints, answer.meta.trust
+        assert trust is not None and trust.anchor_hits and not trust.anchor_not_found
+    else:
+        sections = build_context_pack(paying, BuildContextPackRequest(query=query))
+        paths = [item.path for item in sections.sections.definitions]
+        hints = sections.missing_context_hints
+        assert not sections.metadata.anchor_not_found
+    assert paths[0] == first and not [hint for hint in hints if "not in this repository" in hint]
+
+
+def test_a_name_in_another_folder_is_told_and_not_called_absent(paying: Engine) -> None:
+    answer = ask(paying, "why does /opt/other/payment.py fail")
+    assert answer.meta.trust is not None and not answer.meta.trust.anchor_not_found
+    assert answer.meta.hints[0] == (
+        "'/opt/other/payment.py' is not at that path here; files of its name: src/shop/payment.py"
+    )
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["/usr/lib/requests/sessions.py", "lib/other/__init__.py", "/usr/src/app/shop/refund.py", "other/shop"],
+)
+def test_what_no_end_of_a_path_names_is_absent(paying: Engine, query: str) -> None:
+    answer = ask(paying, query)
+    assert answer.meta.trust is not None and answer.meta.trust.anchor_not_found
+    assert "is not in this repository" in answer.meta.hints[0]

@@ -15,11 +15,15 @@ import msgspec
 from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.likeness import Spelled, nearest
+from satchel.retrieval.path_ends import Meant, files_meant, parts_of
 from satchel.retrieval.question import Question
+from satchel.retrieval.signals.paths import STANDS_FOR_FOLDER
 from satchel.storage.records import FileRecord
 from satchel.terms import compound, terms
 
 _MOST = 3  # anchors that are looked for; a report names more than it is about
+_NAMESAKES = 3  # files of one name that a path under another folder may mean
+_FROM_A_ROOT = ("/", "~")  # how a path begins that tells all folders of a machine
 _SAME_START = 3  # letters
 _NAMES_COMPARED = 300
 _FILES_COUNTED = 40  # in which a text is looked for; whether it is anywhere at all is asked of more
@@ -36,13 +40,14 @@ class AnchorKind(StrEnum):
 
 class Anchor(msgspec.Struct, frozen=True):
     """What is named, how often it was found (in files), and what is nearest where it was not. `akin` says
-    that another form of the word was found."""
+    that another form of the word was found, `elsewhere` where a file of that name is in another folder."""
 
     kind: AnchorKind
     text: str
     hits: int
     nearest: tuple[str, ...] = ()
     akin: bool = False
+    elsewhere: tuple[str, ...] = ()
 
 
 def find_anchors(corpus: Corpus, question: Question) -> list[Anchor]:
@@ -52,7 +57,8 @@ def find_anchors(corpus: Corpus, question: Question) -> list[Anchor]:
         hits = _HITS[kind](corpus, text)
         near = () if hits else _NEAREST[kind](corpus, text)
         akin = kind is AnchorKind.IDENTIFIER and bool(_files_with(corpus, compound(text)))
-        found.append(Anchor(kind, text, hits, near, akin))
+        elsewhere = _other_folder(corpus, text) if hits and kind is AnchorKind.PATH else ()
+        found.append(Anchor(kind, text, hits, near, akin, elsewhere))
     return found
 
 
@@ -75,11 +81,36 @@ def _named(question: Question) -> Iterator[tuple[AnchorKind, str]]:
 
 
 def _paths(corpus: Corpus, text: str) -> int:
-    wanted = text.strip("/").lower()
-    same_name = corpus.files_named(wanted.rpartition("/")[2])
-    ends = [at for at in same_name if ("/" + corpus.files[at].path.lower()).endswith("/" + wanted)]
-    folder = wanted + "/"
-    return len(ends) or sum(folder in "/" + record.path.lower() for record in corpus.files)
+    """How many files a written path means; how many are below it if it is a folder."""
+    meant = files_meant(corpus, text)
+    if meant.files and (meant.parts > 1 or _tells(corpus, text, meant)):
+        return len(meant.files)
+    parts = parts_of(text.lower())
+    for start in range(max(1, len(parts) - 1)):  # of a folder, its own name alone says too little
+        folder = "/" + "/".join(parts[start:]) + "/"
+        if found := sum(folder in "/" + record.path.lower() for record in corpus.files):
+            return found
+    return 0
+
+
+def _tells(corpus: Corpus, path: str, meant: Meant) -> bool:
+    """Whether the name of a file alone says which one is meant: nothing else was said, the folders may be
+    those that lead to this root, or few files have the name and not because it stands for its folder."""
+    *folders, name = parts_of(path)
+    if not folders or (
+        path[:1] in _FROM_A_ROOT and any("/" not in corpus.files[at].path for at in meant.files)
+    ):
+        return True
+    return len(meant.files) <= _NAMESAKES and name.rpartition(".")[0] not in STANDS_FOR_FOLDER
+
+
+def _other_folder(corpus: Corpus, text: str) -> tuple[str, ...]:
+    """The files that a path means by its name alone, although it names other folders."""
+    meant = files_meant(corpus, text)
+    if meant.parts != 1 or len(parts_of(text)) == 1 or not _tells(corpus, text, meant):
+        return ()
+    paths = [corpus.files[at].path for at in meant.files]
+    return tuple(path for path in paths if "/" in path)  # a file of the root shares all it has
 
 
 def _identifiers(corpus: Corpus, text: str) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from satchel.retrieval.evidence import runs
+from satchel.retrieval.path_ends import files_meant
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.terms import terms
 
@@ -66,32 +67,12 @@ def _files_with(context: Context, term: str) -> Places:
 
 def resolve(context: Context, path: str, most: int) -> list[tuple[int, float]]:
     """The candidates that a written path means: those that share most of its end."""
-    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..", "~")]
-    if not parts:
+    meant = files_meant(context.corpus, path)
+    if not meant.files or len(meant.files) > most:
         return []
-    best: list[int] = []
-    longest = 0
-    for position in context.corpus.files_named(parts[-1]):
-        own = context.corpus.files[position].path.split("/")
-        length = _common_end(own, parts)
-        if length > longest:
-            longest, best = length, []
-        if length == longest:
-            best.append(position)
-    if not best or len(best) > most:
-        return []
-    worth = (1.0 if longest > 1 else _NAME_ALONE) / len(best)
-    local = [context.position.get(context.corpus.files[position].path) for position in best]
+    worth = (1.0 if meant.parts > 1 else _NAME_ALONE) / len(meant.files)
+    local = [context.position.get(context.corpus.files[position].path) for position in meant.files]
     return [(at, worth) for at in local if at is not None]
-
-
-def _common_end(first: list[str], second: list[str]) -> int:
-    length = 0
-    for one, other in zip(reversed(first), reversed(second), strict=False):
-        if one.lower() != other.lower():
-            break
-        length += 1
-    return length
 
 
 SIGNAL = SignalGroup("mentions", ("mentioned", "traceback", "deepest_frame", "rare_name"), compute)
