@@ -19,6 +19,7 @@ from satchel.errors import (
     PathNotAllowed,
     ProjectNotFound,
 )
+from satchel.file_writing import replace_file
 from satchel.indexing.freshness import IndexState, decode_watermark, encode_watermark
 from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
 from satchel.indexing.upkeep import already_indexed, notes_if_fresh
@@ -27,6 +28,7 @@ from satchel.settings import Options
 from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.snapshots import SnapshotSource
 from satchel.storage.sqlite import SqliteStore, make_folder
+from satchel.storage.sqlite_reader import KEEP_ELSEWHERE
 from satchel.types import FileEntry, Skipped, SkipReason, Source, Walk
 from satchel.walking.walker import Tree, WorkTree, in_repository
 
@@ -388,7 +390,8 @@ class Segment(SnapshotSource):
             make_folder(folder)
             ignore = folder / ".gitignore"
             if ours and not ignore.exists():
-                ignore.write_text("*\n", encoding="utf-8")
+                what = f"the index folder {folder.name!r}"
+                replace_file(ignore, b"*\n", what=what, elsewhere=KEEP_ELSEWHERE)
 
 
 def _lacks_objects(walk: Walk) -> bool:

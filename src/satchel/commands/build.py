@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, LocalPath
+from satchel.file_writing import cannot_write, replace_file
 from satchel.packing.layers import DigestEntry, LayeredPack
 from satchel.settings import INDEX_FOLDER
 from satchel.visible_json import indented
@@ -77,17 +77,11 @@ def pack_path(engine: Engine, output: str) -> Path:
 
 def write_pack(pack: LayeredPack, path: Path) -> None:
     """Replace the file in one step."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = indented(pack, 1).encode()
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")  # two builds at once do not meet
     try:
-        with open(partial, "wb") as stream:
-            stream.write(data + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(f"the folder {str(path.parent)!r}", error) from error
+    replace_file(path, f"{indented(pack, 1)}\n".encode())
 
 
 COMMAND = Command("build", BuildRequest, BuildResponse, run, fresh=False)

@@ -3,7 +3,6 @@ results and its scores, and the paired comparison of two such lists."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from satchel.evaluation import bootstrap
 from satchel.evaluation.bootstrap import Difference, Mean
 from satchel.evaluation.metrics import METRICS
 from satchel.evaluation.run import DEPTH, Run
+from satchel.file_writing import replace_file
 
 VERSION = 1
 
@@ -160,12 +160,4 @@ def _differences(
 
 def write_text(path: Path, text: str) -> None:
     """Replace a file in one step."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        partial.write_bytes(text.encode())
-        os.replace(partial, path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise InvalidRequest(
-            f"{str(path)!r} cannot be written: {error.strerror}", hint="name a file in a folder that is there"
-        ) from error
+    replace_file(path, text.encode())

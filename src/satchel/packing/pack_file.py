@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 from typing import IO
 
+from satchel import file_writing
 from satchel.errors import FileNotFound, InvalidRequest
 
 MAX_PACK_BYTES = 128 * 1024 * 1024  # the three-layer pack of a large repository with all its code fits
@@ -52,19 +53,7 @@ def decode(data: bytes) -> str:
 
 def replace_file(path: Path, text: str) -> None:
     """Write a file in one step: a crash leaves the old one, and a link still leads to it."""
-    path = path.resolve()
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with open(partial, "wb") as stream:
-            stream.write(text.encode("utf-8", "backslashreplace"))
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise InvalidRequest(
-            f"{str(path)!r} cannot be written: {error.strerror}", hint="name a file in a folder that is there"
-        ) from error
+    file_writing.replace_file(path.resolve(), text.encode("utf-8", "backslashreplace"))
 
 
 def _check_size(size: int) -> None:

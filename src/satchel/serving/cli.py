@@ -63,22 +63,42 @@ def _leave(code: int) -> None:
 
 
 def _guarded(run: Any, given: list[str]) -> int:
-    """A closed pipe ends the output quietly; an interrupt ends with its usual code."""
+    """A closed pipe ends the output quietly, a full disk says so; an interrupt ends with its usual code."""
     try:
         code: int = run(given, _DESCRIPTION, _EPILOG)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return 0
     except KeyboardInterrupt:
         return 130
     except Exception as error:
         if "SATCHEL_DEBUG" in os.environ:
             raise
+        if isinstance(error, OSError) and (refused := _refused_output(error)):
+            return refused
         print(f"satchel: internal error: {type(error).__name__}: {error}", file=sys.stderr)
         print("  this is a defect; SATCHEL_DEBUG=1 shows where", file=sys.stderr)
         return 70
+
+
+def _refused_output(error: OSError) -> int:
+    """Say why the output cannot be written, and return the exit code; 0 if that is not what happened."""
+    from satchel.file_writing import disk_trouble
+    from satchel.serving.error_table import ERRORS
+
+    refused = disk_trouble(error, "" if error.filename else "the output")
+    if refused is None:
+        return 0
+    print(f"satchel: {refused.message}\n  {refused.hint}", file=sys.stderr)
+    _give_up_output()
+    return ERRORS[refused.code].exit
+
+
+def _give_up_output() -> None:
+    """What is still to be written goes nowhere: to try again at the end would only fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

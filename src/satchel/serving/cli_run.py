@@ -15,6 +15,7 @@ import msgspec
 from satchel import plugins
 from satchel.commands.command import Command, Flag, GitName, Positional
 from satchel.errors import IndexBusy, IndexCorrupt, IndexProblem, InvalidBudget, InvalidRequest, SatchelError
+from satchel.file_writing import disk_trouble
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
 from satchel.visible_json import compact, indented
 
@@ -39,6 +40,12 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
     except SatchelError as error:
         _print_error(error, as_json=as_json)
         return ERRORS[error.code].exit
+    except OSError as error:
+        refused = disk_trouble(error) if error.filename else None  # the output has no name
+        if refused is None:
+            raise
+        _print_error(refused, as_json=as_json)
+        return ERRORS[refused.code].exit
     if isinstance(response, int):
         return response
     return EXIT_OK if getattr(response, "ok", True) else EXIT_DOES_NOT_HOLD

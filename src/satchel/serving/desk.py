@@ -30,6 +30,7 @@ from satchel.errors import (
     ProjectNotFound,
     SatchelError,
 )
+from satchel.file_writing import disk_trouble
 from satchel.plugins import late
 from satchel.serving.call import Call
 from satchel.serving.counter import Counter, Keeper, Known
@@ -94,7 +95,8 @@ class Desk:
             error = with_retry(error, request.action, request.payload)
             return failure(error, _timed(_stated(meta, session), started), _hints(session))
         except Exception as error:
-            return failure(defect(error), _timed(meta, started))
+            refused = disk_trouble(error, "a file of the index") if isinstance(error, OSError) else None
+            return failure(refused or defect(error), _timed(meta, started))
         return Response(
             status="ok",
             hints=_hints(session),

@@ -23,8 +23,9 @@ from satchel.errors import (
     IndexMissing,
     PathNotAllowed,
 )
+from satchel.file_writing import disk_trouble
 from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
-from satchel.storage.sqlite_reader import REBUILD_HINT, SqliteSnapshot, typed
+from satchel.storage.sqlite_reader import KEEP_ELSEWHERE, REBUILD_HINT, SqliteSnapshot, typed
 from satchel.storage.sqlite_writer import SqliteWriter
 
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
@@ -83,6 +84,9 @@ class SqliteStore:
             try:
                 connection = self._open_writable(target, first=target != self.path)
             except sqlite3.DatabaseError as error:
+                if target != self.path:  # a full disk refuses the first page already
+                    with suppress(OSError):
+                        remove_database(target)
                 raise typed(error) from error
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -215,9 +219,9 @@ def make_folder(folder: Path) -> None:
 
 
 def _unusable_folder(folder: Path, error: OSError) -> ConfigError:
-    return ConfigError(
-        f"the index folder {folder.name!r} cannot be written: {error.strerror}",
-        hint="keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME",
+    what = f"the index folder {folder.name!r}"
+    return disk_trouble(error, what, KEEP_ELSEWHERE) or ConfigError(
+        f"{what} cannot be written: {error.strerror}", hint=KEEP_ELSEWHERE
     )
 
 

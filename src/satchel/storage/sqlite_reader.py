@@ -32,6 +32,7 @@ _CHUNK_COLUMNS = (
 _SYMBOL_COLUMNS = "name, qualified_name, kind, start_line, end_line, signature, doc"
 _SEGMENT_COLUMNS = "number, files, lengths, lines, vectors"
 REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
+KEEP_ELSEWHERE = "or keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME"
 _DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 _SCHEMA_OF_SUCCESSORS = 4  # an older file is read as it is: only who writes brings it up to date
 _SCHEMA_OF_CHANGE_TIMES = 5
@@ -42,9 +43,13 @@ def typed(error: sqlite3.DatabaseError) -> SatchelError:
     """What an error of SQLite is to a caller: a broken file, or a disk or folder that cannot be used."""
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(_DISK_TROUBLE):
+        full = name.startswith("SQLITE_FULL")
         return ConfigError(
-            f"the index cannot be read or written: {error}",
-            hint="make room or give access; --index-dir DIR or SATCHEL_HOME keep the index elsewhere",
+            "the index cannot be written: no space is left on its disk"
+            if full
+            else f"the index cannot be read or written: {error}",
+            hint=f"{'make room on that disk' if full else 'see to room and access'}, {KEEP_ELSEWHERE}",
+            details={"reason": name},
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return IndexBusy(f"the index is being written: {error}", hint="try again")

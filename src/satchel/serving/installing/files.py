@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from satchel.errors import ConfigError
+from satchel.file_writing import disk_trouble
 
 
 class Change(NamedTuple):
@@ -93,7 +94,7 @@ def replace(path: Path, data: bytes) -> None:
         os.replace(partial, path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise ConfigError(
+        raise disk_trouble(error, repr(str(path))) or ConfigError(
             f"{str(path)!r} cannot be written: {error.strerror}", hint="see who owns it"
         ) from error
 
@@ -104,7 +105,7 @@ def make_folders(folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(
+        raise disk_trouble(error, repr(str(folder))) or ConfigError(
             f"{str(folder)!r} cannot be made: {error.strerror}", hint="see who owns it"
         ) from error
     return missing
