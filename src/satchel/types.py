@@ -75,10 +75,13 @@ class ResponseMode(StrEnum):
 
 
 class Counted(StrEnum):
-    """What the budget of a pack counts: its data as JSON, or the text that agents read instead."""
+    """What the budget of a pack counts: its data as JSON, the text that agents read instead, or the result of
+    an agent tool, which is that text with the facts or with the whole data beside it."""
 
     DATA = "data"
     TEXT = "text"
+    TEXT_AND_FACTS = "text_and_facts"
+    TEXT_AND_DATA = "text_and_data"
 
 
 class SkipReason(StrEnum):

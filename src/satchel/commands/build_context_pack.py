@@ -9,9 +9,18 @@ import msgspec
 from msgspec import Meta
 
 from satchel import plugins, tokenizers
-from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
+from satchel.commands.command import (
+    Command,
+    GitName,
+    LocalPath,
+    OfWholeData,
+    Positional,
+    SaidInText,
+    Verbatim,
+)
 from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
+from satchel.commands.tool_results import counted_form, reserved
 from satchel.errors import InvalidRequest
 from satchel.packing.budget import Gauge
 from satchel.packing.pack import Item, Pack, Section
@@ -36,8 +45,12 @@ class BuildContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_un
     )
     max_chars: Annotated[int, Meta(description="characters it may take as well; 0: no such limit")] = 0
     budget_counts: Annotated[
-        Counted, Meta(description="what the budget counts: the data, or the text that agents read")
+        Counted,
+        Meta(description="what the budget counts: the data, the text for agents, or a tool's whole result"),
     ] = Counted.DATA
+    reserve_tokens: Annotated[
+        int, Meta(ge=0, description="tokens of the budget to leave free for what is sent with the answer")
+    ] = 0
     max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = 72
     mode: Annotated[PackMode, Meta(description="full, or edit_minimal: little beside definitions")] = (
         PackMode.FULL
@@ -55,16 +68,16 @@ class Snippet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Lines `line_start` to `line_end`, verbatim; `content_hash` is their sha256, `file_hash` the file's."""
 
     snippet_id: str
-    ref: str
+    ref: Annotated[str, SaidInText()]
     path: str
     line_start: int
     line_end: int
     content_hash: str
     file_hash: str
-    selection_reason: tuple[str, ...]
+    selection_reason: Annotated[tuple[str, ...], OfWholeData()]
     content: Annotated[str, Verbatim()]
-    kind: str = ""
-    symbol: str = ""
+    kind: Annotated[str, SaidInText()] = ""
+    symbol: Annotated[str, SaidInText()] = ""
     score: float = 0.0
     redactions: int = 0
 
@@ -105,20 +118,20 @@ class PackMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     anchor_not_found: bool = False
     headroom_tokens: int = 0
     max_chars: int = 0
-    used_chars: int = 0
+    used_chars: Annotated[int, OfWholeData()] = 0
     trace: dict[str, Any] | None = None
 
 
 class BuildContextPackResponse(msgspec.Struct, frozen=True, kw_only=True):
-    query: str
+    query: Annotated[str, SaidInText()]
     ref: str
     mode: str
     budget_tokens: int
-    token_budget_used: int
+    token_budget_used: Annotated[int, OfWholeData()]
     sections: Sections
     coverage_summary: dict[str, SectionCoverage]
-    suggested_next_queries: list[NextQuery]
-    missing_context_hints: tuple[str, ...]
+    suggested_next_queries: Annotated[list[NextQuery], SaidInText()]
+    missing_context_hints: Annotated[tuple[str, ...], SaidInText()]
     metadata: PackMetadata
 
 
@@ -130,10 +143,21 @@ def run(engine: Engine, request: BuildContextPackRequest) -> BuildContextPackRes
     """
     with at_ref(engine, request.ref) as chosen:
         trace = trace_of(chosen) if request.trace else None
-        as_text = request.budget_counts is Counted.TEXT
-        render = plugins.load("renderer", AGENT_TEXT).render if as_text else None
-        pack = sectioned(chosen, request, render or (lambda pack: compact(response_of(pack, trace))))
-        return response_of(pack, trace)
+
+        def respond(pack: Pack) -> BuildContextPackResponse:
+            return response_of(pack, trace)
+
+        agent_text = plugins.load("renderer", AGENT_TEXT).render
+        pack = sectioned(chosen, request, counted_form(request.budget_counts, respond, agent_text))
+        if request.budget_counts is Counted.TEXT_AND_DATA:  # then the data says how large it is itself
+            tokenizer = tokenizers.get(request.tokenizer)
+            pack = Gauge(
+                lambda pack: compact(respond(pack)),
+                tokenizer,
+                max_tokens=pack.budget.max_tokens,
+                max_chars=pack.budget.max_chars,
+            ).sealed(pack)
+        return respond(pack)
 
 
 def sectioned(engine: Engine, request: BuildContextPackRequest, render: Callable[[Pack], str]) -> Pack:
@@ -146,7 +170,8 @@ def sectioned(engine: Engine, request: BuildContextPackRequest, render: Callable
     tokenizer = tokenizers.get(request.tokenizer)
     tokens = request.budget_tokens if request.budget_tokens or not request.max_chars else None
     with limits(tokens, request.max_chars or None) as room:
-        gauge = Gauge(render, tokenizer, max_tokens=room.tokens, max_chars=room.chars)
+        aside = reserved(request.reserve_tokens, room)
+        gauge = Gauge(render, tokenizer, max_tokens=room.tokens, max_chars=room.chars, aside=aside)
         question = engine.question(request.query, request.filters())
         return question.sectioned(gauge, mode=request.mode, caps=caps, max_candidates=request.max_candidates)
 

@@ -48,6 +48,15 @@ class Verbatim(msgspec.Struct, frozen=True):
     """Marks a response field that holds text of the repository, which an agent's text form shows already."""
 
 
+class SaidInText(msgspec.Struct, frozen=True):
+    """Marks a response field that an agent's text form says in words of its own."""
+
+
+class OfWholeData(msgspec.Struct, frozen=True):
+    """Marks a response field that belongs to the whole data: a size of it, or a detail. It is no fact of an
+    answer that is sent as text."""
+
+
 class Command(msgspec.Struct, frozen=True):
     """A verb. `fresh` commands bring the index up to date before they run; the JSON of a `counted` one is
     what its budget counts, and is given as it was counted. One that `composes` others gets the session

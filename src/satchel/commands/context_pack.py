@@ -8,15 +8,24 @@ import msgspec
 from msgspec import Meta
 
 from satchel import plugins, tokenizers
-from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
+from satchel.commands.command import (
+    Command,
+    GitName,
+    LocalPath,
+    OfWholeData,
+    Positional,
+    SaidInText,
+    Verbatim,
+)
 from satchel.commands.index_state import IndexStateItem, index_state
 from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
+from satchel.commands.tool_results import counted_form, reserved
 from satchel.errors import InvalidRequest
 from satchel.packing.budget import Gauge
 from satchel.packing.pack import Budget, Item, Pack, Trust
 from satchel.packing.preferences import Preferences
-from satchel.types import AnchorPolicy, Counted, RelatedMode, ResponseMode, Strategy
+from satchel.types import AnchorPolicy, Counted, RelatedMode, ResponseMode, Strategy, Suggestion
 from satchel.visible_json import compact
 
 if TYPE_CHECKING:
@@ -39,8 +48,12 @@ class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
     ] = None
     budget_tokens: Annotated[int, Meta(description="tokens it may take; 0: no such limit")] = 0
     budget_counts: Annotated[
-        Counted, Meta(description="what the budget counts: the data, or the text that agents read")
+        Counted,
+        Meta(description="what the budget counts: the data, the text for agents, or a tool's whole result"),
     ] = Counted.DATA
+    reserve_tokens: Annotated[
+        int, Meta(ge=0, description="tokens of the budget to leave free for what is sent with the answer")
+    ] = 0
     tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
         tokenizers.DEFAULT_BUDGET
     )
@@ -74,15 +87,15 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     file: str
     start_line: int
     end_line: int
-    symbol: str = ""
-    type: str = ""
+    symbol: Annotated[str, SaidInText()] = ""
+    type: Annotated[str, SaidInText()] = ""
     score: float
     imports: Annotated[tuple[str, ...], Verbatim()]
     content: Annotated[str, Verbatim()]
     chunk_id: str
     content_hash: str
-    relationship: tuple[str, ...] = ()
-    distance: int = 0
+    relationship: Annotated[tuple[str, ...], SaidInText()] = ()
+    distance: Annotated[int, SaidInText()] = 0
     ref: str = ""  # if it is another than that of the pack
 
 
@@ -90,11 +103,11 @@ class ContextBudget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """`used_chars` is the length of the whole answer as compact JSON."""
 
     max_chars: int
-    used_chars: int
+    used_chars: Annotated[int, OfWholeData()]
     truncated: bool
     dropped_items: int
     max_tokens: int = 0
-    used_tokens: int = 0
+    used_tokens: Annotated[int, OfWholeData()] = 0
     headroom_tokens: int = 0
     tokenizer: str = ""
 
@@ -103,14 +116,14 @@ class ContextMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     index_state: IndexStateItem | None
     ref: str = ""
     trust: Trust | None = None
-    hints: tuple[str, ...] = ()
-    next_queries: tuple[str, ...] = ()
+    hints: Annotated[tuple[str, ...], SaidInText()] = ()
+    next_queries: Annotated[tuple[str, ...], SaidInText()] = ()
     trace: dict[str, Any] | None = None
 
 
 class ContextPackResponse(msgspec.Struct, frozen=True, kw_only=True):
     version: int
-    query: str
+    query: Annotated[str, SaidInText()]
     model_id: str
     profile: str
     items: list[ContextItem]
@@ -135,14 +148,16 @@ def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
         state = None if minimal else _state(chosen)
         traced = request.trace or request.response_mode is ResponseMode.FULL
         trace = trace_of(chosen) if traced and not minimal else None
-        as_text = request.budget_counts is Counted.TEXT
+
+        def respond(pack: Pack) -> ContextPackResponse:
+            return response_of(pack, _with_room(state, pack.budget), trace)
+
         gauge = Gauge(
-            plugins.load("renderer", AGENT_TEXT).render_flat
-            if as_text
-            else lambda pack: compact(response_of(pack, _with_room(state, pack.budget), trace)),
+            counted_form(request.budget_counts, respond, _as_agents_read),
             tokenizers.get(request.tokenizer),
             max_tokens=most.tokens,
             max_chars=most.chars,
+            aside=reserved(request.reserve_tokens, most),
         )
         pack = chosen.question(request.query, request.filters()).flat(
             gauge,
@@ -156,7 +171,18 @@ def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
                 anchors=request.anchor_policy is AnchorPolicy.AUTO,
             ),
         )
-        return response_of(pack, _with_room(state, pack.budget), trace)
+        if request.budget_counts is Counted.TEXT_AND_DATA:  # then the data says how large it is itself
+            pack = gauge.counting(lambda pack: compact(respond(pack))).sealed(pack)
+        return respond(pack)
+
+
+def _as_agents_read(pack: Pack) -> str:
+    """The text of an answer: the reasons of next queries are not in it."""
+    queries = tuple(Suggestion(item.query, "") for item in pack.next_queries)
+    text: str = plugins.load("renderer", AGENT_TEXT).render_flat(
+        msgspec.structs.replace(pack, next_queries=queries)
+    )
+    return text
 
 
 def _state(engine: Engine) -> IndexStateItem:

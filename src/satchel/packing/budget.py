@@ -49,10 +49,16 @@ _LARGEST = Size(MAX_TOKENS, MAX_CHARS)
 
 
 class Gauge:
-    """Measures packs in one format, against one budget."""
+    """Measures packs in one format, against one budget; `aside` of it is kept for what is sent with them."""
 
     def __init__(
-        self, render: Callable[[Pack], str], tokenizer: Tokenizer, *, max_tokens: int = 0, max_chars: int = 0
+        self,
+        render: Callable[[Pack], str],
+        tokenizer: Tokenizer,
+        *,
+        max_tokens: int = 0,
+        max_chars: int = 0,
+        aside: Size = Size(),  # noqa: B008 (it cannot be changed)
     ) -> None:
         _check("budget_tokens", max_tokens, MAX_TOKENS)
         _check("max_chars", max_chars, MAX_CHARS)
@@ -60,11 +66,18 @@ class Gauge:
         self.tokenizer = tokenizer
         self.max_tokens = max_tokens
         self.max_chars = max_chars
+        self.aside = aside
         self.headroom = math.ceil(max_tokens * tokenizer.headroom)
 
     def limited_to(self, most: Size) -> Gauge:
         """The same gauge against another budget."""
-        return Gauge(self.render, self.tokenizer, max_tokens=most.tokens, max_chars=most.chars)
+        return Gauge(
+            self.render, self.tokenizer, max_tokens=most.tokens, max_chars=most.chars, aside=self.aside
+        )
+
+    def counting(self, render: Callable[[Pack], str]) -> Gauge:
+        """A gauge of the same budget that measures another form of the same packs."""
+        return Gauge(render, self.tokenizer, max_tokens=self.max_tokens, max_chars=self.max_chars)
 
     def budget(self) -> Budget:
         """The budget as a pack states it while it is made: with as many digits as any number may take."""
@@ -79,7 +92,7 @@ class Gauge:
 
     def room(self) -> Size:
         """What the whole text may take."""
-        return Size(self.max_tokens - self.headroom, self.max_chars)
+        return Size(self.max_tokens - self.headroom, self.max_chars).without(self.aside)
 
     def prepare(self, packs: Iterable[Pack]) -> None:
         """Make ready to count parts of these packs: each alone is dearer, in a process that soon ends. A

@@ -6,14 +6,18 @@ content has the shape of every other surface's envelope; what the text quotes is
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import msgspec
 
-from satchel.errors import SatchelError
+from satchel import tokenizers
+from satchel.commands.tool_results import facts, result_json
+from satchel.errors import InvalidBudget, SatchelError
+from satchel.packing.budget import CHARS_PER_TOKEN
 from satchel.rendering.agent_text import render
 from satchel.rendering.packs.quoting import quoted_line
-from satchel.serving.agents.answer_parts import facts, ids_of, typed_data
+from satchel.serving.agents.answer_parts import ids_of, typed_data
 from satchel.serving.agents.arguments import Asked, tool_name
 from satchel.serving.agents.paging import (
     Cursor,
@@ -32,6 +36,9 @@ from satchel.serving.desk import Desk
 from satchel.serving.envelope import Hint, Response, failure
 from satchel.types import ResponseMode
 
+_TRIES = 4  # of answering inside a budget; one is usual
+_ENCLOSING_TOKENS = 20  # what the protocol writes around text and structured content
+
 
 class Answer(msgspec.Struct, frozen=True):
     """What is sent back."""
@@ -42,20 +49,77 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def answer(desk: Desk, asked: Asked, call: Call) -> Answer:
-    """One call, answered; whatever goes wrong is in the answer."""
+    """One call, answered; whatever goes wrong is in the answer. A result that is over its budget because of
+    what stands around the answer (warnings above all) is asked for again with so much less room."""
     try:
-        given = read_cursor(asked.cursor) if asked.cursor else None
-        response = desk.answer(asked.request, call)
-        if isinstance(response.error, dict):
-            return told_failure(response)
-        data = typed_data(asked.command, response)
-        if given is not None:
-            check_cursor(given, _cursor(asked, response, data, Place()))
-        page = page_of(data, render, Place(given.item, given.character) if given else Place())
-        following = write_cursor(_cursor(asked, response, data, page.following)) if page.following else ""
-        return _told(asked.mode, response, page, following)
+        for _ in range(_TRIES):
+            told = _answer(desk, asked, call)
+            over = _over(asked, told)
+            if not over and asked.whole and (named := _named_budget(told)):
+                with_it = asked.with_fields(**named)  # the budget that an error names is tried before
+                over = _over(with_it, _answer(desk, with_it, call))
+            if not over:
+                break
+            asked = asked.with_fields(reserve_tokens=asked.request.payload["reserve_tokens"] + over)
     except SatchelError as error:
         return told_failure(failure(error))
+    return told
+
+
+def _answer(desk: Desk, asked: Asked, call: Call) -> Answer:
+    given = read_cursor(asked.cursor) if asked.cursor else None
+    response = desk.answer(asked.request, call)
+    if isinstance(response.error, dict):
+        return told_failure(_without_our_fields(asked, response))
+    data = typed_data(asked.command, response)
+    if given is not None:
+        check_cursor(given, _cursor(asked, response, data, Place()))
+    start = Place(given.item, given.character) if given else Place()
+
+    def beside(part: Any) -> Any:
+        return _structured(asked.mode, response, part, "") if asked.with_data else None
+
+    page = page_of(data, render, start, beside)
+    following = write_cursor(_cursor(asked, response, data, page.following)) if page.following else ""
+    return _told(asked.mode, response, page, following)
+
+
+def _over(asked: Asked, told: Answer) -> int:
+    """By how many tokens a result is over the budget that was asked for; a page has a limit of its own."""
+    payload = asked.request.payload
+    if not asked.whole or told.is_error or "next_cursor" in told.structured:
+        return 0
+    sent = result_json(told.text, told.structured) if asked.with_data else told.text
+    over = 0
+    if budget := payload.get("budget_tokens"):
+        tokenizer = tokenizers.get(payload.get("tokenizer") or tokenizers.DEFAULT_BUDGET)
+        room = budget - math.ceil(budget * tokenizer.headroom)
+        over = max(over, tokenizer.count(sent) + _ENCLOSING_TOKENS - room)
+    if chars := payload.get("max_chars"):
+        over = max(over, -(-(len(sent) + _ENCLOSING_TOKENS * CHARS_PER_TOKEN - chars) // CHARS_PER_TOKEN))
+    return over
+
+
+def _named_budget(told: Answer) -> dict[str, int]:
+    """The budget that an error says to give, as fields of the call."""
+    error = told.structured.get("error", {}) if told.is_error else {}
+    if error.get("code") != InvalidBudget.code:
+        return {}
+    fields = {"min_tokens": "budget_tokens", "min_chars": "max_chars"}
+    return {field: error["details"][name] for name, field in fields.items() if name in error["details"]}
+
+
+def _without_our_fields(asked: Asked, response: Response) -> Response:
+    """An error whose next calls say only what the caller said, and not how we count it."""
+    assert isinstance(response.error, dict)
+    if not asked.whole:
+        return response
+    ours = ("budget_counts", "reserve_tokens")
+    actions = [
+        {**action, "args": {name: value for name, value in action["args"].items() if name not in ours}}
+        for action in response.error["next_actions"]
+    ]
+    return msgspec.structs.replace(response, error={**response.error, "next_actions": actions})
 
 
 def told_failure(response: Response) -> Answer:
@@ -95,7 +159,16 @@ def _structured(mode: ResponseMode, response: Response, data: Any, cursor: str) 
     meta = msgspec.to_builtins(response.meta)
     if mode is ResponseMode.FULL:
         return {"data": msgspec.to_builtins(data), **hints, "meta": meta, **more}
-    return {"data": facts(data), **hints, "meta": {"index_state": meta["index_state"]}, **more}
+    return {"data": facts(data), **hints, "meta": {"index_state": _short_state(meta)}, **more}
+
+
+def _short_state(meta: dict[str, Any]) -> dict[str, Any] | None:
+    """The state of the index without its watermarks, which are long: of use to who compares two of them."""
+    state = meta["index_state"]
+    if state is None:
+        return None
+    index = {name: value for name, value in state["index"].items() if name != "watermark"}
+    return {**{name: value for name, value in state.items() if name != "project_watermark"}, "index": index}
 
 
 def _notes(hints: list[Hint]) -> list[str]:

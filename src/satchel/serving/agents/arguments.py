@@ -17,16 +17,25 @@ from satchel.serving.envelope import Request, take_mode
 from satchel.types import Counted, ResponseMode
 
 DEFAULT_PACK_TOKENS = 8_000  # clients warn at 10,000 tokens
+_AROUND_DATA = 100  # tokens of a result beside text and data: the state of the index, and what encloses all
 LEAST_REINDEX_MS, MOST_REINDEX_MS = 100, 120_000
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A call as it was understood: the request, how much to answer, and from which place on."""
+    """A call as it was understood: the request, how much to answer, with or without structured content, and
+    from which place on. `whole` says that the budget is one for all that is sent."""
 
     command: Command
     request: Request
     mode: ResponseMode
     cursor: str
+    with_data: bool
+    whole: bool = False
+
+    def with_fields(self, **fields: Any) -> Asked:
+        """The same call with some fields set."""
+        payload = {**self.request.payload, **fields}
+        return msgspec.structs.replace(self, request=msgspec.structs.replace(self.request, payload=payload))
 
 
 @cache
@@ -48,14 +57,16 @@ def tool_name(command_name: str) -> str:
     return command.tool or command_name if command is not None else command_name
 
 
-def understood(command: Command, arguments: Mapping[str, Any]) -> Asked:
-    """What a call asks for; what is wrong with the fields of the command itself is said by the command."""
+def understood(command: Command, arguments: Mapping[str, Any], *, with_facts: bool = True) -> Asked:
+    """What a call asks for; what is wrong with the fields of the command itself is said by the command.
+    Without `with_facts`, structured content is sent only where the whole data was asked for."""
     payload = dict(arguments)
     cursor = _taken(payload, "cursor", str, "")
     options = _freshness(payload) if command.fresh else None
     mode = take_mode(command, payload)
-    _set_budget(command, payload, mode)
-    return Asked(command, Request(command.name, payload, options), mode, cursor)
+    with_data = with_facts or mode is ResponseMode.FULL
+    whole = _set_budget(command, payload, mode, with_data=with_data)
+    return Asked(command, Request(command.name, payload, options), mode, cursor, with_data, whole)
 
 
 def _taken(payload: dict[str, Any], name: str, kind: type, default: Any) -> Any:
@@ -76,12 +87,16 @@ def _freshness(payload: dict[str, Any]) -> CallOptions:
     )
 
 
-def _set_budget(command: Command, payload: dict[str, Any], mode: ResponseMode) -> None:
-    """A pack without a budget gets what clients take without complaint. What an agent reads is counted: the
-    text, unless the whole data was asked for."""
+def _set_budget(command: Command, payload: dict[str, Any], mode: ResponseMode, *, with_data: bool) -> bool:
+    """A pack without a budget gets what clients take without complaint. All that is sent is counted, unless
+    the call says what to count; returns whether it is."""
     if "budget_counts" not in command.request.__struct_fields__:
-        return
-    if mode is not ResponseMode.FULL:
-        payload.setdefault("budget_counts", Counted.TEXT.value)
+        return False
     if payload.get("budget_tokens") is None and payload.get("max_chars") is None:
         payload["budget_tokens"] = DEFAULT_PACK_TOKENS
+    if not {"budget_counts", "reserve_tokens"}.isdisjoint(payload):
+        return False
+    sent = Counted.TEXT_AND_DATA if mode is ResponseMode.FULL else Counted.TEXT_AND_FACTS
+    payload["budget_counts"] = (sent if with_data else Counted.TEXT).value
+    payload["reserve_tokens"] = _AROUND_DATA if with_data else 0
+    return True

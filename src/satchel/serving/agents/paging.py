@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from satchel import ids, tokenizers
+from satchel.commands.tool_results import result_json
 from satchel.errors import CursorMismatch, InvalidCursor
 from satchel.rendering.packs.quoting import fence_for
 from satchel.serving.agents.answer_parts import item_count, items_between
@@ -52,16 +53,26 @@ class Page(msgspec.Struct, frozen=True):
     following: Place | None = None
 
 
-def page_of(answer: Any, render: Callable[[Any], str], start: Place) -> Page:
-    """As many items from a place on as a result may have."""
+def page_of(
+    answer: Any, render: Callable[[Any], str], start: Place, beside: Callable[[Any], Any] = lambda data: None
+) -> Page:
+    """As many items from a place on as a result may have; `beside` gives the structured content of some."""
+
+    def fits(part: Any, text: str) -> bool:
+        return _fits(text, beside(part))
+
     total = item_count(answer)
-    if start == Place() and _fits(text := render(answer)):
+    if start == Place() and fits(answer, text := render(answer)):
         return Page(text, answer)
     if start.item >= max(total, 1):
         raise InvalidCursor("the cursor is beyond the end of the answer", hint="ask again without a cursor")
-    stop = _last_that_fits(answer, render, start.item, total) if not start.character else start.item
+    stop = start.item
+    if not start.character:
+        stop = _last_that_fits(
+            lambda end: fits(part := items_between(answer, start.item, end), render(part)), start.item, total
+        )
     if stop == start.item:
-        return _inside_an_item(answer, render, start, total)
+        return _inside_an_item(answer, render, start, total, beside)
     part = items_between(answer, start.item, stop)
     note = f"items {start.item + 1} to {stop} of {total}"
     return Page(render(part), part, note, Place(stop) if stop < total else None)
@@ -113,25 +124,27 @@ def check_cursor(given: Cursor, now: Cursor) -> None:
             raise CursorMismatch(f"the cursor is of {what}", hint="ask again without a cursor")
 
 
-def _last_that_fits(answer: Any, render: Callable[[Any], str], start: int, total: int) -> int:
-    """The text grows with every item, so the cut can be searched."""
+def _last_that_fits(fits: Callable[[int], bool], start: int, total: int) -> int:
+    """A result grows with every item, so the cut can be searched."""
     low, high = start, total
     while low < high:
         middle = (low + high + 1) // 2
-        if _fits(render(items_between(answer, start, middle))):
+        if fits(middle):
             low = middle
         else:
             high = middle - 1
     return low
 
 
-def _inside_an_item(answer: Any, render: Callable[[Any], str], start: Place, total: int) -> Page:
+def _inside_an_item(
+    answer: Any, render: Callable[[Any], str], start: Place, total: int, beside: Callable[[Any], Any]
+) -> Page:
     """An item that is longer than a page is cut at line ends, and each piece fenced anew."""
     part = items_between(answer, start.item, start.item + 1) if total else answer
     text = render(part)
     if start.character >= len(text):
         raise InvalidCursor("the cursor is beyond the end of the answer", hint="ask again without a cursor")
-    piece = _cut(text[start.character :])
+    piece = _cut(text[start.character :], beside(part))
     end = start.character + len(piece)
     is_whole = end == len(text)
     after = Place(start.item + 1) if start.item + 1 < total else None
@@ -142,9 +155,9 @@ def _inside_an_item(answer: Any, render: Callable[[Any], str], start: Place, tot
     return Page(quoted, part, note, after if is_whole else Place(start.item, end))
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, structured: Any) -> str:
     size = min(len(text), _PAGE_TOKENS * 4)
-    while size > _LEAST_CUT and not _fits(text[:size]):
+    while size > _LEAST_CUT and not _fits(text[:size], structured):
         size = size * 3 // 4
     if size == len(text):
         return text
@@ -152,8 +165,10 @@ def _cut(text: str) -> str:
     return text[: line_end + 1] if line_end > 0 else text[:size]
 
 
-def _fits(text: str) -> bool:
-    """A text has no more tokens than bytes, so a short one needs no counting."""
-    if len(text) * 4 <= _PAGE_TOKENS or len(text.encode()) <= _PAGE_TOKENS:
+def _fits(text: str, structured: Any) -> bool:
+    """Whether a result is no longer than a page, as it is sent. It has no more tokens than bytes, so a short
+    one needs no counting."""
+    result = result_json(text, structured)
+    if len(result) * 4 <= _PAGE_TOKENS or len(result.encode()) <= _PAGE_TOKENS:
         return True
-    return tokenizers.get(tokenizers.DEFAULT_BUDGET).count(text) <= _PAGE_TOKENS
+    return tokenizers.get(tokenizers.DEFAULT_BUDGET).count(result) <= _PAGE_TOKENS

@@ -29,7 +29,6 @@ from satchel.serving.call import Call
 from satchel.serving.desk import Desk
 from satchel.serving.envelope import failure
 from satchel.serving.error_table import ERRORS
-from satchel.types import ResponseMode
 
 Result = TypeVar("Result")
 Context = ServerRequestContext[Any, Any]
@@ -90,13 +89,13 @@ class AgentServer:
             known = ", ".join(sorted(commands_by_tool_name()))
             unknown = Unsupported(f"unknown tool {params.name!r}", hint=f"tools: {known}")
             raise _protocol_error(unknown.as_dict())
+        with_facts = not hides_text_behind_data(_client(context))
         try:
-            asked = understood(command, params.arguments or {})
+            asked = understood(command, params.arguments or {}, with_facts=with_facts)
         except SatchelError as error:
             return _result(answers.told_failure(failure(error)), with_data=True)
         told = await self._in_thread(context, lambda call: answers.answer(self._desk, asked, call))
-        wants_data = asked.mode is ResponseMode.FULL or not hides_text_behind_data(_client(context))
-        return _result(told, with_data=wants_data)
+        return _result(told, with_data=asked.with_data)
 
     async def _list_resources(self, context: Context, _: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult.model_validate({"resources": resources.resource_list(self._names())})

@@ -12,8 +12,9 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from satchel.commands.command import Command, LocalPath, Verbatim
+from satchel.commands.command import Command, LocalPath
 from satchel.commands.freshness import DEFAULT_REINDEX_MS
+from satchel.commands.tool_results import not_facts
 from satchel.serving.agents.arguments import (
     DEFAULT_PACK_TOKENS,
     commands_by_tool_name,
@@ -39,6 +40,7 @@ _RARE = frozenset(
         "path_prefix",
         "prefer_code",
         "related_mode",
+        "reserve_tokens",
         "response_mode",
         "section_caps",
         "strategy",
@@ -87,8 +89,8 @@ def input_schema(command: Command, *, several_roots: bool = False) -> dict[str, 
 def output_schema(command: Command) -> dict[str, Any]:
     """What the structured content holds, to the depth of the fields that every answer has."""
     properties, always = _properties(command.response)
-    quoted = _marked(command.response, Verbatim)
-    fields = {name: _type_alone(properties[name]) for name in always if name not in quoted}
+    left_out = not_facts(command.response)
+    fields = {name: _type_alone(properties[name]) for name in always if name not in left_out}
     return {
         "type": "object",
         "properties": {

@@ -1,0 +1,86 @@
+"""What does an agent receive, and what of it does a budget count?
+
+The result of an agent tool is the text that an agent reads and structured content beside it. In that stand
+the facts of an answer: what the text does not say already. All of it is read off the annotations of the
+answer, so a new command needs nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from satchel.commands.command import OfWholeData, SaidInText, Verbatim
+from satchel.commands.index_state import IndexStateItem
+from satchel.packing.budget import CHARS_PER_TOKEN, Size
+from satchel.packing.pack import Budget, Pack
+from satchel.types import Counted
+from satchel.visible_json import compact
+
+_HASH = "_hash"
+_NOT_FACTS = (Verbatim, SaidInText, OfWholeData)
+
+
+def facts(answer: Any) -> Any:
+    """The answer without what the agent text says already (repository text, names, and hashes, which are
+    long), without sizes of the data that is not sent, and without the state of the index, which stands beside
+    every answer."""
+    return _pruned(answer, msgspec.to_builtins(answer))
+
+
+def result_json(text: str, structured: Any = None) -> str:
+    """A tool result as it is sent, but for what stands around the answer in it."""
+    content = {"content": [{"type": "text", "text": text}]}
+    return compact(content if structured is None else {**content, "structuredContent": structured})
+
+
+def counted_form(
+    counts: Counted, respond: Callable[[Pack], msgspec.Struct], text_of: Callable[[Pack], str]
+) -> Callable[[Pack], str]:
+    """What the budget of a pack counts: its data, the text that agents read, or a whole tool result.
+    `respond` makes the data of a pack, `text_of` the text. An agent's text states no budget."""
+
+    def text(pack: Pack) -> str:
+        return text_of(msgspec.structs.replace(pack, budget=Budget(tokenizer=pack.budget.tokenizer)))
+
+    if counts is Counted.TEXT:
+        return text
+    if counts is Counted.TEXT_AND_FACTS:
+        return lambda pack: result_json(text(pack), {"data": facts(respond(pack))})
+    if counts is Counted.TEXT_AND_DATA:
+        return lambda pack: result_json(text(pack), {"data": respond(pack)})
+    return lambda pack: compact(respond(pack))
+
+
+def reserved(tokens: int, most: Size) -> Size:
+    """So many tokens in each unit that is limited."""
+    return Size(tokens if most.tokens else 0, tokens * CHARS_PER_TOKEN if most.chars else 0)
+
+
+def _pruned(value: Any, told: Any) -> Any:
+    if isinstance(value, msgspec.Struct) and isinstance(told, dict):
+        left_out = not_facts(type(value))
+        kept = {name: part for name, part in told.items() if name not in left_out}
+        return {name: _pruned(getattr(value, name, None), part) for name, part in kept.items()}
+    if isinstance(value, list | tuple) and isinstance(told, list):
+        return [_pruned(item, part) for item, part in zip(value, told, strict=True)]
+    if isinstance(value, dict) and isinstance(told, dict):
+        return {name: _pruned(value.get(name), part) for name, part in told.items()}
+    return told
+
+
+@cache
+def not_facts(kind: type[msgspec.Struct]) -> frozenset[str]:
+    """The fields of a response that do not stand among its facts."""
+    hints = get_type_hints(kind, include_extras=True)
+    return frozenset(name for name, hint in hints.items() if _is_left_out(name, hint))
+
+
+def _is_left_out(name: str, hint: Any) -> bool:
+    parts = get_args(hint)
+    return name.endswith(_HASH) or any(
+        isinstance(part, _NOT_FACTS) or part is IndexStateItem for part in parts
+    )
