@@ -19,7 +19,7 @@
     │   ├── IndexCorrupt        index_corrupt
     │   ├── IndexIncompatible   index_incompatible   written by a newer Satchel
     │   └── IndexBusy           index_busy           another process is indexing
-    ├── ConfigError             config_error
+    ├── ConfigError             config_error         settings, or a disk or folder, that cannot be used
     ├── Unauthorized            unauthorized         a server asks for a token
     ├── Timeout                 timeout              the answer took longer than the caller waits
     ├── Cancelled               cancelled            the caller went away

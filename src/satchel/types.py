@@ -75,8 +75,7 @@ class ResponseMode(StrEnum):
 
 
 class Counted(StrEnum):
-    """What the budget of a pack counts: its data as JSON, the text that agents read instead, or the result of
-    an agent tool, which is that text with the facts or with the whole data beside it."""
+    """What the budget of a pack counts: its data, the text that agents read, or that with facts or data."""
 
     DATA = "data"
     TEXT = "text"

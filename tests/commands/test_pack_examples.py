@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from builders import age, make_tree, memory_engine, run_cli
 
-from satchel.commands.context_pack import ContextPackRequest, encode, run
+from satchel.commands.context_pack import ContextPackRequest, run
+from satchel.visible_json import compact
 
 CACHE = """\
 use crate::error::Result;
@@ -77,7 +78,7 @@ def root(tmp_path: Path) -> Path:
 
 def answer(root: Path, query: str, **options: Any) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(
-        encode(run(memory_engine(root), ContextPackRequest(query=query, **options)))
+        compact(run(memory_engine(root), ContextPackRequest(query=query, **options)))
     )
     return found
 

@@ -12,11 +12,12 @@ from builders import SHOP, age, git, git_repo, make_tree, memory_engine, run_cli
 
 from satchel.commands.build_context_pack import BuildContextPackRequest
 from satchel.commands.build_context_pack import run as build_context_pack
-from satchel.commands.context_pack import ContextPackRequest, encode
+from satchel.commands.context_pack import ContextPackRequest
 from satchel.commands.context_pack import run as context_pack
 from satchel.commands.pack import PackRequest
 from satchel.commands.pack import run as pack
 from satchel.engine import Engine
+from satchel.visible_json import compact
 
 FORMATS = ("context", "markdown", "xml", "terminal", "json", "sections")
 _CHOOSE = random.Random(11)
@@ -89,12 +90,12 @@ def test_no_planted_key_is_in_hints_next_queries_imports_or_reasons(engine: Engi
     sectioned = build_context_pack(
         engine, BuildContextPackRequest(query=query, budget_tokens=20_000, trace=True)
     )
-    assert leaks(encode(flat)) == [] and leaks(encode(sectioned)) == []
+    assert leaks(compact(flat)) == [] and leaks(compact(sectioned)) == []
 
 
 def test_redactions_are_counted_where_they_are(engine: Engine) -> None:
     answer = build_context_pack(engine, BuildContextPackRequest(query="src/keys.py", budget_tokens=20_000))
-    everything = [item for section in json.loads(encode(answer.sections)).values() for item in section]
+    everything = [item for section in json.loads(compact(answer.sections)).values() for item in section]
     shown = [item for item in everything if item["path"] == "src/keys.py"]
     assert sum(item.get("redactions", 0) for item in shown) == len(PLANTED)
     assert all(item.get("redactions", 0) == item["content"].count("«redacted:") for item in everything)

@@ -58,8 +58,7 @@ class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class PackResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`document` is the whole pack in its format; it is what the budget counts. Characters are always told,
-    tokens where they are limited."""
+    """`document` is the whole pack in its format, which the budget counts; tokens are told if limited."""
 
     format: str
     document: Annotated[str, Verbatim()]

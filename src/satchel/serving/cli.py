@@ -23,7 +23,7 @@ _EPILOG = """examples:
   satchel install                                    let the agent clients of this machine use it
 
 exit codes: 0 done, 1 a check found problems, 2 bad request, 3 not found, 4 index unusable,
-5 index busy, 6 bad settings, 7 not authorised, 8 out of time, 70 internal error"""
+5 index busy, 6 bad settings or a full disk, 7 not authorised, 8 out of time, 70 internal error"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
