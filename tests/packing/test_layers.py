@@ -17,6 +17,7 @@ from builders import SHOP, age, clean_environment, make_engine, make_tree, memor
 
 from satchel.commands.build import write_pack
 from satchel.engine import Engine
+from satchel.errors import InvalidRequest
 from satchel.lines import split_lines
 
 FIELDS = {
@@ -147,7 +148,7 @@ def test_a_pack_that_can_not_be_written_leaves_the_old_one_and_no_part(shop: Pat
     write_pack(engine.pack_layers(), target)
     before = target.read_bytes()
     (shop / "_ctx" / "blocked").mkdir()
-    with pytest.raises(OSError):
+    with pytest.raises(InvalidRequest, match="cannot be written"):
         write_pack(engine.pack_layers(), shop / "_ctx" / "blocked")
     assert target.read_bytes() == before
     assert sorted(path.name for path in (shop / "_ctx").iterdir()) == ["blocked", "pack.json"]
