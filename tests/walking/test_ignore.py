@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -9,8 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
 from satchel.settings import WalkOptions
+from satchel.walking.ignore import IgnoreRules
+from satchel.walking.selection import printable
 from satchel.walking.walker import WorkTree
 
 Write = Callable[..., Path]
@@ -78,8 +82,8 @@ def test_a_byte_order_mark_carriage_returns_and_bad_lines_do_no_harm(write: Writ
 @pytest.mark.parametrize("name", [".gitignore", ".ignore", ".satchelignore"])
 @pytest.mark.parametrize("line", ["[z-a].txt", "[9-0]", "a[b-a]/", "![z-a]", "[}|[:alpha:].!"])
 def test_a_set_that_cannot_be_read_matches_nothing(write: Write, name: str, line: str) -> None:
-    root = write({name: f"{line}\nb.py\n", "a.py": "", "b.py": "", "z.txt": ""})
-    assert paths(root) == ["a.py", "z.txt"]
+    root = write({name: f"{line}\nb.py\n", "a.py": "", "b.py": "", "y.txt": ""})
+    assert paths(root) == ["a.py", "y.txt"]
 
 
 def test_an_ignore_file_that_is_a_symlink_is_not_read(write: Write, tmp_path: Path) -> None:
@@ -125,3 +129,71 @@ def _build(root: Path, files: list[str], ignores: dict[str, list[str]]) -> None:
     for folder, lines in ignores.items():
         if (root / folder).is_dir():
             (root / folder / ".gitignore").write_text("\n".join(lines) + "\n")
+
+
+ODD_NAMES = ["a", "b", "ab", "a b", "z", "]", "-", "^a", "[a]", "a-b", "é", "x.o", "aab", "B", "1", "a*b",
+             "!a", " a", "a ", "a\u00a0", b"\xff"]  # fmt: skip
+ODD_FOLDERS = ["", "a", "b", "a/b", "a/b/a", "ab", "é", "b/a/b", "[a]"]
+TOKENS = st.sampled_from(
+    ["a", "b", "*", "?", "/", "**", "**/", "/**", "***", "[a", "]", "[", "-", "^", "!", "\\", "z", "x.o", "é",
+     "[!a]", "[a-b]", "[b-a]", "[[:alpha:]]", "[[:punct:]]", "[[:foo:]]", "[^/]", "[]a]", "[a/b]", "[\\]]",
+     " ", "\\ ", "\\]", "\\/", "*/", "#", "\u00a0", "\t"]
+)  # fmt: skip
+ODD_LINES = st.tuples(st.sampled_from(["", "", "", "!"]), st.lists(TOKENS, min_size=1, max_size=6)).map(
+    lambda parts: parts[0] + "".join(parts[1])
+)
+
+
+@pytest.fixture(scope="module")
+def odd_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tree of names that patterns are made of; the repository that git needs is outside of it."""
+    base = tmp_path_factory.mktemp("odd")
+    for folder in ODD_FOLDERS:
+        (base / "tree" / folder).mkdir(parents=True, exist_ok=True)
+    for folder in ODD_FOLDERS:
+        for name in ODD_NAMES:
+            path = os.path.join(os.fsencode(base / "tree" / folder), os.fsencode(name))
+            if not os.path.exists(path):
+                Path(os.fsdecode(path)).write_text("x")
+    subprocess.run(["git", "init", "-q", "--bare", str(base / "git")], check=True)
+    return base
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such names there")
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(ODD_LINES, min_size=1, max_size=3), deeper=st.lists(ODD_LINES, max_size=1))
+def test_any_line_matches_what_it_matches_to_git(odd_tree: Path, lines: list[str], deeper: list[str]) -> None:
+    root = odd_tree / "tree"
+    files = {root / ".gitignore": lines, root / "a" / ".gitignore": deeper}
+    for file, content in files.items():
+        file.write_text("\n".join(content) + "\n")
+    own = WorkTree(root).entries()
+    seen = {entry.path for entry in own.files} | {skip.path for skip in own.skipped}
+    command = ["git", f"--git-dir={odd_tree / 'git'}", f"--work-tree={root}", "ls-files", "-o", "-z"]
+    listed = subprocess.run(
+        [*command, "--exclude-per-directory=.gitignore"], cwd=root, check=True, capture_output=True
+    ).stdout
+    theirs = {printable(os.fsdecode(path)) for path in listed.split(b"\0") if path}
+    own_alone = [".gitignore", "a/.gitignore"]  # hidden files are reported whatever the rules say
+    assert seen - {*own_alone} == theirs - {*own_alone}
+
+
+PLAIN_LINES = LINES.filter(lambda line: line[0] not in "#!")  # to pathspec, `!` reaches into folders
+
+
+@settings(max_examples=150)
+@given(lines=st.lists(PLAIN_LINES, max_size=4), place=FOLDERS, name=NAMES)
+def test_plain_lines_match_a_file_as_pathspec_says(lines: list[str], place: list[str], name: str) -> None:
+    rules = IgnoreRules((), lambda folder, name: None, lines)
+    folders = ["/".join(place[:depth]) for depth in range(len(place) + 1)]
+    entries = [f"{folder}/" for folder in folders[1:]] + ["/".join([*place, name])]
+    ours = any(rules.ignores(folder, entry) for folder, entry in zip(folders, entries, strict=True))
+    assert ours is GitIgnoreSpec.from_lines(lines, backend="simple").match_file(entries[-1])
+
+
+def test_a_question_mark_is_one_byte_as_it_is_to_git(write: Write, commit: Callable[..., str]) -> None:
+    files = {".gitignore": "?.md\n", "é.md": "", "e.md": "", "x.py": ""}
+    root = write(files)
+    assert paths(root) == ["x.py", "é.md"]
+    commit(root)
+    assert paths(root) == ["x.py", "é.md"]

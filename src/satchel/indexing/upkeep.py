@@ -44,7 +44,7 @@ def notes_if_fresh(
         return None
     if not plan.empty and not _only_in_doubt(tree, snapshot, plan):
         return None
-    if memory is not None:
+    if memory is not None and not walk.notes:  # a note is told every time
         tree.remember(memory, key, walk)
     return walk.notes
 

@@ -93,7 +93,7 @@ def look_closely(
 def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:
     if not filters.active():
         return corpus.first_place >= 0
-    accepted = np.fromiter(map(filters.accepts_file, corpus.files), bool, len(corpus.files))
+    accepted = np.fromiter(map(filters.acceptor(), corpus.files), bool, len(corpus.files))
     return accepted & (corpus.first_place >= 0)
 
 

@@ -46,7 +46,8 @@ def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Sugge
     found = []
     for name in names:
         rest = replace(filters, **{name: getattr(_NO_FILTERS, name)})
-        count = sum(rest.accepts_file(corpus.files[position]) for position in files)
+        accepts = rest.acceptor()
+        count = sum(accepts(corpus.files[position]) for position in files)
         if count and (not rest.chunk_type or search(corpus, query, 1, rest)):
             found.append((count, name))
     if not found:

@@ -16,7 +16,7 @@ from satchel.walking import git, history, ignore, listed, selection
 from satchel.walking.git_command import GitUnusable
 from satchel.walking.ignore import Load
 from satchel.walking.paths import check_relative
-from satchel.walking.walker import any_of, own_rules, sorted_walk
+from satchel.walking.walker import any_of, notes_of, own_rules, sorted_walk
 
 STAGED = "staged"  # the ref of what `git add` was told
 _MOST_NAMED = 3  # files in a note
@@ -46,9 +46,10 @@ class BlobTree(ABC):
     def entries(self) -> Walk:
         listing = self._listed()
         chosen = selection.Selection(self.options)
-        listed.select_blobs(listing, any_of(own_rules(self._loader(), self.options)), chosen)
+        rules = own_rules(self._loader(), self.options)
+        listed.select_blobs(listing, any_of(rules), chosen)
         absent = [item.path for item in chosen.skipped.values() if item.detail == listed.NOT_IN_CLONE]
-        return sorted_walk(chosen, (*_unmerged(listing), *_absent(absent)))
+        return sorted_walk(chosen, (*_unmerged(listing), *_absent(absent), *notes_of(rules)))
 
     def look(self, paths: Sequence[str]) -> Walk:
         asked = set(paths)

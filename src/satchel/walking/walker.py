@@ -124,12 +124,12 @@ class WorkTree:
             except git_command.GitUnusable as problem:
                 notes = (f"{problem.message}; the folder was walked without git",)
         if paths is None:
-            theirs = make_rules(ignore.GIT_NAMES, load, self._excluded())
-            plain.walk_plain(self.root, [theirs, *own], chosen, names)
+            own = [make_rules(ignore.GIT_NAMES, load, self._excluded()), *own]
+            plain.walk_plain(self.root, own, chosen, names)
         else:
             listed.select_listed(self.root, paths, any_of(own), chosen)
         self._places = None if repository else _places(names)
-        return sorted_walk(chosen, (*notes, *_of_unread(self._unread)))
+        return sorted_walk(chosen, (*notes, *notes_of(own), *_of_unread(self._unread)))
 
     def stands(self, file: Path, key: str) -> bool:
         if in_repository(self.root):  # git knows of more than files: its index, its configuration
@@ -172,7 +172,7 @@ class WorkTree:
         if found is wanted:
             rules = [ignore.IgnoreRules(ignore.GIT_NAMES, self._load, self._excluded()), *rules]
         listed.select_listed(self.root, found, any_of(rules), chosen)
-        return sorted_walk(chosen, (*notes, *_of_unread(self._unread)))
+        return sorted_walk(chosen, (*notes, *notes_of(rules), *_of_unread(self._unread)))
 
     def _excluded(self) -> list[str]:
         return ignore.ignore_lines(self._load(".git/info", "exclude"))
@@ -208,6 +208,11 @@ def own_rules(
     if options.extra_ignores:
         rules.append(make_rules((), load, options.extra_ignores))
     return rules
+
+
+def notes_of(rules: Sequence[IgnoreRules]) -> list[str]:
+    """What was left out of the ignore files that were asked so far."""
+    return [note for rule in rules for note in rule.notes]
 
 
 def any_of(rules: Sequence[IgnoreRules]) -> Ignores:

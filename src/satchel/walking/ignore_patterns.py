@@ -1,0 +1,229 @@
+"""What does a line of an ignore file match? The line as git reads it, as an expression that RE2 runs.
+
+`pathspec` says how the segments of a pattern become an expression. What stands inside a segment is read here,
+because git's sets (`[[:alpha:]_]`, `[\\]x]`, `[z-ab]`) are not those of Python's expressions, which pathspec
+passes them on to: lines with such sets matched other files than git's, or none.
+Git compares bytes, and so do these expressions: `?` is one byte of a name in UTF-8.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+# how pathspec writes the end of an expression
+_FOLDER = "(?P<ps_d>/)"  # a folder
+_FOLDER_OR_END = f"(?:{_FOLDER}|$)"  # a folder or a file
+_ANYTHING = "."  # `*` and `**`
+_INSIDE = "/"  # `logs/**`: what is in logs, not logs; alone it is `**/*/**`
+
+_STARS = re.compile(r"\*{3,}")
+_STARS_ALONE = re.compile(r"(?:^|/)\*\*+$")
+_LITERAL = re.compile(r"[^*?\[\\]*")
+_NO_BYTE = r"[^\x00-\xff]"
+_SLASH = ord("/")
+_ALL_BYTES = frozenset(range(256))
+_PUNCTUATION = frozenset(map(ord, string.punctuation))
+_LETTERS = frozenset(map(ord, string.ascii_letters))
+_DIGITS = frozenset(map(ord, string.digits))
+_CLASSES = {
+    "alnum": _LETTERS | _DIGITS,
+    "alpha": _LETTERS,
+    "blank": frozenset(b" \t"),
+    "cntrl": frozenset({*range(32), 127}),
+    "digit": _DIGITS,
+    "graph": _PUNCTUATION | _LETTERS | _DIGITS,
+    "lower": frozenset(map(ord, string.ascii_lowercase)),
+    "print": _PUNCTUATION | _LETTERS | _DIGITS | {32},
+    "punct": _PUNCTUATION,
+    "space": frozenset(b" \t\n\v\f\r"),
+    "upper": frozenset(map(ord, string.ascii_uppercase)),
+    "xdigit": frozenset(map(ord, string.hexdigits)),
+}
+
+
+class Unmatchable(ValueError):
+    """A line that git takes as matching nothing: an open set, an unknown class, a last backslash."""
+
+
+def expression(line: str) -> tuple[bytes, bool] | None:
+    """Return the expression that matches the whole of what a line names, with a slash at the end of folders,
+    and whether it is left out (or taken in again); None if the line matches nothing."""
+    written = _trimmed(line.encode("utf-8", "surrogateescape").decode("latin-1"))
+    negated = written.startswith("!")
+    try:
+        pattern = _normal(written.removeprefix("!"))
+        prefix = _taken_off(pattern)
+        rest = f"/{pattern.removeprefix(prefix)}" if prefix else pattern
+        found, include = _pattern_class().pattern_to_regex("!" * negated + rest)
+    except ValueError:  # pathspec's own errors are of this kind too
+        return None
+    if found is None or include is None or pattern == "/":
+        return None
+    whole = _whole(found)
+    if prefix:
+        whole = re.escape(prefix.removeprefix("/")) + whole.removeprefix("^").replace(".+", ".*", 1)
+    return whole.encode("latin-1"), include
+
+
+def _trimmed(line: str) -> str:
+    """Return a line without the spaces at its end that no backslash stands before."""
+    end = at = 0
+    while at < len(line):
+        escaped = line[at] == "\\" and at + 1 < len(line)
+        at += 2 if escaped else 1
+        if escaped or line[at - 1] != " ":
+            end = at
+    return line[:end]
+
+
+def _normal(pattern: str) -> str:
+    """Return a pattern in the spelling that pathspec reads as git does."""
+    tokens = _tokens(pattern)
+    # a path begins with no slash; the last slash says that this is a folder, and the backslash stays alone
+    if tokens and "\\/" in (tokens[0], tokens[-1]):
+        raise Unmatchable
+    anchored = "/" in pattern[:-1]
+    tokens = [_plain(tokens, at) if "/" in token else token for at, token in enumerate(tokens)]
+    if tokens and tokens[-1][-1].isspace():  # pathspec would take it off
+        tokens[-1] = f"[{tokens[-1][-1]}]"
+    text = re.sub(_STARS, "**", "".join(tokens))
+    if anchored and "/" not in text[:-1]:  # the only slash stood in a set
+        text = "/" + text
+    if text.endswith("/**/"):
+        text = text.removesuffix("/") + "/*/"  # every folder inside; pathspec would take the folder itself
+    return text
+
+
+def _taken_off(pattern: str) -> str:
+    """Return the letters before the first wildcard of a path, if two stars follow them. Git compares such
+    letters by themselves, and then the stars stand at the beginning: `a**/b` is `ab`, `ac/b` and `a/c/b`."""
+    prefix = re.match(_LITERAL, pattern)
+    assert prefix is not None
+    literal = prefix[0]
+    rest = pattern.removeprefix(literal)
+    if "/" not in pattern[:-1] or literal.endswith("/") or not re.match(r"\*\*(?:/|$)", rest):
+        return ""
+    return literal
+
+
+def _tokens(pattern: str) -> list[str]:
+    """Return the parts of a pattern: escaped characters, sets and single characters."""
+    parts = []
+    at = 0
+    while at < len(pattern):
+        end = at + 1
+        if pattern[at] == "\\":
+            if end == len(pattern):
+                raise Unmatchable
+            end += 1
+        elif pattern[at] == "[":
+            _, end = _set(pattern, end)
+        parts.append(pattern[at:end])
+        at = end
+    return parts
+
+
+def _plain(tokens: list[str], at: int) -> str:
+    """Return a token with a slash as pathspec can read it: slashes are not escaped, and sets have none. Two
+    stars stand for no folder at all only before a plain slash."""
+    token = tokens[at]
+    if token == "\\/":
+        return "/*/" if re.search(_STARS_ALONE, "".join(tokens[:at])) else "/"
+    if token == "/":
+        return token
+    members, _ = _set(token, 1)
+    return "".join(["[", *(f"\\{chr(member)}" for member in sorted(members - {_SLASH})), "]"])
+
+
+def _set(pattern: str, at: int) -> tuple[frozenset[int], int]:
+    """Return the bytes that a set matches and where it ends; it begins after the bracket at `at`."""
+    negated = pattern[at : at + 1] in ("!", "^")
+    at += negated
+    members: set[int] = set()
+    before: int | None = None  # the start of a range, if a range follows
+    first = True
+    while first or pattern[at : at + 1] != "]":
+        first = False
+        sign = pattern[at : at + 1]
+        if not sign:
+            raise Unmatchable
+        if sign == "[" and pattern[at + 1 : at + 2] == ":":
+            close = pattern.find("]", at + 2)
+            if close < 0:
+                raise Unmatchable
+            if close - 1 >= at + 2 and pattern[close - 1] == ":":
+                name = pattern[at + 2 : close - 1]
+                if name not in _CLASSES:
+                    raise Unmatchable
+                members |= _CLASSES[name]
+                before, at = None, close + 1
+                continue
+        if sign == "-" and before is not None and pattern[at + 1 : at + 2] not in ("]", ""):
+            last, at = _member(pattern, at + 1)
+            members.update(range(before, last + 1))
+            before = None
+            continue
+        before, at = _member(pattern, at)
+        members.add(before)
+    found = _ALL_BYTES - members if negated else frozenset(members)
+    return found - {_SLASH}, at + 1
+
+
+def _member(pattern: str, at: int) -> tuple[int, int]:
+    """Return one character of a set, which a backslash may stand before, and where the next one is."""
+    if pattern[at] == "\\":
+        at += 1
+    if at >= len(pattern):
+        raise Unmatchable
+    return ord(pattern[at]), at + 1
+
+
+@cache
+def _pattern_class() -> type[GitIgnoreSpecPattern]:
+    """Return pathspec's reader of patterns, with the inside of segments read as git does."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    class GitPattern(GitIgnoreSpecPattern):
+        __slots__ = ()
+
+        @staticmethod
+        def _translate_segment_glob(pattern: str, range_error: Literal["literal", "raise"]) -> str:
+            return _segment(pattern)
+
+    return GitPattern
+
+
+def _segment(pattern: str) -> str:
+    return "".join(map(_translated, _tokens(pattern)))
+
+
+def _translated(token: str) -> str:
+    if token == "*":
+        return "[^/]*"
+    if token == "?":
+        return "[^/]"
+    if token.startswith("[") and token != "[":
+        members, _ = _set(token, 1)
+        return "[" + "".join(f"\\x{member:02x}" for member in sorted(members)) + "]" if members else _NO_BYTE
+    return re.escape(token[-1])
+
+
+def _whole(found: str) -> str:
+    """Return pathspec's expression, which searches, as one that matches a whole path and nothing inside."""
+    if found == _ANYTHING:
+        return ".+"
+    if found == _FOLDER:
+        return ".*/"
+    if found.endswith(_FOLDER_OR_END):
+        return found.removesuffix(_FOLDER_OR_END) + "/?"
+    if found.endswith(_FOLDER):
+        return found.removesuffix(_FOLDER) + "/"
+    if found.endswith(_INSIDE):
+        return (".+/" if found == _INSIDE else found) + ".+"
+    return found
