@@ -65,6 +65,7 @@ class Segment(SnapshotSource):
         self.options = options
         self.notes: tuple[str, ...] = ()
         self.progress: refresh.Progress | None = None  # who hears of long work
+        self.poll: Callable[[], None] | None = None  # raises if nobody waits for the answer any more
         self.last_refresh: Refresh | None = None  # None as long as the index was only opened
         self._in_answer = False
         self._answer_state: IndexState | None = None  # said of the answer that is being made
@@ -268,7 +269,7 @@ class Segment(SnapshotSource):
         self._prepare_folder()
         self._refs = self._refs or ref_indexes.beside(self.store)
         other = type(self)(self.root, self._refs.store(tree.name), self.options, tree)
-        other._refs, other.progress = self._refs, self.progress
+        other._refs, other.progress, other.poll = self._refs, self.progress, self.poll
         other._open_or_make(self._refs)
         return other
 

@@ -13,7 +13,7 @@ from satchel import plugins
 from satchel.commands.command import Command
 from satchel.commands.json_refs import resolve
 from satchel.commands.retrying import with_retry
-from satchel.errors import InvalidBudget, InvalidRequest, SatchelError
+from satchel.errors import Cancelled, InvalidBudget, InvalidRequest, SatchelError, Timeout
 from satchel.visible_json import compact
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAn
     try:
         payload = _payload(item, run.data)
         data = _data(session, item.action, payload, run, place)
+    except (Cancelled, Timeout):  # of the whole batch: nobody waits for the other items
+        raise
     except SatchelError as error:
         project = {"project": session.project} if session.project else {}
         return _failed(name, with_retry(error, item.action, {**payload, **project}))

@@ -81,6 +81,8 @@ class Session:
 
     def call(self, action: str, payload: dict[str, Any]) -> Any:
         """The answer to one action."""
+        if self.engine.poll is not None:  # between the actions of a batch, nothing else asks
+            self.engine.poll()
         command: Command = plugins.load("command", action)
         request = self.request(command, payload)
         try:

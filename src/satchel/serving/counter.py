@@ -107,12 +107,12 @@ class Counter:
             call.check()
             self._reopen()
             assert self.engine is not None
-            self.engine.progress = call.progress
+            self.engine.progress, self.engine.poll = call.progress, call.check
             self.engine.last_refresh = None  # an earlier caller's is not told to this one
             yield self
         finally:
             if self.engine is not None:
-                self.engine.progress = None
+                self.engine.progress = self.engine.poll = None
             self._lock.release()
 
     @contextmanager

@@ -132,8 +132,8 @@ class Desk:
     def warm(self) -> None:
         """Read what every question needs, so that the first one does not wait for it."""
         for root in self.roots():
-            engine = self._counter(root).engine
-            with suppress(SatchelError):
+            with suppress(SatchelError):  # whoever asks is told
+                engine = self._counter(root).engine
                 assert engine is not None
                 engine.corpus()
 

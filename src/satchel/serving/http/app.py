@@ -25,7 +25,7 @@ from satchel.serving.error_table import ERRORS
 from satchel.serving.http import openapi
 from satchel.serving.http.calls import Answer, Calls
 from satchel.serving.http.metrics import CONTENT_TYPE, Metrics
-from satchel.serving.http.standing import standings
+from satchel.serving.http.standing import standings, workers
 from satchel.serving.http.streaming import stream, wanted
 
 Endpoint = Callable[[HttpRequest], Awaitable[HttpResponse]]
@@ -129,10 +129,14 @@ class _Served:
         return _json(msgspec.json.encode({"status": "ok", "version": __version__}), 200)
 
     async def ready(self, http: HttpRequest) -> HttpResponse:
-        """Every root has an index; otherwise which has none, and how far it is."""
+        """Every root has an index and some worker is free of overdue calls; otherwise what is missing."""
         found = await asyncio.to_thread(standings, self._desk)
-        ready = all(standing.ready for standing in found)
-        response = _json(msgspec.json.encode({"ready": ready, "roots": found}), 200 if ready else _NOT_READY)
+        answering = workers(self._desk, self._calls.overdue())
+        ready = answering.ready and all(standing.ready for standing in found)
+        said = {"ready": ready, "roots": found, "workers": answering}
+        if not answering.ready:
+            said["reason"] = f"{answering.overdue} of {answering.count} workers are busy beyond their time"
+        response = _json(msgspec.json.encode(said), 200 if ready else _NOT_READY)
         if not ready:
             response.headers["retry-after"] = f"{_SOON:.0f}"
         return response

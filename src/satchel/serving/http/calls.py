@@ -15,6 +15,7 @@ from satchel.serving.desk import Desk
 from satchel.serving.envelope import Meta, Request, Response, encode, failure
 from satchel.serving.error_table import ERRORS
 
+_LATE_SECONDS = 1.0  # after a call was given up, for its thread to notice; longer is told
 _PROGRESS_SECONDS = 0.1  # between two words of progress; the latest is told
 _SAID_BY_STATUS = frozenset({"timeout", "internal"})  # the rest are answers to requests that were understood
 _OK = 200
@@ -43,6 +44,14 @@ class Calls:
         self._desk = desk
         self._executor = executor
         self._timeout_seconds = timeout_seconds
+        self._running: set[Call] = set()
+        self._given_up: dict[Call, float] = {}  # since when nobody waits for a call
+
+    def overdue(self) -> int:
+        """Return how many calls still run although their time is over or their caller has left."""
+        latest = time.monotonic() - _LATE_SECONDS
+        given_up = self._given_up.copy()  # threads take calls out of it
+        return sum(since < latest and call in self._running for call, since in given_up.items())
 
     async def answer(self, request: Request) -> Answer:
         """The answer. Whoever cancels the coroutine ends the call."""
@@ -71,10 +80,17 @@ class Calls:
         finally:
             call.cancelled.set()  # heard by a call that is still queued or indexing
             future.cancel()
+            if call in self._running:
+                self._given_up[call] = time.monotonic()
 
     def _run(self, request: Request, call: Call) -> Answer:
         started = time.perf_counter()
-        response = self._desk.answer(request, call)
+        self._running.add(call)
+        try:
+            response = self._desk.answer(request, call)
+        finally:
+            self._running.discard(call)
+            self._given_up.pop(call, None)
         return Answer(response, encode(response), status_of(response), time.perf_counter() - started)
 
 

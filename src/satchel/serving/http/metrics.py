@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
@@ -14,7 +14,7 @@ from satchel import plugins
 from satchel.errors import SatchelError
 from satchel.serving.desk import Desk
 from satchel.serving.envelope import Response
-from satchel.serving.http.standing import standings
+from satchel.serving.http.standing import standings, workers
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0)  # a search to a first index
@@ -24,7 +24,7 @@ _NO_ACTION, _UNKNOWN_ACTION, _OK = "", "unknown", "ok"
 class Metrics:
     """The counters of one server."""
 
-    def __init__(self, desk: Desk, running: Callable[[], int]) -> None:
+    def __init__(self, desk: Desk, running: Callable[[], int], overdue: Callable[[], int]) -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "satchel_requests",
@@ -42,6 +42,7 @@ class Metrics:
         in_flight = Gauge("satchel_requests_in_flight", "Requests that run", registry=self._registry)
         in_flight.set_function(running)
         self._registry.register(_Indexes(desk))
+        self._registry.register(_Workers(desk, overdue))
         ProcessCollector(registry=self._registry)
 
     def answered(self, action: str, response: Response, status: int, seconds: float) -> None:
@@ -79,6 +80,22 @@ class _Indexes(Collector):
             if standing.age_seconds is not None:
                 age.add_metric(labels, standing.age_seconds)
         return iter(families)
+
+
+class _Workers(Collector):
+    """Looked at when asked for."""
+
+    def __init__(self, desk: Desk, overdue: Callable[[], int]) -> None:
+        self._desk = desk
+        self._overdue = overdue
+
+    def collect(self) -> Iterator[Metric]:
+        found = workers(self._desk, self._overdue())
+        yield CounterMetricFamily(
+            "satchel_workers_killed", "Processes ended because a call ran beyond its time", value=found.killed
+        )
+        yield GaugeMetricFamily("satchel_workers", "What answers calls", value=found.count)
+        yield GaugeMetricFamily("satchel_calls_overdue", "Calls beyond their time", value=found.overdue)
 
 
 def _families() -> tuple[GaugeMetricFamily, GaugeMetricFamily, GaugeMetricFamily]:

@@ -13,6 +13,7 @@ import msgspec
 from satchel import ids
 from satchel.errors import ConfigError, IndexProblem
 from satchel.serving.desk import Desk
+from satchel.serving.pool import Pool
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -34,6 +35,27 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     generation: int = 0
     age_seconds: float | None = None  # since the index was last written
     progress: Progress | None = None
+
+
+class Workers(msgspec.Struct, frozen=True):
+    """What answers: processes, or the server itself as the only one. `overdue` are busy beyond the time of
+    their calls; `killed` were, and were replaced."""
+
+    count: int
+    overdue: int
+    killed: int
+
+    @property
+    def ready(self) -> bool:
+        """Whether any of them can be asked."""
+        return self.overdue < self.count
+
+
+def workers(desk: Desk, overdue: int) -> Workers:
+    """Return how the workers of a desk stand; `overdue` is the number of calls that run beyond their time."""
+    if isinstance(desk, Pool):
+        return Workers(desk.count, overdue, desk.killed)
+    return Workers(1, overdue, 0)
 
 
 def standings(desk: Desk) -> list[Standing]:

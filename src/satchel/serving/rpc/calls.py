@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,7 @@ from satchel.serving.desk import Desk, defect
 from satchel.serving.envelope import Request, Response, failure
 
 _STEP_SECONDS = 0.1  # between two reports of progress: a reader sees it move, and a long index stays cheap
+_LATE_SECONDS = 1.0  # after a call was given up, for its thread to notice; longer is told
 _GRACE_SECONDS = 0.5  # a call that ends itself at its deadline says more than one that is given up
 
 
@@ -29,12 +31,18 @@ class Calls:
         self._most = most
         self._seconds = seconds
         self._running: set[asyncio.Future[Response]] = set()
+        self._given_up: dict[asyncio.Future[Response], float] = {}  # since when nobody waits
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     @property
     def running(self) -> int:
         """How many threads still work; one whose caller has left counts until it ends."""
         return len(self._running)
+
+    def overdue(self) -> int:
+        """Return how many calls still run although their time is over or their caller has left."""
+        latest = time.monotonic() - _LATE_SECONDS
+        return sum(since < latest for since in self._given_up.values())
 
     async def answer(
         self, request: Request, seconds: float | None, progress: Progress | None = None
@@ -51,6 +59,9 @@ class Calls:
             await _first(answered, self._ended, seconds=limit + _GRACE_SECONDS)
         finally:
             call.cancelled.set()  # nobody waits any more
+            if not answered.done():
+                self._given_up[answered] = time.monotonic()
+                answered.add_done_callback(lambda done: self._given_up.pop(done, None))
         if answered.done():
             return answered.result()
         if self._ended.done():

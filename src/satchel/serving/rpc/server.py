@@ -17,6 +17,7 @@ from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 from satchel.errors import ConfigError
 from satchel.serving.access import Access
 from satchel.serving.desk import Desk
+from satchel.serving.http.standing import workers
 from satchel.serving.rpc.calls import Calls, in_thread
 from satchel.serving.rpc.contract import SERVICE
 from satchel.serving.rpc.refusal import Gate
@@ -59,7 +60,7 @@ async def _serve(desk: Desk, access: Access, options: ServeOptions) -> Calls:
     await server.start()
     _announce(desk, options, port)
     opened = in_thread(desk.start)  # health is answered meanwhile
-    watching = asyncio.ensure_future(_keep_status(status, desk, opened))
+    watching = asyncio.ensure_future(_keep_status(status, desk, calls, opened))
     stopped = asyncio.ensure_future(stop.wait())
     await asyncio.wait({stopped, watching}, return_when=asyncio.FIRST_COMPLETED)
     await _end(server, status, calls)
@@ -126,11 +127,13 @@ def _stop_signal() -> asyncio.Event:
     return stop
 
 
-async def _keep_status(status: Any, desk: Desk, opened: asyncio.Future[Any]) -> None:
-    """Serving means that every root has its index. Ends only if a root cannot be opened."""
+async def _keep_status(status: Any, desk: Desk, calls: Calls, opened: asyncio.Future[Any]) -> None:
+    """Serving means that every root has its index, and that not all workers are busy beyond their time. Ends
+    only if a root cannot be opened."""
     await opened
     while True:
-        current = _STATUS.SERVING if _has_indexes(desk) else _STATUS.NOT_SERVING
+        serving = _has_indexes(desk) and workers(desk, calls.overdue()).ready
+        current = _STATUS.SERVING if serving else _STATUS.NOT_SERVING
         for name in _HEALTH_NAMES:
             await status.set(name, current)
         await asyncio.sleep(_LOOK_SECONDS)

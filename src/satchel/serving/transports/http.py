@@ -43,8 +43,9 @@ def _application(
     desk: Desk, access: Access, options: ServeOptions, workers: ThreadPoolExecutor
 ) -> guard.Guard:
     """The routes behind the guard, which counts for them."""
-    counts = metrics.Metrics(desk, lambda: guarded.running)
-    routes = app.make_app(desk, calls.Calls(desk, workers, options.timeout_seconds), counts)
+    answering = calls.Calls(desk, workers, options.timeout_seconds)
+    counts = metrics.Metrics(desk, lambda: guarded.running, answering.overdue)
+    routes = app.make_app(desk, answering, counts)
     guarded = guard.Guard(
         routes,
         access,
