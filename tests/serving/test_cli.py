@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from builders import SHOP, clean_environment, git, git_repo, make_tree, run_cli
 
+from satchel import plugins
+
 SATCHEL = [sys.executable, "-m", "satchel"]
 
 
@@ -322,3 +324,11 @@ def test_an_interrupt_ends_with_its_usual_code_and_no_traceback(tmp_path: Path) 
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode in (0, 130) and b"Traceback" not in errors
+
+
+@pytest.mark.parametrize("name", plugins.names("verb"))
+def test_every_verb_that_takes_a_folder_takes_it_by_its_short_name(name: str) -> None:
+    """As every command does."""
+    fields = plugins.load("verb", name).request.__struct_fields__
+    if "segment" in fields or "segments" in fields:
+        assert "-s SEGMENT" in run_cli(name, "--help").stdout.decode()

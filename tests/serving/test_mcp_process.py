@@ -291,3 +291,19 @@ def _malformed(count: int) -> list[bytes]:
         lambda: b'"text"',
     ]
     return [random.choice(kinds)() for _ in range(count)]
+
+
+@pytest.mark.parametrize("depth", [180, 900, 100_000])
+def test_a_message_nested_too_deep_is_answered(shop: Path, depth: int) -> None:
+    deep = "[" * depth + "]" * depth
+    call = (
+        '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "search", "arguments": %s}}'
+    )
+    with process(shop, "--no-watch") as server:
+        server.open()
+        server.raw((call % f'{{"query": "x\\"[[", "tags": {deep}}}').encode() + b"\n")
+        told = server.reply()
+        assert told["id"] == (7 if depth < 1000 else None)
+        assert told["error"]["data"]["code"] == "invalid_request" and told["error"]["code"] == -32602
+        server.call("search", {"query": "basket [[[" + "[" * 300}, 8)
+        assert "result" in server.reply_to(8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -9,11 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import SHOP, age, git, git_repo
+from builders import SHOP, age, git, git_repo, run_cli
 from surfaces import AGENTS, LOCAL, SERVED, Answer, Surface, surface
 from test_contracts import REQUESTS
 
 from satchel import answer, plugins
+
+
+def nested(depth: int) -> Any:
+    value: Any = "x"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def item(**payload: Any) -> dict[str, Any]:
+    return {"items": [{"id": "one", "action": "search", "payload": payload}]}
+
 
 REFERENCE = "python"
 SURFACES = [name for name in (*LOCAL, *SERVED, *AGENTS) if name != REFERENCE]
@@ -40,6 +53,12 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "a file that is none": ("symbols", {"name": "src/none.py"}, "symbol_not_found"),
     "a project that is none": ("search", {"query": "x", "project": "/no/such"}, "project_not_found"),
     "a batch of nothing": ("batch", {"items": []}, "invalid_request"),
+    "a batch of too many": ("batch", {"items": item(query="x")["items"] * 2000}, "invalid_request"),
+}
+DEEP: dict[str, Callable[[Any], tuple[str, dict[str, Any]]]] = {
+    "an item": lambda value: ("batch", item(query="x", tags=value)),
+    "a default": lambda value: ("batch", item(query={"$ref": "#/items/none/data", "$default": value})),
+    "a field": lambda value: ("search", {"query": "x", "tags": value}),
 }
 OUTSIDE = ["../../etc/passwd", "/etc/passwd:1:2", "src/../../secret.py:1:1", "_ctx/context.db"]
 LOCAL_FILES = [
@@ -108,6 +127,45 @@ def test_a_command_gives_the_same_data(
 def test_a_bad_request_gives_the_same_error(kind: str, name: str, opened: Callable[[str], Surface]) -> None:
     action, payload, wanted = BAD[kind]
     assert opened(name).call(action, payload) == (None, wanted)
+
+
+@pytest.mark.parametrize("name", (REFERENCE, *SURFACES))
+@pytest.mark.parametrize("kind", DEEP)
+def test_what_is_nested_too_deep_is_an_invalid_request(
+    kind: str, name: str, opened: Callable[[str], Surface]
+) -> None:
+    """To HTTP and gRPC it is no request. The client of the agents sends nothing that is much deeper."""
+    asked = opened(name)
+    for depth in (110,) if name in AGENTS else (110, 900):
+        action, payload = DEEP[kind](nested(depth))
+        if name in SERVED:
+            body = json.dumps({"action": action, "payload": payload}).encode()
+            assert asked.refusal(body) == "invalid_request"  # type: ignore[attr-defined]
+        elif name != "cli" or action == "batch":  # elsewhere the command line has no objects
+            assert asked.call(action, payload) == (None, "invalid_request")
+
+
+@pytest.mark.parametrize("name", ["command", "python", *SERVED])
+@pytest.mark.parametrize("depth", [10_000, 100_000])
+def test_brackets_without_end_are_an_invalid_request(
+    depth: int, name: str, opened: Callable[[str], Surface], tmp_path: Path
+) -> None:
+    body = b'{"action": "batch", "payload": {"items": ' + b"[" * depth + b"]" * depth + b"}}"
+    if name in SERVED:
+        assert opened(name).refusal(body) == "invalid_request"  # type: ignore[attr-defined]
+    elif name == "python":
+        told = answer(body)
+        assert told["error"]["code"] == "invalid_request" and told["error"]["details"] == {"max_depth": 100}
+    else:
+        (tmp_path / "request.json").write_bytes(body)
+        done = run_cli("command", "--file", tmp_path / "request.json")
+        assert done.returncode == 2 and json.loads(done.stdout)["error"]["code"] == "invalid_request"
+
+
+def test_a_request_of_python_that_holds_itself_is_an_invalid_request() -> None:
+    payload: dict[str, Any] = {}
+    payload["payload"] = payload
+    assert answer({"action": "search", "payload": payload})["error"]["code"] == "invalid_request"
 
 
 @pytest.mark.parametrize("name", [name for name in (REFERENCE, *SURFACES) if name != "cli"])

@@ -46,7 +46,7 @@ class Watch:
 @contextmanager
 def watching(root: Path, *flags: str) -> Iterator[Watch]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "satchel", "watch", "--segment", str(root), *flags],
+        [sys.executable, "-m", "satchel", "watch", "-s", str(root), *flags],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=clean_environment(),

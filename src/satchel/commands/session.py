@@ -23,6 +23,7 @@ from satchel.commands.freshness import (
     with_index_first,
 )
 from satchel.commands.index_state import IndexStateItem, ReindexItem, ReindexResult, index_state
+from satchel.commands.nesting import check_depth
 from satchel.errors import IndexCorrupt, IndexProblem, InvalidRequest, PathNotAllowed
 from satchel.indexing.freshness import StaleReason
 from satchel.types import AnchorPolicy
@@ -94,6 +95,7 @@ class Session:
 
     def request(self, command: Command, payload: dict[str, Any]) -> Any:
         """The payload as the command takes it, with the path filters of the call."""
+        check_depth(payload)  # also of what references brought
         try:
             request = msgspec.convert({**self._defaults(command, payload), **payload}, command.request)
         except msgspec.ValidationError as error:

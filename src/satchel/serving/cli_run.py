@@ -173,10 +173,16 @@ def _pairs(text: str) -> dict[str, int]:
 
 def _json_list(text: str) -> list[Any]:
     """What has no words of its own on a command line: a list of objects."""
+    from satchel.commands.nesting import check_depth, too_deep
+
     try:
-        return msgspec.json.decode(text, type=list[Any])
+        found = msgspec.json.decode(text, type=list[Any])
+    except RecursionError:
+        raise too_deep() from None
     except msgspec.DecodeError as error:
         raise argparse.ArgumentTypeError(f"this is no list in JSON: {error}") from None
+    check_depth(found)
+    return found
 
 
 def _is_tuple(kind: Any) -> bool:

@@ -21,6 +21,7 @@ from satchel import ids, plugins
 from satchel.commands import query_log
 from satchel.commands.command import Command
 from satchel.commands.freshness import StalePolicy
+from satchel.commands.nesting import too_deep
 from satchel.commands.retrying import with_retry
 from satchel.commands.session import CallOptions, Session
 from satchel.errors import (
@@ -147,6 +148,13 @@ class Desk:
         """What is served."""
         return list(self._served or ())
 
+    def projects(self) -> list[str]:
+        """Return how callers name the served folders: by name, or by fingerprint if two have one name."""
+        names = [root.name for root in self.roots()]
+        return [
+            root.name if names.count(root.name) == 1 else ids.root_fingerprint(root) for root in self.roots()
+        ]
+
     def engine_of(self, root: Path) -> Engine | None:
         """The engine of a served root, once it is open."""
         return (self._served or {})[root].engine
@@ -186,13 +194,26 @@ class Desk:
         assert self._served is not None
         roots = list(self._served)
         if project in ("", "."):
+            if len(roots) > 1:
+                raise InvalidRequest(
+                    f"{len(roots)} folders are served, and the request says of none that it is meant",
+                    hint=f"give project: {', '.join(self.projects())}",
+                    details={"projects": self.projects()},
+                )
             return roots[0]
-        for root in roots:
-            if project in (root.name, str(root), root.as_posix(), ids.root_fingerprint(root)):
-                return root
-        raise ProjectNotFound(
-            f"{project!r} is not served here", hint=f"served: {', '.join(root.name for root in roots)}"
-        )
+        meant = [
+            root
+            for root in roots
+            if project in (root.name, str(root), root.as_posix(), ids.root_fingerprint(root))
+        ]
+        if len(meant) > 1:
+            raise InvalidRequest(
+                f"{project!r} is the name of {len(meant)} served folders",
+                hint=f"give one of {', '.join(map(ids.root_fingerprint, meant))}",
+            )
+        if meant:
+            return meant[0]
+        raise ProjectNotFound(f"{project!r} is not served here", hint=f"served: {', '.join(self.projects())}")
 
     def _counter(self, root: Path) -> Counter:
         assert self._served is not None
@@ -214,13 +235,19 @@ class Desk:
 def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
     """One request of the Command API, answered in this process: `{action, payload, options, config}` in, the
     envelope out. `payload.project` is the folder; the current one if it is not given."""
-    data = request if isinstance(request, (str, bytes)) else msgspec.json.encode(request)
     try:
-        response = Desk().answer(decode(data))
+        response = Desk().answer(decode(_as_json(request)))
     except SatchelError as error:
         response = failure(error)
     told: dict[str, Any] = msgspec.json.decode(encode(response))
     return told
+
+
+def _as_json(request: dict[str, Any] | str | bytes) -> str | bytes:
+    try:
+        return request if isinstance(request, (str, bytes)) else msgspec.json.encode(request)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def _project(command: Command, payload: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from satchel.commands.command import Command
 from satchel.commands.index_state import IndexStateItem
+from satchel.commands.nesting import check_depth, too_deep
 from satchel.commands.session import CallOptions
 from satchel.errors import InvalidRequest, SatchelError
 from satchel.types import ResponseMode
@@ -28,6 +29,9 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     payload: dict[str, Any] = msgspec.field(default_factory=dict)
     options: CallOptions | None = None
     config: Config | None = None
+
+    def __post_init__(self) -> None:
+        check_depth(self.payload)
 
 
 class Hint(msgspec.Struct, frozen=True):
@@ -61,7 +65,9 @@ def decode(data: bytes | str) -> Request:
     """A request as it came; whatever is wrong with it is said."""
     try:
         return msgspec.json.decode(data, type=Request)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except RecursionError:
+        raise too_deep() from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidRequest(
             f"this is no request: {error}",
             hint='a request is {"action": "search", "payload": {"query": "…"}, "options": {}, "config": {}}',

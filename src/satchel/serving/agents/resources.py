@@ -75,14 +75,15 @@ def template_list(projects: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def prompt_list() -> list[dict[str, Any]]:
+def prompt_list(projects: list[str]) -> list[dict[str, Any]]:
     """The digest, ready for a conversation."""
+    named = {"name": "project", "description": f"one of {', '.join(projects)}", "required": True}
     budget = {"name": "budget_tokens", "description": "tokens it may take (default 2000)", "required": False}
     return [
         {
             "name": PROMPT,
             "description": "What is in this repository, in short, and how to fetch the rest",
-            "arguments": [budget],
+            "arguments": [named, budget] if len(projects) > 1 else [budget],
         }
     ]
 

@@ -80,8 +80,7 @@ class AgentServer:
             self.unanswered -= 1
 
     async def _list_tools(self, context: Context, _: Any) -> types.ListToolsResult:
-        several = len(self._desk.roots()) > 1
-        tools = tool_list(several_roots=several, with_output=not hides_text_behind_data(_client(context)))
+        tools = tool_list(self._names(), with_output=not hides_text_behind_data(_client(context)))
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools])
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -117,7 +116,7 @@ class AgentServer:
         return types.ReadResourceResult(contents=[content])
 
     async def _list_prompts(self, context: Context, _: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult.model_validate({"prompts": resources.prompt_list()})
+        return types.ListPromptsResult.model_validate({"prompts": resources.prompt_list(self._names())})
 
     async def _get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
@@ -129,7 +128,8 @@ class AgentServer:
             fields = resources.prompt_fields(params.arguments or {})
         except InvalidRequest as error:
             raise _protocol_error(error.as_dict()) from None
-        text = await self._answered(context, lambda call: resources.digest(self._desk, "", fields, call))
+        project = (params.arguments or {}).get("project", "")
+        text = await self._answered(context, lambda call: resources.digest(self._desk, project, fields, call))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
 
@@ -163,7 +163,7 @@ class AgentServer:
         raise Timeout(f"there was no answer within {self._seconds:g} s", hint="ask for less, or wait longer")
 
     def _names(self) -> list[str]:
-        return [root.name for root in self._desk.roots()]
+        return self._desk.projects()
 
 
 class _Progress:

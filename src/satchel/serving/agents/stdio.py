@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -14,15 +15,21 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+import msgspec
 from mcp.server.stdio import stdio_server
 
+from satchel.commands.nesting import too_deep
+from satchel.errors import SatchelError
 from satchel.serving.agents.beginning import start_soon
 from satchel.serving.agents.ending import end_within
 from satchel.serving.agents.server import AgentServer
 from satchel.serving.agents.wire import Wire
 from satchel.serving.desk import Desk
+from satchel.serving.error_table import ERRORS
 
 _READ_BYTES = 64 * 1024
+_MOST_DEPTH = 150  # of a message, which holds the arguments of a call; the package reads 200
+_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _EXIT_SECONDS = 1.6  # from the end of the input; clients give a server two seconds
 _LAST_ANSWERS_SECONDS = 1.0  # who closes the input at once may still wait for what was asked before
 _WIND_UP_SECONDS = 0.3  # for calls to notice that nobody waits
@@ -42,8 +49,8 @@ async def _serve(
     wire: Wire, agents: AgentServer, most_bytes: int, after_first_reply: Callable[[], None]
 ) -> None:
     server = agents.make()
-    lines = _Lines(wire.input, most_bytes, lambda: agents.unanswered > 0)
-    replies = _Replies(wire.output, after_first_reply, lines.end)
+    replies = _Replies(wire.output, after_first_reply, lambda: lines.end())
+    lines = _Lines(wire.input, most_bytes, lambda: agents.unanswered > 0, replies.refuse)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, RuntimeError):  # not everywhere, and not in a thread
@@ -56,10 +63,17 @@ async def _serve(
 class _Lines:
     """The lines of a descriptor. A thread reads them that no one need wait for: a read cannot be ended."""
 
-    def __init__(self, descriptor: int, most_bytes: int, is_busy: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        descriptor: int,
+        most_bytes: int,
+        is_busy: Callable[[], bool],
+        refuse: Callable[[bytes, SatchelError], None],
+    ) -> None:
         self._descriptor = descriptor
         self._most_bytes = most_bytes
         self._is_busy = is_busy
+        self._refuse = refuse
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
         self._room = threading.Semaphore(64)  # lines read ahead; a client that floods waits
         self._loop = asyncio.get_running_loop()
@@ -105,6 +119,8 @@ class _Lines:
     def _hand_over(self, line: bytes) -> None:
         if len(line) > self._most_bytes:
             print(f"satchel: a message of more than {self._most_bytes} bytes was not read", file=sys.stderr)
+        elif _depth(line) > _MOST_DEPTH:
+            self._refuse(line, too_deep())
         elif line.strip():
             self._put(line.decode("utf-8", "replace"))
 
@@ -122,17 +138,29 @@ class _Replies:
         self._after_first: Callable[[], None] | None = after_first
         self._lost = lost
         self._is_lost = False
+        self._writing = threading.Lock()  # one message at a time
+
+    def refuse(self, line: bytes, error: SatchelError) -> None:
+        """Answer a message that the package would drop without a word. Called by the thread that reads."""
+        told = {"code": ERRORS[error.code].mcp, "message": error.message, "data": error.as_dict()}
+        reply = {"jsonrpc": "2.0", "id": _number(line), "error": told}
+        with contextlib.suppress(OSError):
+            self._write_all(msgspec.json.encode(reply) + b"\n")
 
     async def write(self, text: str) -> None:
         if self._is_lost:
             return
         try:
-            await anyio.to_thread.run_sync(
-                _write_all, self._descriptor, text.encode(), abandon_on_cancel=True
-            )
+            await anyio.to_thread.run_sync(self._write_all, text.encode(), abandon_on_cancel=True)
         except OSError:
             self._is_lost = True
             self._lost()
+
+    def _write_all(self, data: bytes) -> None:
+        rest = memoryview(data)
+        with self._writing:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
 
     async def flush(self) -> None:
         first, self._after_first = self._after_first, None
@@ -147,7 +175,29 @@ def _read_block(descriptor: int) -> bytes:
         return b""
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+class _Named(msgspec.Struct, frozen=True):
+    """A message, as far as its answer needs it."""
+
+    id: int | str | None = None
+
+
+def _number(line: bytes) -> int | str | None:
+    """Return the id of a message; None where it cannot be read."""
+    try:
+        return msgspec.json.decode(line, type=_Named).id
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _depth(line: bytes) -> int:
+    """Return how deep the brackets of a message are nested; 0 if there are too few of them to matter."""
+    if line.count(b"[") + line.count(b"{") <= _MOST_DEPTH:
+        return 0
+    depth = deepest = 0
+    for sign in re.finditer(_STRING_OR_BRACKET, line):
+        if sign[0] in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif sign[0] in b"]}":
+            depth -= 1
+    return deepest

@@ -2,12 +2,12 @@
 
 Everything is read off the registry. The whole list stands in an agent's context from its first turn on, so it
 is kept short: fields that few calls need are left out of it (and still taken), answers are described to the
-depth of their first fields, and nothing of any repository is in it.
+depth of their first fields, and nothing of any repository is in it but the names of several served folders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -52,27 +52,29 @@ _MODES = [mode.value for mode in ResponseMode]
 _HINTS = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
 
 
-def tool_list(*, several_roots: bool, with_output: bool = True) -> list[dict[str, Any]]:
-    """All tools, in the order of their names."""
+def tool_list(projects: Sequence[str] = (), *, with_output: bool = True) -> list[dict[str, Any]]:
+    """All tools, in the order of their names. Where several projects are served, each call names one."""
     return [
-        _tool(name, command, several_roots=several_roots, with_output=with_output)
+        _tool(name, command, projects, with_output=with_output)
         for name, command in sorted(commands_by_tool_name().items())
     ]
 
 
-def _tool(name: str, command: Command, *, several_roots: bool, with_output: bool) -> dict[str, Any]:
+def _tool(name: str, command: Command, projects: Sequence[str], *, with_output: bool) -> dict[str, Any]:
     tool = {
         "name": name,
         "description": " ".join(command.help.split()),
-        "inputSchema": input_schema(command, several_roots=several_roots),
+        "inputSchema": input_schema(command, projects),
         "annotations": {"title": name.replace("_", " ").capitalize(), **_HINTS},
     }
     return {**tool, "outputSchema": output_schema(command)} if with_output else tool
 
 
-def input_schema(command: Command, *, several_roots: bool = False) -> dict[str, Any]:
+def input_schema(command: Command, projects: Sequence[str] = ()) -> dict[str, Any]:
     """What a call may say."""
     properties, required = _properties(command.request)
+    if len(projects) > 1:
+        required = [*required, "project"]
     local = _marked(command.request, LocalPath)
     listed = {
         name: _argument(name, schema, command)
@@ -81,7 +83,7 @@ def input_schema(command: Command, *, several_roots: bool = False) -> dict[str, 
     }
     return {
         "type": "object",
-        "properties": {**listed, **_shared(command, several_roots=several_roots)},
+        "properties": {**listed, **_shared(command, projects)},
         **({"required": required} if required else {}),
     }
 
@@ -100,7 +102,7 @@ def output_schema(command: Command) -> dict[str, Any]:
     }
 
 
-def _shared(command: Command, *, several_roots: bool) -> dict[str, Any]:
+def _shared(command: Command, projects: Sequence[str]) -> dict[str, Any]:
     """What tools take beside their own fields; how fresh and how much is listed where answers are long."""
     shared: dict[str, Any] = {"cursor": {"type": "string"}}  # the text of a page says how to use it
     if command.counted:
@@ -108,8 +110,8 @@ def _shared(command: Command, *, several_roots: bool) -> dict[str, Any]:
     if command.counted and command.fresh:
         shared["auto_index"] = {"type": "boolean", "default": True}
         shared["auto_index_budget_ms"] = {"type": "integer", "default": DEFAULT_REINDEX_MS}
-    if several_roots:
-        shared["project"] = {"type": "string", "description": "the folder to ask"}
+    if len(projects) > 1:
+        shared["project"] = {"enum": list(projects), "description": "the folder to ask"}
     return shared
 
 

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 from satchel import plugins
 from satchel._version import __version__
+from satchel.commands.nesting import too_deep
 from satchel.errors import Cancelled, InvalidRequest, SatchelError, Unsupported
 from satchel.serving.desk import Desk
 from satchel.serving.envelope import Request, decode, encode, failure
@@ -168,7 +169,9 @@ def _reader(action: str) -> Read:
     def read(body: bytes) -> Request:
         try:
             payload: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any]) if body.strip() else {}
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except RecursionError:
+            raise too_deep() from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidRequest(
                 f"this is no payload: {error}", hint="the body is an object with the fields of the action"
             ) from None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from satchel.commands.command import Flag
 from satchel.errors import ProjectNotFound
 from satchel.plugins import late
 from satchel.serving.verb import Verb
@@ -25,7 +26,7 @@ _POLL_SECONDS = 0.5  # on some systems a signal is noticed only between two wait
 
 
 class WatchRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    segment: Annotated[str, Meta(description="the project (default: .)")] = "."
+    segment: Annotated[str, Meta(description="the project (default: .)"), Flag("-s")] = "."
     index_dir: Annotated[str, Meta(description="where the index is kept, if not in the project")] = ""
     json: Annotated[bool, Meta(description="print a JSON object for each refresh")] = False
 
