@@ -16,6 +16,7 @@ from satchel.errors import (
     IndexIncompatible,
     IndexMissing,
     IndexProblem,
+    IndexStale,
     PathNotAllowed,
     ProjectNotFound,
 )
@@ -236,6 +237,10 @@ class Segment(SnapshotSource):
 
     def _takes_a_walk(self, paths: Sequence[str], mark: watermark.Watermark | None) -> bool:
         """Whether more than these files may have changed: a folder came or went, or a rule, or the commit."""
+        try:
+            self.snapshot()
+        except IndexProblem:  # nothing that it holds can be kept
+            return True
         if mark is not None and (mark.git_head or "") != self.snapshot().meta().get(HISTORY_HEAD, ""):
             return True
         if any(path.rpartition("/")[2] in RULE_FILES or (self.root / path).is_dir() for path in paths):
@@ -340,10 +345,10 @@ class Segment(SnapshotSource):
         project = decode_watermark(encode_watermark(self._watermark()))
         assert project is not None
         try:
-            return IndexState.of(project, self.snapshot())
-        except IndexMissing:
-            return IndexState.missing(project)
-        except (IndexCorrupt, IndexIncompatible):
+            with closing(self.store.snapshot()) as snapshot:
+                kept = decode_watermark(snapshot.meta().get("watermark"))
+                return IndexState(project, kept, True, snapshot.generation, compare(project, kept))
+        except (IndexCorrupt, IndexIncompatible, IndexStale):
             return IndexState.corrupt(project)
 
     def _version(self) -> str:

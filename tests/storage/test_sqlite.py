@@ -23,10 +23,9 @@ from builders import (
     run_cli_as_nobody,
 )
 
-from satchel.errors import IndexBusy, IndexCorrupt, IndexIncompatible, IndexProblem
-from satchel.storage.migrations import SCHEMA_VERSION
-from satchel.storage.records import RetiredChunk
-from satchel.storage.sqlite import SqliteStore
+from satchel.errors import IndexBusy, IndexCorrupt, IndexIncompatible, IndexProblem, IndexStale
+from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
+from satchel.storage.sqlite import APPLICATION_ID, SqliteStore
 
 Damage = Callable[[Path], None]
 
@@ -139,38 +138,54 @@ def test_a_damaged_file_is_set_aside_and_built_anew_with_a_note(tmp_path: Path, 
     assert broken in [item.read_bytes() for item in aside]
 
 
-def without_change_times(connection: sqlite3.Connection) -> None:
-    for table in ("files", "skipped"):
-        for column in ("ctime_ns", "inode"):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    connection.execute("PRAGMA user_version = 4")
-
-
-def test_files_of_an_older_schema_are_read_and_hashed_once_more(tmp_path: Path) -> None:
-    path = built(tmp_path)
+def older_index(path: Path, version: int) -> None:
+    """An index as an older Satchel left it: a file, and an id that has ended."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as connection:
-        without_change_times(connection)
+        for statements in MIGRATIONS[:version]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(
+            "INSERT INTO files (number, path, size, mtime_ns, file_hash, language, encoding, line_count,"
+            " redactions, tags, first_chunk, chunk_count, settled)"
+            " VALUES (1, 'a.md', 4, 1, ?, 'markdown', 'utf-8', 1, '', '', 1, 1, 1)",
+            (bytes(32),),
+        )
+        connection.execute(
+            "INSERT INTO chunks VALUES (1, 1, 'section', 'A', 1, 1, 1, 0, ?)", (b"\xab" * 8,)
+        )
+        connection.execute(
+            "INSERT INTO retired (digest, path, title, file_hash) VALUES (?, 'a.md', 'Use', ?)",
+            (bytes.fromhex("0123456789abcdef"), bytes(32)),
+        )
+        connection.execute("INSERT INTO meta VALUES ('signature', 'an older one'), ('generation', '7')")
+        connection.commit()
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_an_index_of_an_older_schema_is_indexed_anew_and_its_ended_ids_are_kept(
+    tmp_path: Path, version: int
+) -> None:
+    make_tree(tmp_path, {"a.md": "# B\n"})
+    path = tmp_path / "_ctx" / "context.db"
+    older_index(path, version)
+    with pytest.raises(IndexStale, match="older Satchel"):
+        SqliteStore(path).snapshot()
     with make_engine(tmp_path) as engine:
-        files = engine.snapshot().files()
-        assert {record.stamp[2:] for record in files} == {(0, 0)}
-        done = engine.refresh()
-        assert (done.parsed, done.touched) == (0, len(files))
-        assert all((record.inode != 0) == (os.name != "nt") for record in engine.snapshot().files())
+        engine.ensure_fresh()
+        snapshot = engine.snapshot()
+        assert snapshot.generation == 8 and snapshot.text("a.md") == "# B\n"
+        assert {item.digest for item in snapshot.retired("")} == {"0123456789abcdef", "ab" * 8}
+    assert not list(path.parent.glob("*unusable*"))
 
 
-def test_ended_ids_of_an_older_schema_are_read_and_brought_up_to_date(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "context.db")
-    old = RetiredChunk("0123456789abcdef", "a.md", ("Use",), "0" * 64)
-    with store.write() as writer:
-        writer.retire([old])
-    with closing(sqlite3.connect(store.path)) as connection:
-        for column in ("place", "successor"):
-            connection.execute(f"ALTER TABLE retired DROP COLUMN {column}")
-        without_change_times(connection)
-        connection.execute("PRAGMA user_version = 3")
-    assert store.snapshot().retired("") == [old]
-    with store.write() as writer:
-        assert writer.snapshot.retired("") == [old]
+def test_an_older_index_is_stale_for_who_does_not_refresh(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"a.md": "# A\n"})
+    older_index(tmp_path / "_ctx" / "context.db", 4)
+    done = run_cli("search", "a", "--no-refresh", "--json", "--segment", tmp_path)
+    assert b"index_stale" in done.stdout + done.stderr and b"satchel index" in done.stdout + done.stderr
 
 
 def test_files_set_aside_do_not_overwrite_each_other(tmp_path: Path) -> None:

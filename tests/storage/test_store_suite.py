@@ -338,8 +338,8 @@ def test_a_dropped_segment_takes_its_postings_along(store: Store) -> None:
 
 
 def test_terms_by_prefix_are_merged_over_segments(store: Store) -> None:
-    put_terms(store, [("=basketitem", b""), ("bask", b""), ("basalt", b"")])
-    put_terms(store, [("bask", b""), ("base", b""), ("zoo", b"")])
+    put_terms(store, [("=basketitem", b""), ("basalt", b""), ("bask", b"")])
+    put_terms(store, [("base", b""), ("bask", b""), ("zoo", b"")])
     with closing(store.snapshot()) as snapshot:
         assert snapshot.terms("bas", 10) == ["basalt", "base", "bask"]
         assert snapshot.terms("bas", 2) == ["basalt", "base"] and snapshot.terms("q", 5) == []

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import pairwise
 
 from msgspec.structs import replace
 
+from satchel.errors import IndexStale
 from satchel.indexing.analyse import AnalysedFile, Stages, analyse_source, with_vectors
 from satchel.indexing.plan import HISTORY_HEAD, Plan, Refresh, plan_all, plan_paths, unchanged
 from satchel.indexing.retirement import retired
@@ -64,7 +65,9 @@ def refresh(
     now; `sealing` gives what else is kept, from the manifest as it has become."""
     plans: dict[str, Plan] = {}  # by the version of the index that a plan goes out from
     if paths is None and not force and store.exists():
-        with closing(store.snapshot()) as snapshot:
+        nothing_to_do = None
+        # an index of an older schema is brought up to date by who writes it
+        with suppress(IndexStale), closing(store.snapshot()) as snapshot:
             plan = plans[snapshot.version] = plan_all(snapshot, walk)
             nothing_to_do = unchanged(snapshot, plan, meta)
         if nothing_to_do is not None:

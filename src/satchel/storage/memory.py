@@ -271,24 +271,12 @@ class MemoryWriter:
 
     def clear(self) -> None:
         for record in self.snapshot.files():
-            self.retire(_ended(record, self.snapshot.chunks(record.path)))
+            self.retire(records.ended(record, self.snapshot.chunks(record.path)))
         self._tables.files.clear()
         self._tables.segments.clear()
         self._tables.skipped.clear()
         self._tables.history = b""
         self._tables.meta.clear()
-
-
-def _ended(record: FileRecord, chunks: Sequence[ChunkRecord]) -> list[RetiredChunk]:
-    alike = Counter(chunk.title_path for chunk in chunks)
-    met: Counter[tuple[str, ...]] = Counter()
-    ended = []
-    for chunk in chunks:
-        title = chunk.title_path
-        met[title] += 1
-        place = met[title] if alike[title] > 1 else 0
-        ended.append(RetiredChunk(chunk.digest, record.path, title, record.file_hash, place))
-    return ended
 
 
 class MemoryStore:

@@ -7,6 +7,7 @@ rows and bytes, not objects; every store keeps the same bytes.
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -235,6 +236,19 @@ def symbol(row: Sequence[Any]) -> Symbol:
     """A symbol row as the noun it stands for."""
     name, qualified_name, kind, start_line, end_line, signature, doc = row
     return Symbol(name, qualified_name, _KINDS[kind], start_line, end_line, signature, doc)
+
+
+def ended(record: FileRecord, chunks: Sequence[ChunkRecord]) -> list[RetiredChunk]:
+    """Return the ids of a file that ends, with which of several chunks of one title each was."""
+    alike = Counter(chunk.title_path for chunk in chunks)
+    met: Counter[tuple[str, ...]] = Counter()
+    ended = []
+    for chunk in chunks:
+        title = chunk.title_path
+        met[title] += 1
+        place = met[title] if alike[title] > 1 else 0
+        ended.append(RetiredChunk(chunk.digest, record.path, title, record.file_hash, place))
+    return ended
 
 
 def parsed_from(

@@ -21,11 +21,13 @@ from satchel.errors import (
     IndexCorrupt,
     IndexIncompatible,
     IndexMissing,
+    IndexStale,
     PathNotAllowed,
+    SatchelError,
 )
-from satchel.file_writing import disk_trouble
-from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
-from satchel.storage.sqlite_reader import KEEP_ELSEWHERE, REBUILD_HINT, SqliteSnapshot, typed
+from satchel.storage.checks import REBUILD_HINT, row_check
+from satchel.storage.migrations import CHECKED_SCHEMA, MIGRATIONS, SCHEMA_VERSION
+from satchel.storage.sqlite_reader import SqliteSnapshot, typed
 from satchel.storage.sqlite_writer import SqliteWriter
 
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
@@ -47,17 +49,19 @@ class SqliteStore:
         self.seed: SqliteSnapshot | None = None  # what a first generation starts from
         self.lock_wait_seconds = lock_wait_seconds
         self._later: list[tuple[str, str]] = []  # indexes of a first build, made when all rows are there
+        self._unchecked = False  # the file that is being written came from a schema without checks
 
     @property
     def location(self) -> str:
         return str(self.path)
 
     def exists(self) -> bool:
-        return self.path.is_file()
+        return self.path.exists()
 
     def snapshot(self) -> SqliteSnapshot:
         """The last complete generation. It stays readable while a writer works on the next."""
         self._refuse_links()
+        self._refuse_folder()
         if not self.exists():
             raise IndexMissing(
                 f"there is no index at {self.path.name}",
@@ -66,16 +70,25 @@ class SqliteStore:
             )
         try:
             connection = self._open_read_only()
+        except sqlite3.Error as error:
+            raise typed(error) from error
+        try:
             self._check_version(connection)
+            self._refuse_unchecked(connection)
             connection.execute("BEGIN")
             return SqliteSnapshot(connection)
-        except sqlite3.DatabaseError as error:
+        except sqlite3.Error as error:
+            connection.close()
             raise typed(error) from error
+        except SatchelError:
+            connection.close()  # an open file cannot be set aside on Windows
+            raise
 
     @contextmanager
     def write(self) -> Iterator[SqliteWriter]:
         """One transaction. A first index appears by a rename, so nobody ever sees half of it."""
         with self.locked():
+            self._refuse_folder()
             target = self.path if self.exists() else self.path.with_name(self.path.name + ".new")
             if target != self.path:
                 remove_database(target)
@@ -90,12 +103,13 @@ class SqliteStore:
                 raise typed(error) from error
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                writer = SqliteWriter(connection)
+                self._bring_up_to_date(connection, first=target != self.path)
+                writer = SqliteWriter(connection, first=target != self.path, unchecked=self._unchecked)
                 yield writer
-                writer.count_generation()
                 for _, statement in self._later:
                     connection.execute(statement)
                 self._later = []
+                writer.count_generation()
                 connection.execute("COMMIT")
                 self._publish(connection, target)
             except sqlite3.DatabaseError as error:
@@ -147,6 +161,10 @@ class SqliteStore:
             if path.is_symlink():
                 raise PathNotAllowed(f"{path.name!r} is a link", hint="remove it, or use --index-dir DIR")
 
+    def _refuse_folder(self) -> None:
+        if self.path.is_dir():
+            raise IndexCorrupt(f"{self.path.name} is a folder and not an index", hint=REBUILD_HINT)
+
     def _open_read_only(self) -> sqlite3.Connection:
         uri = f"file:{address(self.path)}"
         try:
@@ -174,6 +192,12 @@ class SqliteStore:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA wal_autocheckpoint = 0")  # done once, after the commit
+        return connection
+
+    def _bring_up_to_date(self, connection: sqlite3.Connection, *, first: bool) -> None:
+        """Give the file the shape of now, inside the transaction: who is killed leaves the old shape."""
+        connection.create_function("row_check", -1, row_check, deterministic=True)
+        self._unchecked = not first and _user_version(connection) < CHECKED_SCHEMA
         for version in range(_user_version(connection), SCHEMA_VERSION):
             for statement in MIGRATIONS[version]:
                 connection.execute(statement)
@@ -186,7 +210,6 @@ class SqliteStore:
             ).fetchall()
             for name, _ in self._later:
                 connection.execute(f"DROP INDEX {name}")
-        return connection
 
     def _publish(self, connection: sqlite3.Connection, target: Path) -> None:
         if target == self.path:
@@ -207,6 +230,15 @@ class SqliteStore:
             raise IndexIncompatible(
                 f"{self.path.name} has schema {version}; this Satchel knows up to {SCHEMA_VERSION}",
                 hint="update Satchel, or let `satchel index` set the file aside and build a new one",
+            )
+
+    def _refuse_unchecked(self, connection: sqlite3.Connection) -> None:
+        """Whatever an index without checks says may be damaged: only who writes brings it up to date."""
+        version = _user_version(connection)
+        if version < CHECKED_SCHEMA:
+            raise IndexStale(
+                f"{self.path.name} was written by an older Satchel (schema {version}), without checks",
+                hint="run `satchel index`: it indexes all files anew and keeps the ids that have ended",
             )
 
 

@@ -1,14 +1,31 @@
-"""One generation of a SQLite index, read through its tables."""
+"""One generation of a SQLite index, read through its tables.
+
+Nothing leaves here unchecked (see `storage.checks`). A file's record vouches for its contents, outline, chunks
+and count of symbols. Where an index of SQLite finds nothing, the table itself is asked: no single damage hides
+a row from both.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from satchel.errors import ConfigError, IndexBusy, IndexCorrupt, SatchelError
-from satchel.storage import records
+from satchel.storage import records, term_blocks
+from satchel.storage.checks import (
+    REBUILD_HINT,
+    Totals,
+    blob_check,
+    damaged,
+    meta_check,
+    name_hash,
+    row_check,
+    rows_check,
+)
 from satchel.storage.protocol import LAST_LINE, Extent
 from satchel.storage.records import (
     ChunkRecord,
@@ -21,25 +38,26 @@ from satchel.storage.records import (
 )
 from satchel.types import Parsed, Reference, Skipped, SkipReason, Symbol
 
-_FILE_COLUMNS = (
+FILE_COLUMNS = (
     "path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags,"
     " first_chunk, chunk_count, settled, first_unit, unit_count"
 )
-_STAMP_COLUMNS = "ctime_ns, inode"
-_CHUNK_COLUMNS = (
-    "chunks.number, path, kind, title, level, start_line, end_line, body_offset, lower(hex(digest))"
+CHECK_COLUMNS = "contents_check, outline_check, chunks_check, symbol_count"
+_STORED_COLUMNS = f"number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check"
+_CHUNK_COLUMNS = "number, file, kind, title, level, start_line, end_line, body_offset, digest"
+_SYMBOL_COLUMNS = (
+    "file, position, name, qualified_name, kind, start_line, end_line, signature, doc, row_check"
 )
-_SYMBOL_COLUMNS = "name, qualified_name, kind, start_line, end_line, signature, doc"
-_SEGMENT_COLUMNS = "number, files, lengths, lines, vectors"
-REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
-KEEP_ELSEWHERE = "or keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME"
+_SEGMENT_COLUMNS = "number, files, lengths, lines, vectors, row_check"
+_RETIRED_COLUMNS = "digest, path, title, file_hash, place, successor, row_check"
 _DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
-_SCHEMA_OF_SUCCESSORS = 4  # an older file is read as it is: only who writes brings it up to date
-_SCHEMA_OF_CHANGE_TIMES = 5
 _VALUES_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
+_DIGEST_DIGITS = 16  # of a whole digest
+_CHUNKS_AT_HAND = 64  # files whose chunks are kept: an answer asks for several ranges of the same few
+_UNREADABLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)  # what SQLite raises for a broken page
 
 
-def typed(error: sqlite3.DatabaseError) -> SatchelError:
+def typed(error: Exception) -> SatchelError:
     """What an error of SQLite is to a caller: a broken file, or a disk or folder that cannot be used."""
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(_DISK_TROUBLE):
@@ -56,17 +74,45 @@ def typed(error: sqlite3.DatabaseError) -> SatchelError:
     return IndexCorrupt(f"the index cannot be read: {error}", hint=REBUILD_HINT)
 
 
-class SqliteSnapshot:
-    """One generation: the connection holds a read transaction for as long as this lives."""
+class Stored(NamedTuple):
+    """A file record with what it vouches for."""
 
-    def __init__(self, connection: sqlite3.Connection, *, own: bool = True) -> None:
+    number: int
+    record: FileRecord
+    contents_check: int
+    outline_check: int
+    chunks_check: int
+    symbol_count: int
+    row_check: int
+
+
+class _Directory(NamedTuple):
+    """The blocks of a segment: the number of the first, and the first term of each."""
+
+    first_block: int
+    first_terms: list[str]
+
+
+class SqliteSnapshot:
+    """One generation: the connection holds a read transaction for as long as this lives. That of a writer,
+    which hands over its own running `totals`, changes under its reader, so nothing is kept."""
+
+    def __init__(self, connection: sqlite3.Connection, totals: Totals | None = None) -> None:
         self._connection = connection
-        self._own = own
+        self._own = totals is None
         self._meta = dict(self._rows("SELECT key, value FROM meta"))
-        self._schema: int = self._one("PRAGMA user_version")[0]
-        self._stamps = "0, 0" if self._schema < _SCHEMA_OF_CHANGE_TIMES else _STAMP_COLUMNS
-        self._columns = f"{_FILE_COLUMNS}, {self._stamps}"
+        self._totals = self._checked_totals() if totals is None else totals
         self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
+        self._by_path: dict[str, Stored] = {}
+        self._by_number: dict[int, Stored] = {}
+        self._chunks: dict[str, list[ChunkRecord]] = {}
+        self._directories: dict[int, _Directory] = {}
+
+    def _checked_totals(self) -> Totals:
+        check = self._meta.pop("check", "")
+        if check != meta_check(self._meta, self._rows(SCHEMA)):
+            raise damaged("what it says of itself")
+        return msgspec.json.decode(self._meta.get("totals", "{}"), type=Totals)
 
     @property
     def generation(self) -> int:
@@ -92,14 +138,23 @@ class SqliteSnapshot:
         return dict(self._meta)
 
     def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
-        if self._files is None and known:
-            self._files = self._files_from(known)
-        elif self._files is None:
-            rows = self._rows(f"SELECT {self._columns} FROM files ORDER BY path")
-            self._files = [_file_record(row) for row in rows]
+        if self._files is None:
+            found = self._stored_from(known) if known else self._all_stored()
+            if _sum(item.row_check for item in found) != self._totals.files:
+                raise damaged("the list of files")
+            self._files = sorted((item.record for item in found), key=lambda record: record.path)
+            by_path = {item.record.path: item for item in found}
+            if len(by_path) != len(found):
+                raise damaged("the list of files")
+            if self._own:
+                self._by_path = by_path
+                self._by_number = {item.number: item for item in found}
         return self._files
 
-    def _files_from(self, known: Sequence[FileRecord]) -> list[FileRecord]:
+    def _all_stored(self) -> list[Stored]:
+        return [_stored(row) for row in self._rows(f"SELECT {_STORED_COLUMNS} FROM files NOT INDEXED")]
+
+    def _stored_from(self, known: Sequence[FileRecord]) -> list[Stored]:
         """Records of an earlier generation of this index, where they still hold: a file that is put anew has
         new numbers, one that is touched another time."""
         before = {
@@ -116,59 +171,122 @@ class SqliteSnapshot:
             for item in known
         }
         rows = self._rows(
-            f"SELECT path, mtime_ns, file_hash, first_chunk, first_unit, settled, {self._stamps}"
-            " FROM files ORDER BY path"
+            f"SELECT number, {CHECK_COLUMNS}, row_check, path, mtime_ns, file_hash, first_chunk, first_unit,"
+            " settled FROM files NOT INDEXED"
         )
-        found = ((row, before.get(row)) for row in rows)
-        return [record or _file_record(self._file_row(row[0])) for row, record in found]
+        found = []
+        for row in rows:
+            record = before.get(row[6:])
+            found.append(self._read_at(row[0]) if record is None else Stored(row[0], record, *row[1:6]))
+        return found
 
-    def _file_row(self, path: str) -> Any:
-        return self._one(f"SELECT {self._columns} FROM files WHERE path = ?", path)
+    def _stored(self, path: str) -> Stored | None:
+        """The record of a path; None if there is none, which the table itself has to confirm."""
+        found = self._by_path.get(path)
+        if found is not None or (self._own and self._files is not None):
+            return found
+        row = self._one(f"SELECT {_STORED_COLUMNS} FROM files WHERE path = ?", path)
+        if row is None:
+            lost = self._own and self._one("SELECT 1 FROM files NOT INDEXED WHERE path = ?", path)
+            if lost:
+                raise damaged("the list of paths")
+            return None
+        found = _stored(row)
+        if found.record.path != path:
+            raise damaged("the list of paths")
+        self._keep(found)
+        return found
+
+    def _stored_at(self, number: int) -> Stored:
+        """The record of a file by its number, which other rows name."""
+        found = self._by_number.get(number)
+        if found is None:
+            found = self._read_at(number)
+            self._keep(found)
+        return found
+
+    def _read_at(self, number: int) -> Stored:
+        row = self._one(f"SELECT {_STORED_COLUMNS} FROM files WHERE number = ?", number)
+        if row is None:
+            raise damaged("the list of files")
+        return _stored(row)
+
+    def _keep(self, item: Stored) -> None:
+        if self._own:
+            self._by_path[item.record.path] = self._by_number[item.number] = item
+
+    def stored(self, path: str) -> Stored | None:
+        """A file record with its checks, for the writer that changes it."""
+        return self._stored(path)
 
     def file(self, path: str) -> FileRecord | None:
-        row = self._file_row(path)
-        return _file_record(row) if row else None
+        found = self._stored(path)
+        return found.record if found else None
 
     def file_with_content(self, file_hash: str, language: str) -> FileRecord | None:
         row = self._one(
-            f"SELECT {self._columns} FROM files INDEXED BY files_content"  # not the order by path
+            f"SELECT {_STORED_COLUMNS} FROM files INDEXED BY files_content"  # not the order by path
             " WHERE file_hash = ? AND language = ? ORDER BY path LIMIT 1",
             bytes.fromhex(file_hash),
             language,
         )
-        return _file_record(row) if row else None
+        if row is None:  # also where it was lost: then the content is parsed again
+            return None
+        record = _stored(row).record
+        if (record.file_hash, record.language) != (file_hash, language):
+            raise damaged("the list of contents")
+        return record
 
     def text(self, path: str) -> str:
         return records.unpack_text(self._content(path)[0])
 
     def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
-        rows = self._rows(
-            f"SELECT {_CHUNK_COLUMNS} FROM files JOIN chunks ON chunks.number >= first_chunk"
-            " AND chunks.number < first_chunk + chunk_count"
-            " WHERE path = ? AND start_line <= ? AND end_line >= ? ORDER BY chunks.number",
-            (path, last_line, first_line),
+        found = self._chunks.get(path)
+        if found is None:
+            stored = self._stored(path)
+            found = self._chunks_of(stored) if stored else []
+            if self._own:
+                if len(self._chunks) >= _CHUNKS_AT_HAND:
+                    self._chunks.clear()
+                self._chunks[path] = found
+        return [item for item in found if item.start_line <= last_line and item.end_line >= first_line]
+
+    def _chunks_of(self, stored: Stored) -> list[ChunkRecord]:
+        first, count = stored.record.first_chunk, stored.record.chunk_count
+        rows = list(
+            self._rows(
+                f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE number >= ? AND number < ? ORDER BY number",
+                (first, first + count),
+            )
         )
-        return [records.chunk_record(row[2:], row[0], row[1]) for row in rows]
+        if rows_check(rows) != stored.chunks_check:
+            raise damaged(f"what is cited of {stored.record.path!r}")
+        return [
+            records.chunk_record((*row[2:8], row[8].hex()), row[0], stored.record.path) for row in rows
+        ]
 
     def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]:
-        found = {}
+        found: dict[int, ChunkRecord] = {}
         for some in _portions(numbers):
             marks = ",".join("?" * len(some))
-            rows = self._rows(
-                f"SELECT {_CHUNK_COLUMNS} FROM chunks JOIN files ON files.number = file"
-                f" WHERE chunks.number IN ({marks})",
-                some,
-            )
-            found.update({row[0]: records.chunk_record(row[2:], row[0], row[1]) for row in rows})
+            files = list(self._rows(f"SELECT DISTINCT file FROM chunks WHERE number IN ({marks})", some))
+            for (file,) in files:
+                path = self._stored_at(file).record.path
+                found.update({item.number: item for item in self.chunks(path)})
         return [found[number] for number in numbers if number in found]
 
     def chunks_by_digest(self, digest: str) -> list[ChunkRecord]:
-        rows = self._rows(
-            f"SELECT {_CHUNK_COLUMNS} FROM chunks JOIN files ON files.number = file"
-            " WHERE digest BETWEEN ? AND ? ORDER BY path, start_line",
-            _digest_range(digest),
-        )
-        return [records.chunk_record(row[2:], row[0], row[1]) for row in rows]
+        statement = "SELECT DISTINCT file FROM chunks {} WHERE digest BETWEEN ? AND ?"
+        files = list(self._rows(statement.format(""), _digest_range(digest)))
+        if not files or len(digest) < _DIGEST_DIGITS:
+            all_files = list(self._rows(statement.format("NOT INDEXED"), _digest_range(digest)))
+            if sorted(all_files) != sorted(files):
+                raise damaged("the list of ids")
+        paths = [self._stored_at(file).record.path for (file,) in files]
+        found = [item for path in sorted(paths) for item in self.chunks(path) if item.digest.startswith(digest)]
+        if files and not found:
+            raise damaged("the list of ids")
+        return found
 
     def parsed(self, path: str) -> Parsed:
         text, extras = self._content(path)
@@ -178,107 +296,170 @@ class SqliteSnapshot:
         )
 
     def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
+        wanted = {}
+        for path in paths:
+            stored = self._stored(path)
+            if stored is None:
+                raise KeyError(path)
+            wanted[stored.number] = stored
         found: dict[str, tuple[Outline, bytes]] = {}
-        for some in _portions(paths):
+        for some in _portions(list(wanted)):
             rows = self._rows(
-                "SELECT path, data, vectors FROM files JOIN outlines ON files.number = file"
-                f" WHERE path IN ({','.join('?' * len(some))})",
-                some,
+                f"SELECT file, data, vectors FROM outlines WHERE file IN ({','.join('?' * len(some))})", some
             )
-            found.update((path, (records.unpack_outline(data), vectors)) for path, data, vectors in rows)
+            for number, data, vectors in rows:
+                stored = wanted.get(number)
+                if stored is None or blob_check(data, vectors) != stored.outline_check:
+                    raise damaged("an outline")
+                found[stored.record.path] = records.unpack_outline(data), vectors
+        if len(found) != len(wanted):
+            raise damaged("an outline")
         return [found[path] for path in paths]
 
     def living(self, first_units: Sequence[int]) -> set[int]:
-        found: set[int] = set()
-        for some in _portions(first_units):
-            marks = ",".join("?" * len(some))
-            rows = self._rows(
-                f"SELECT first_unit FROM files WHERE first_unit IN ({marks}) AND unit_count > 0", some
-            )
-            found.update(row[0] for row in rows)
-        return found
+        starts = {record.first_unit for record in self.files() if record.unit_count}
+        return starts.intersection(first_units)
 
     def references(self, path: str) -> tuple[Reference, ...]:
         return records.unpack_extras(self._content(path)[1])[0]
 
     def symbols(self, path: str) -> list[Symbol]:
-        rows = self._rows(
-            f"SELECT {_SYMBOL_COLUMNS} FROM symbols JOIN files ON files.number = file"
-            " WHERE path = ? ORDER BY position",
-            (path,),
-        )
-        return [records.symbol(row) for row in rows]
+        stored = self._stored(path)
+        return self._symbols_of(stored) if stored else []
+
+    def _symbols_of(self, stored: Stored) -> list[Symbol]:
+        statement = f"SELECT {_SYMBOL_COLUMNS} FROM symbols WHERE file = ? ORDER BY position"
+        found = [_checked_symbol(row, stored) for row in self._rows(statement, (stored.number,))]
+        if len(found) != stored.symbol_count:
+            raise damaged(f"what {stored.record.path!r} defines")
+        return found
 
     def symbols_named(self, name: str) -> list[SymbolRecord]:
-        rows = self._rows(
-            f"SELECT path, {_SYMBOL_COLUMNS} FROM symbols JOIN files ON files.number = file"
-            " WHERE name = ? ORDER BY path, position",
-            (name,),
-        )
-        return [SymbolRecord(row[0], records.symbol(row[1:])) for row in rows]
+        rows = list(self._rows(f"SELECT {_SYMBOL_COLUMNS} FROM symbols WHERE name = ?", (name,)))
+        folded = records.fold(name)
+        if self._own:
+            self._confirm_count(folded, len(rows))
+        found = []
+        for row in rows:
+            stored = self._stored_at(row[0])
+            symbol = _checked_symbol(row, stored)
+            if records.fold(symbol.name) != folded:
+                raise damaged("the list of names")
+            found.append((stored.record.path, row[1], symbol))
+        found.sort(key=lambda item: item[:2])
+        return [SymbolRecord(path, symbol) for path, _, symbol in found]
+
+    def _confirm_count(self, folded: bytes, count: int) -> None:
+        """Raise if a name has another number of symbols than was counted. Two names may share a hash: then
+        all names are gone through."""
+        number = name_hash(folded)
+        row = self._one("SELECT count FROM symbol_names WHERE hash = ?", number)
+        counted = row[0] if row else 0
+        if counted == count:
+            return
+        names = [records.fold(name) for (name,) in self._rows("SELECT name FROM symbols NOT INDEXED")]
+        alike = [other for other in names if name_hash(other) == number]
+        if len(alike) != counted or alike.count(folded) != count:
+            raise damaged("the list of names")
 
     def symbol_names(self, prefix: str, limit: int) -> list[str]:
-        rows = self._rows(
-            "SELECT DISTINCT name COLLATE BINARY AS exact FROM symbols"
-            " WHERE name >= ? AND name < ? ORDER BY lower(name), exact LIMIT ?",
-            (prefix, prefix + "\U0010ffff", limit),
+        statement = (
+            "SELECT DISTINCT name COLLATE BINARY AS exact FROM symbols {}"
+            " WHERE name >= ? AND name < ? ORDER BY lower(name), exact LIMIT ?"
         )
+        values = prefix, prefix + "\U0010ffff", limit
+        rows = list(self._rows(statement.format(""), values))
+        if rows != list(self._rows(statement.format("NOT INDEXED"), values)):
+            raise damaged("the list of names")
         return [row[0] for row in rows]
 
     def symbol_count(self) -> int:
-        return int(self._one("SELECT count(*) FROM symbols")[0])
+        return self._totals.symbols
 
     def kind_counts(self) -> dict[str, int]:
-        return dict(self._rows("SELECT kind, count(*) FROM chunks GROUP BY kind ORDER BY kind"))
+        return {kind: count for kind, count in sorted(self._totals.kinds.items()) if count}
 
     def all_symbols(self) -> Iterable[SymbolRecord]:
-        rows = self._rows(
-            f"SELECT path, {_SYMBOL_COLUMNS} FROM files JOIN symbols ON files.number = file"
-            " ORDER BY path, position"
-        )
-        for row in rows:
-            yield SymbolRecord(row[0], records.symbol(row[1:]))
+        for record in self.files():
+            for symbol in self.symbols(record.path):
+                yield SymbolRecord(record.path, symbol)
 
     def segment_sizes(self) -> dict[int, int]:
-        rows = self._rows("SELECT number, length(lengths) / 4 FROM segments ORDER BY number")
-        return dict(rows)
+        rows = list(self._rows("SELECT number, length(lengths) / 4, row_check FROM segments ORDER BY number"))
+        if _sum(row[2] for row in rows) != self._totals.segments:
+            raise damaged("the list of segments")
+        return {number: size for number, size, _ in rows}
 
     def segment(self, number: int) -> Segment:
-        return Segment(*self._one(f"SELECT {_SEGMENT_COLUMNS} FROM segments WHERE number = ?", number))
+        row = self._one(f"SELECT {_SEGMENT_COLUMNS} FROM segments WHERE number = ?", number)
+        if row is None:
+            raise damaged("the list of segments")
+        return _checked_segment(row)
 
     def segments(self) -> list[Segment]:
-        rows = self._rows(f"SELECT {_SEGMENT_COLUMNS} FROM segments ORDER BY number")
-        return [Segment(*row) for row in rows]
+        rows = list(self._rows(f"SELECT {_SEGMENT_COLUMNS} FROM segments ORDER BY number"))
+        if _sum(row[5] for row in rows) != self._totals.segments:
+            raise damaged("the list of segments")
+        return [_checked_segment(row) for row in rows]
 
     def postings(self, segment: int, term: str) -> bytes:
-        row = self._one("SELECT data FROM postings WHERE segment = ? AND term = ?", segment, term)
-        return row[0] if row else b""
+        directory = self._directory(segment)
+        at = bisect_right(directory.first_terms, term) - 1
+        return term_blocks.find(self._block(segment, directory.first_block + at), term) if at >= 0 else b""
 
-    def segment_terms(self, segment: int) -> Iterable[tuple[str, bytes]]:
-        return self._rows("SELECT term, data FROM postings WHERE segment = ? ORDER BY term", (segment,))
+    def segment_terms(self, segment: int) -> Iterator[tuple[str, bytes]]:
+        directory = self._directory(segment)
+        for at in range(len(directory.first_terms)):
+            yield from term_blocks.items(self._block(segment, directory.first_block + at))
+
+    def block_range(self, segment: int) -> tuple[int, int]:
+        """The number of a segment's first block and the count of its blocks, for the writer that drops it."""
+        directory = self._directory(segment)
+        return directory.first_block, len(directory.first_terms)
+
+    def _directory(self, segment: int) -> _Directory:
+        found = self._directories.get(segment)
+        if found is None:
+            row = self._one("SELECT data, row_check FROM directories WHERE segment = ?", segment)
+            if row is None or blob_check(row[0], start=segment) != row[1]:
+                raise damaged("the list of terms")
+            found = self._directories[segment] = msgspec.msgpack.decode(row[0], type=_Directory)
+        return found
+
+    def _block(self, segment: int, number: int) -> bytes:
+        row = self._one("SELECT data, row_check FROM blocks WHERE number = ?", number)
+        if row is None or blob_check(row[0], start=row_check(segment, number)) != row[1]:
+            raise damaged("a run of the full-text index")
+        data: bytes = row[0]
+        return data
 
     def terms(self, prefix: str, limit: int) -> list[str]:
         found: set[str] = set()
-        for (number,) in self._rows("SELECT number FROM segments"):
-            rows = self._rows(
-                "SELECT term FROM postings WHERE segment = ? AND term >= ? AND term < ?"
-                " ORDER BY term LIMIT ?",
-                (number, prefix, prefix + "\U0010ffff", limit),
-            )
-            found.update(row[0] for row in rows)
+        for number in self.segment_sizes():
+            found.update(self._segment_terms_from(number, prefix, limit))
         return sorted(found)[:limit]
 
+    def _segment_terms_from(self, segment: int, prefix: str, limit: int) -> list[str]:
+        directory = self._directory(segment)
+        start = max(bisect_right(directory.first_terms, prefix) - 1, 0)
+        found: list[str] = []
+        for at in range(start, len(directory.first_terms)):
+            names = [term for term, _ in term_blocks.items(self._block(segment, directory.first_block + at))]
+            found += [term for term in names if term.startswith(prefix)]
+            beyond = names[-1] > prefix and not names[-1].startswith(prefix)
+            if beyond or len(found) >= limit:
+                break
+        return found[:limit]
+
     def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
-        statement = f"SELECT path, reason, detail, size, mtime_ns, {self._stamps} FROM skipped"
-        if paths is None:
-            rows = self._rows(f"{statement} ORDER BY path")
-        else:
+        statement = "SELECT path, reason, detail, size, mtime_ns, row_check FROM skipped"
+        if paths is not None:  # one that is lost is looked at again, as a new file is
             found = (self._one(f"{statement} WHERE path = ?", path) for path in sorted(set(paths)))
-            rows = (row for row in found if row is not None)
-        return [
-            SkippedRecord(Skipped(path, SkipReason(reason), detail), *stamp)
-            for path, reason, detail, *stamp in rows
-        ]
+            return [_checked_skipped(row) for row in found if row is not None]
+        rows = list(self._rows(statement))
+        if _sum(row[5] for row in rows) != self._totals.skipped:
+            raise damaged("the list of what is left out")
+        return sorted(map(_checked_skipped, rows), key=lambda item: item.skipped.path)
 
     def extent(self) -> Extent:
         indexed = self._one("SELECT count(*), max(mtime_ns), sum(size) FROM files")
@@ -290,20 +471,21 @@ class SqliteSnapshot:
         )
 
     def retired(self, digest: str) -> list[RetiredChunk]:
-        columns = "0, ''" if self._schema < _SCHEMA_OF_SUCCESSORS else "place, lower(hex(successor))"
-        rows = self._rows(
-            f"SELECT lower(hex(digest)), path, title, lower(hex(file_hash)), {columns} FROM retired"
-            " WHERE digest BETWEEN ? AND ? ORDER BY number",
-            _digest_range(digest),
-        )
-        return [
-            RetiredChunk(found, path, records.split_title(title), *others)
-            for found, path, title, *others in rows
-        ]
+        statement = f"SELECT {_RETIRED_COLUMNS} FROM retired WHERE digest BETWEEN ? AND ? ORDER BY number"
+        rows = list(self._rows(statement, _digest_range(digest)))
+        if not rows or len(digest) < _DIGEST_DIGITS:
+            every = list(self._rows(f"SELECT {_RETIRED_COLUMNS} FROM retired ORDER BY number"))
+            if _sum(row[6] for row in every) != self._totals.retired:
+                raise damaged("the list of ended ids")
+            rows = every
+        return [item for item in map(_checked_retired, rows) if item.digest.startswith(digest)]
 
     def history(self) -> bytes:
         row = self._one("SELECT data FROM history")
-        return row[0] if row else b""
+        data: bytes = row[0] if row else b""
+        if blob_check(data) != self._totals.history:
+            raise damaged("the history")
+        return data
 
     def _one(self, statement: str, *values: Any) -> Any:
         return next(self._rows(statement, values), None)
@@ -312,14 +494,28 @@ class SqliteSnapshot:
         """Rows as they come. A page that turns out to be broken is a typed error, wherever it is met."""
         try:
             yield from self._connection.execute(statement, values)
-        except sqlite3.DatabaseError as error:
+        except _UNREADABLE as error:
             raise typed(error) from error
 
     def _content(self, path: str) -> tuple[bytes, bytes]:
-        row = self._one("SELECT text, extras FROM contents JOIN files ON number = file WHERE path = ?", path)
-        if row is None:
+        stored = self._stored(path)
+        if stored is None:
             raise KeyError(path)
+        row = self._one("SELECT text, extras FROM contents WHERE file = ?", stored.number)
+        if row is None or blob_check(*row) != stored.contents_check:
+            raise damaged(f"the text of {path!r}")
         return row[0], row[1]
+
+
+SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+
+
+def _sum(checks: Iterable[Any]) -> int:
+    """The sum of checks; none that was written where a damaged row gives no number."""
+    try:
+        return sum(checks)
+    except TypeError:
+        return -1
 
 
 def _portions(values: Sequence[Any]) -> Iterator[list[Any]]:
@@ -329,6 +525,40 @@ def _portions(values: Sequence[Any]) -> Iterator[list[Any]]:
 
 def _digest_range(digest: str) -> tuple[bytes, bytes]:
     return bytes.fromhex(digest.ljust(16, "0")), bytes.fromhex(digest.ljust(16, "f"))
+
+
+def _stored(row: Sequence[Any]) -> Stored:
+    if row_check(*row[:-1]) != row[-1]:
+        raise damaged("the record of a file")
+    return Stored(row[0], _file_record(row[1:-5]), *row[-5:])
+
+
+def _checked_symbol(row: Sequence[Any], stored: Stored) -> Symbol:
+    if row[0] != stored.number or row_check(stored.record.first_chunk, *row[:-1]) != row[-1]:
+        raise damaged(f"what {stored.record.path!r} defines")
+    return records.symbol(row[2:-1])
+
+
+def _checked_segment(row: Sequence[Any]) -> Segment:
+    if blob_check(*row[1:5], start=row[0]) != row[5]:
+        raise damaged("a segment of the full-text index")
+    return Segment(*row[:5])
+
+
+def _checked_skipped(row: Sequence[Any]) -> SkippedRecord:
+    path, reason, detail, size, mtime_ns, check = row
+    if row_check(*row[:-1]) != check:
+        raise damaged("the list of what is left out")
+    return SkippedRecord(Skipped(path, SkipReason(reason), detail), size, mtime_ns)
+
+
+def _checked_retired(row: Sequence[Any]) -> RetiredChunk:
+    digest, path, title, file_hash, place, successor, check = row
+    if row_check(*row[:-1]) != check:
+        raise damaged("the list of ended ids")
+    return RetiredChunk(
+        digest.hex(), path, records.split_title(title), file_hash.hex(), place, successor.hex()
+    )
 
 
 def _file_record(row: Sequence[Any]) -> FileRecord:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
-from satchel.storage import records
+from satchel.storage import records, term_blocks
+from satchel.storage.checks import Totals, blob_check, damaged, meta_check, name_hash, row_check, rows_check
 from satchel.storage.records import FileRecord, PackedFile, RetiredChunk, Segment, SkippedRecord
-from satchel.storage.sqlite_reader import SqliteSnapshot
-from satchel.types import FileEntry
+from satchel.storage.sqlite_reader import CHECK_COLUMNS, FILE_COLUMNS, SCHEMA, SqliteSnapshot
 
 _CONTENT_TABLES = (
     "files",
@@ -20,25 +22,40 @@ _CONTENT_TABLES = (
     "outlines",
     "chunks",
     "symbols",
+    "symbol_names",
     "segments",
-    "postings",
+    "directories",
+    "blocks",
     "skipped",
     "history",
 )
+_COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block")
 
 
 class SqliteWriter:
-    """One open write transaction."""
+    """One open write transaction. What an older schema left has no checks: it is cleared, never read."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, first: bool = False, unchecked: bool = False) -> None:
         self._connection = connection
-        self._next_chunk = self._meta_number("next_chunk")
-        self._next_unit = self._meta_number("next_unit")
-        self._next_segment = self._meta_number("next_segment")
+        self._unchecked = unchecked
+        meta = dict(connection.execute("SELECT key, value FROM meta"))
+        if first or unchecked:
+            self._totals = msgspec.json.decode(meta.get("totals", "{}"), type=Totals)
+        else:
+            check = meta.pop("check", "")
+            if check != meta_check(meta, connection.execute(SCHEMA)):
+                raise damaged("what it says of itself")
+            self._totals = msgspec.json.decode(meta["totals"], type=Totals)
+        if unchecked:
+            self._totals.retired = self._retired_sum()
+        self._next_file, self._next_chunk, self._next_unit, self._next_segment, self._next_block = (
+            int(meta.get(key, 1)) for key in _COUNTERS
+        )
+        self._names: Counter[bytes] = Counter()  # how many symbols more, or less, have a name
 
     @property
     def snapshot(self) -> SqliteSnapshot:
-        return SqliteSnapshot(self._connection, own=False)
+        return SqliteSnapshot(self._connection, self._totals)
 
     def next_segment(self) -> int:
         self._next_segment += 1
@@ -49,6 +66,12 @@ class SqliteWriter:
         first, first_unit = self._next_chunk, self._next_unit
         self._next_chunk += len(packed.chunks)
         self._next_unit += packed.unit_count
+        number = self._next_file
+        self._next_file += 1
+        chunks = [
+            (first + position, number, *chunk[:6], bytes.fromhex(chunk[6]))
+            for position, chunk in enumerate(packed.chunks)
+        ]
         stored = replace(
             record,
             first_chunk=first,
@@ -56,40 +79,58 @@ class SqliteWriter:
             first_unit=first_unit,
             unit_count=packed.unit_count,
         )
-        row = _file_row(stored)
-        number = self._connection.execute(f"INSERT INTO files VALUES (NULL{', ?' * len(row)})", row).lastrowid
+        checks = (
+            blob_check(packed.text, packed.extras),
+            blob_check(packed.outline, packed.vectors),
+            rows_check(chunks),
+            len(packed.symbols),
+        )
+        row = (number, *_file_row(stored), *checks)
+        check = row_check(*row)
+        self._count(check, (chunk[0] for chunk in packed.chunks), (item[0] for item in packed.symbols))
+        self._connection.execute(
+            f"INSERT INTO files (number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check)"
+            f" VALUES (?{', ?' * len(row)})",
+            (*row, check),
+        )
         self._connection.execute(
             "INSERT INTO outlines VALUES (?, ?, ?)", (number, packed.outline, packed.vectors)
         )
         self._connection.execute(
             "INSERT INTO contents VALUES (?, ?, ?)", (number, packed.text, packed.extras)
         )
+        self._connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", chunks)
         self._connection.executemany(
-            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (first + position, number, *chunk[:6], bytes.fromhex(chunk[6]))
-                for position, chunk in enumerate(packed.chunks)
+                (number, position, *symbol, row_check(first, number, position, *symbol))
+                for position, symbol in enumerate(packed.symbols)
             ],
-        )
-        self._connection.executemany(
-            "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(number, position, *symbol) for position, symbol in enumerate(packed.symbols)],
         )
         return first_unit
 
-    def touch_file(self, entry: FileEntry, settled: bool) -> None:
+    def touch_file(self, path: str, mtime_ns: int, settled: bool) -> None:
+        stored = self.snapshot.stored(path)
+        if stored is None:
+            return
+        record = replace(stored.record, mtime_ns=mtime_ns, settled=settled)
+        check = row_check(stored.number, *_file_row(record), *stored[2:6])
+        self._totals.files += check - stored.row_check
         self._connection.execute(
-            "UPDATE files SET mtime_ns = ?, ctime_ns = ?, inode = ?, settled = ? WHERE path = ?",
-            (entry.mtime_ns, entry.ctime_ns, entry.inode, settled, entry.path),
+            "UPDATE files SET mtime_ns = ?, settled = ?, row_check = ? WHERE number = ?",
+            (mtime_ns, settled, check, stored.number),
         )
 
     def drop_file(self, path: str) -> None:
-        row = self._connection.execute(
-            "SELECT number, first_chunk, chunk_count FROM files WHERE path = ?", (path,)
-        ).fetchone()
-        if row is None:
+        snapshot = self.snapshot
+        stored = snapshot.stored(path)
+        if stored is None:
             return
-        number, first, count = row
+        chunks, symbols = snapshot.chunks(path), snapshot.symbols(path)
+        self._count(
+            stored.row_check, (item.kind.value for item in chunks), (item.name for item in symbols), -1
+        )
+        number, first, count = stored.number, stored.record.first_chunk, stored.record.chunk_count
         self._connection.execute(
             "DELETE FROM chunks WHERE number >= ? AND number < ?", (first, first + count)
         )
@@ -98,55 +139,102 @@ class SqliteWriter:
         self._connection.execute("DELETE FROM outlines WHERE file = ?", (number,))
         self._connection.execute("DELETE FROM files WHERE number = ?", (number,))
 
+    def _count(self, check: int, kinds: Iterable[str], names: Iterable[str], sign: int = 1) -> None:
+        """Count a file in, or out."""
+        totals = self._totals
+        totals.files += sign * check
+        for kind in kinds:
+            totals.kinds[kind] = totals.kinds.get(kind, 0) + sign
+        for name in names:
+            totals.symbols += sign
+            self._names[records.fold(name)] += sign
+
     def put_segment(self, segment: Segment, rows: Iterable[tuple[str, bytes]]) -> None:
+        number = segment.number
+        parts = segment.files, segment.lengths, segment.lines, segment.vectors
+        check = blob_check(*parts, start=number)
+        self._totals.segments += check
+        self._connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)", (number, check, *parts))
+        first_block = self._next_block
+        first_terms = []
+        for first_term, data in term_blocks.blocks(rows):
+            self._connection.execute(
+                "INSERT INTO blocks VALUES (?, ?, ?)",
+                (self._next_block, blob_check(data, start=row_check(number, self._next_block)), data),
+            )
+            first_terms.append(first_term)
+            self._next_block += 1
+        directory = msgspec.msgpack.encode((first_block, first_terms))
         self._connection.execute(
-            "INSERT INTO segments VALUES (?, ?, ?, ?, ?)",
-            (segment.number, segment.files, segment.lengths, segment.lines, segment.vectors),
-        )
-        self._connection.executemany(
-            "INSERT INTO postings VALUES (?, ?, ?)", ((segment.number, term, data) for term, data in rows)
+            "INSERT INTO directories VALUES (?, ?, ?)",
+            (number, blob_check(directory, start=number), directory),
         )
 
     def drop_segment(self, number: int) -> None:
+        row = self._connection.execute("SELECT row_check FROM segments WHERE number = ?", (number,)).fetchone()
+        if row is None:
+            return
+        first, count = self.snapshot.block_range(number)
+        self._totals.segments -= row[0]
         self._connection.execute("DELETE FROM segments WHERE number = ?", (number,))
-        self._connection.execute("DELETE FROM postings WHERE segment = ?", (number,))
+        self._connection.execute("DELETE FROM directories WHERE segment = ?", (number,))
+        self._connection.execute("DELETE FROM blocks WHERE number >= ? AND number < ?", (first, first + count))
 
     def retire(self, chunks: Sequence[RetiredChunk]) -> None:
         if not chunks:
             return
+        rows = [
+            (
+                bytes.fromhex(item.digest),
+                item.path,
+                records.join_title(item.title_path),
+                bytes.fromhex(item.file_hash),
+                item.place,
+                bytes.fromhex(item.successor),
+            )
+            for item in chunks
+        ]
+        latest = {row[0]: row for row in rows}
+        self._totals.retired -= self._sum_of("retired", "digest", list(latest))
+        self._totals.retired += sum(row_check(*row) for row in latest.values())
         self._connection.executemany(
-            "INSERT OR REPLACE INTO retired (digest, path, title, file_hash, place, successor)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    bytes.fromhex(item.digest),
-                    item.path,
-                    records.join_title(item.title_path),
-                    bytes.fromhex(item.file_hash),
-                    item.place,
-                    bytes.fromhex(item.successor),
-                )
-                for item in chunks
-            ],
+            "INSERT OR REPLACE INTO retired (digest, path, title, file_hash, place, successor, row_check)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(*row, row_check(*row)) for row in rows],
         )
-        self._connection.execute(
-            "DELETE FROM retired WHERE number <= (SELECT max(number) FROM retired) - ?",
-            (records.RETIRED_LIMIT,),
-        )
+        (last,) = self._connection.execute("SELECT max(number) FROM retired").fetchone()
+        beyond = (last - records.RETIRED_LIMIT,)
+        (dropped,) = self._connection.execute(
+            "SELECT sum(row_check) FROM retired WHERE number <= ?", beyond
+        ).fetchone()
+        self._totals.retired -= dropped or 0
+        self._connection.execute("DELETE FROM retired WHERE number <= ?", beyond)
 
     def put_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
+        rows = [
+            (item.skipped.path, item.skipped.reason.value, item.skipped.detail, item.size, item.mtime_ns)
+            for item in skipped
+        ]
+        latest = {row[0]: row for row in rows}
+        self._totals.skipped -= self._sum_of("skipped", "path", list(latest))
+        self._totals.skipped += sum(row_check(*row) for row in latest.values())
         self._connection.executemany(
-            "INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (item.skipped.path, item.skipped.reason.value, item.skipped.detail, *item.stamp)
-                for item in skipped
-            ],
+            "INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?, ?)",
+            [(*row, row_check(*row)) for row in latest.values()],
         )
 
     def drop_skipped(self, paths: Sequence[str]) -> None:
+        self._totals.skipped -= self._sum_of("skipped", "path", list(dict.fromkeys(paths)))
         self._connection.executemany("DELETE FROM skipped WHERE path = ?", [(path,) for path in paths])
 
+    def _sum_of(self, table: str, column: str, keys: Sequence[Any]) -> int:
+        """The sum of the checks of the rows that have one of these keys."""
+        statement = f"SELECT row_check FROM {table} WHERE {column} = ?"
+        found = (self._connection.execute(statement, (key,)).fetchone() for key in keys)
+        return sum(row[0] for row in found if row is not None)
+
     def put_history(self, data: bytes) -> None:
+        self._totals.history = blob_check(data)
         self._connection.execute("DELETE FROM history")
         if data:
             self._connection.execute("INSERT INTO history VALUES (?)", (data,))
@@ -156,6 +244,25 @@ class SqliteWriter:
 
     def clear(self) -> None:
         """Drop everything but the counters: numbers are never used twice. The ids that end are remembered."""
+        if self._unchecked:
+            self._retire_unchecked()
+        else:
+            snapshot = self.snapshot
+            ended = [
+                item
+                for record in sorted(snapshot.files(), key=lambda record: record.first_chunk)
+                for item in records.ended(record, snapshot.chunks(record.path))
+            ]
+            self.retire(ended[-records.RETIRED_LIMIT :])
+        for table in _CONTENT_TABLES:
+            self._connection.execute(f"DELETE FROM {table}")
+        self._connection.execute("DELETE FROM meta WHERE key NOT IN ('generation', 'identity')")
+        self._names.clear()
+        self._unchecked = False
+        self._totals = Totals(retired=self._totals.retired)
+
+    def _retire_unchecked(self) -> None:
+        """Remember the ids of an index that has no checks yet."""
         self._connection.execute(
             "INSERT OR REPLACE INTO retired (digest, path, title, file_hash, place)"
             " SELECT digest, path, title, file_hash, CASE count(*) OVER (PARTITION BY file, title)"
@@ -163,28 +270,42 @@ class SqliteWriter:
             " FROM chunks JOIN files ON files.number = file ORDER BY chunks.number DESC LIMIT ?",
             (records.RETIRED_LIMIT,),
         )
-        for table in _CONTENT_TABLES:
-            self._connection.execute(f"DELETE FROM {table}")
-        self._connection.execute("DELETE FROM meta WHERE key NOT IN ('generation', 'identity')")
+        self._connection.execute(
+            "UPDATE retired SET row_check = row_check(digest, path, title, file_hash, place, successor)"
+        )
+        self._totals.retired = self._retired_sum()
+
+    def _retired_sum(self) -> int:
+        return int(self._connection.execute("SELECT sum(row_check) FROM retired").fetchone()[0] or 0)
 
     def count_generation(self) -> None:
         """Called once, right before the commit."""
-        if self._connection.execute("SELECT 1 FROM meta WHERE key = 'identity'").fetchone() is None:
-            self.set_meta({"identity": os.urandom(16).hex()})  # tells this file from another one in its place
-        self.set_meta(
-            {
-                "generation": str(self._meta_number("generation")),
-                "next_chunk": str(self._next_chunk),
-                "next_unit": str(self._next_unit),
-                "next_segment": str(self._next_segment),
-            }
-        )
+        self._count_names()
+        meta = dict(self._connection.execute("SELECT key, value FROM meta WHERE key <> 'check'"))
+        numbers = self._next_file, self._next_chunk, self._next_unit, self._next_segment, self._next_block
+        changed = {
+            "identity": meta.get("identity") or os.urandom(16).hex(),  # tells it from another in its place
+            "generation": str(int(meta.get("generation", 0)) + 1),
+            "totals": msgspec.json.encode(self._totals).decode(),
+            **{key: str(number) for key, number in zip(_COUNTERS, numbers, strict=True)},
+        }
+        check = meta_check({**meta, **changed}, self._connection.execute(SCHEMA))
+        self.set_meta({**changed, "check": check})
 
-    def _meta_number(self, key: str) -> int:
-        row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        if key == "generation":
-            return int(row[0]) + 1 if row else 1
-        return int(row[0]) if row else 1
+    def _count_names(self) -> None:
+        changes: Counter[int] = Counter()
+        for name, change in self._names.items():
+            changes[name_hash(name)] += change
+        rows = sorted((number, change) for number, change in changes.items() if change)
+        self._connection.executemany(
+            "INSERT INTO symbol_names VALUES (?, ?)"
+            " ON CONFLICT (hash) DO UPDATE SET count = count + excluded.count",
+            rows,
+        )
+        self._connection.executemany(
+            "DELETE FROM symbol_names WHERE hash = ? AND count = 0",
+            [(number,) for number, change in rows if change < 0],
+        )
 
 
 def _file_row(record: FileRecord) -> tuple[Any, ...]:
@@ -200,7 +321,7 @@ def _file_row(record: FileRecord) -> tuple[Any, ...]:
         " ".join(record.tags),
         record.first_chunk,
         record.chunk_count,
-        record.settled,
+        int(record.settled),
         record.first_unit,
         record.unit_count,
         record.ctime_ns,

@@ -7,7 +7,7 @@ from satchel.storage.migrations import (
     m002_units,
     m003_history,
     m004_successors,
-    m005_change_times,
+    m005_checks,
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -15,6 +15,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     m002_units.STATEMENTS,
     m003_history.STATEMENTS,
     m004_successors.STATEMENTS,
-    m005_change_times.STATEMENTS,
+    m005_checks.STATEMENTS,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
+CHECKED_SCHEMA = 5  # an index of an older one has no checks: it is not read, and indexed anew

@@ -1,0 +1,67 @@
+"""How does a reader know that a stored row is the row that was written?
+
+A check is the CRC-32 of a row's values, its key among them: one flipped bit always changes it, and a row
+that is found under another key has another one. SQLite checks the pages of its log and no others, and its
+standard build takes no page checksums. So whatever says how much there has to be (the totals, a file's
+count of symbols, the first terms of a segment's blocks) is checked too: rows that vanish are missed.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from satchel.errors import IndexCorrupt
+
+REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class Totals(msgspec.Struct):
+    """What an index has to hold in all. `files`, `segments`, `skipped` and `retired` are the sums of the
+    checks of these rows, `history` is the check of the history."""
+
+    files: int = 0
+    segments: int = 0
+    skipped: int = 0
+    retired: int = 0
+    history: int = 0
+    symbols: int = 0
+    kinds: dict[str, int] = {}
+
+
+def row_check(*values: Any) -> int:
+    """Return the check of one row."""
+    return zlib.crc32(_encode(values))
+
+
+def rows_check(rows: Sequence[Any]) -> int:
+    """Return the check of rows that are only read together."""
+    return zlib.crc32(_encode(rows))
+
+
+def blob_check(*blobs: bytes, start: int = 0) -> int:
+    """Return the check of long values, after that of their key."""
+    for blob in blobs:
+        if type(blob) is not bytes:  # a damaged row may give a text or nothing
+            return -1
+        start = zlib.crc32(blob, start)
+    return start
+
+
+def name_hash(folded: bytes) -> int:
+    """Return the number under which the symbols of a name are counted."""
+    return zlib.crc32(folded)
+
+
+def meta_check(values: dict[str, str], schema: Iterable[Any]) -> str:
+    """Return the check of everything an index says of itself, with the shape of its tables."""
+    return str(row_check(sorted(values.items()), list(schema)))
+
+
+def damaged(what: str) -> IndexCorrupt:
+    """Return the error for stored data that is not as it was written."""
+    return IndexCorrupt(f"the index is damaged: {what} is not as it was written", hint=REBUILD_HINT)
