@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command
-from satchel.errors import IndexProblem
+from satchel.errors import IndexCorrupt, IndexProblem
+from satchel.indexing.freshness import IndexState
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -55,6 +56,8 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
             snapshot = engine.snapshot()
             files = snapshot.files()
             left_out = [record.skipped for record in snapshot.skipped()]
+        except IndexCorrupt:  # only reading shows it
+            files, state = [], IndexState.corrupt(state.project_watermark)
         except IndexProblem:  # it went away between the two looks; the state already says what is wrong
             pass
     if request.skipped:

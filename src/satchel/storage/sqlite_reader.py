@@ -253,11 +253,9 @@ class SqliteSnapshot:
 
     def _chunks_of(self, stored: Stored) -> list[ChunkRecord]:
         first, count = stored.record.first_chunk, stored.record.chunk_count
-        rows = list(
-            self._rows(
-                f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE number >= ? AND number < ? ORDER BY number",
-                (first, first + count),
-            )
+        rows = self._rows(
+            f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE number >= ? AND number < ? ORDER BY number",
+            (first, first + count),
         )
         if rows_check(rows) != stored.chunks_check:
             raise damaged(f"what is cited of {stored.record.path!r}")
@@ -269,7 +267,7 @@ class SqliteSnapshot:
         found: dict[int, ChunkRecord] = {}
         for some in _portions(numbers):
             marks = ",".join("?" * len(some))
-            files = list(self._rows(f"SELECT DISTINCT file FROM chunks WHERE number IN ({marks})", some))
+            files = self._rows(f"SELECT DISTINCT file FROM chunks WHERE number IN ({marks})", some)
             for (file,) in files:
                 path = self._stored_at(file).record.path
                 found.update({item.number: item for item in self.chunks(path)})
@@ -277,9 +275,9 @@ class SqliteSnapshot:
 
     def chunks_by_digest(self, digest: str) -> list[ChunkRecord]:
         statement = "SELECT DISTINCT file FROM chunks {} WHERE digest BETWEEN ? AND ?"
-        files = list(self._rows(statement.format(""), _digest_range(digest)))
+        files = self._rows(statement.format(""), _digest_range(digest))
         if not files or len(digest) < _DIGEST_DIGITS:
-            all_files = list(self._rows(statement.format("NOT INDEXED"), _digest_range(digest)))
+            all_files = self._rows(statement.format("NOT INDEXED"), _digest_range(digest))
             if sorted(all_files) != sorted(files):
                 raise damaged("the list of ids")
         paths = [self._stored_at(file).record.path for (file,) in files]
@@ -335,7 +333,7 @@ class SqliteSnapshot:
         return found
 
     def symbols_named(self, name: str) -> list[SymbolRecord]:
-        rows = list(self._rows(f"SELECT {_SYMBOL_COLUMNS} FROM symbols WHERE name = ?", (name,)))
+        rows = self._rows(f"SELECT {_SYMBOL_COLUMNS} FROM symbols WHERE name = ?", (name,))
         folded = records.fold(name)
         if self._own:
             self._confirm_count(folded, len(rows))
@@ -368,8 +366,8 @@ class SqliteSnapshot:
             " WHERE name >= ? AND name < ? ORDER BY lower(name), exact LIMIT ?"
         )
         values = prefix, prefix + "\U0010ffff", limit
-        rows = list(self._rows(statement.format(""), values))
-        if rows != list(self._rows(statement.format("NOT INDEXED"), values)):
+        rows = self._rows(statement.format(""), values)
+        if rows != self._rows(statement.format("NOT INDEXED"), values):
             raise damaged("the list of names")
         return [row[0] for row in rows]
 
@@ -385,7 +383,7 @@ class SqliteSnapshot:
                 yield SymbolRecord(record.path, symbol)
 
     def segment_sizes(self) -> dict[int, int]:
-        rows = list(self._rows("SELECT number, length(lengths) / 4, row_check FROM segments ORDER BY number"))
+        rows = self._rows("SELECT number, length(lengths) / 4, row_check FROM segments ORDER BY number")
         if _sum(row[2] for row in rows) != self._totals.segments:
             raise damaged("the list of segments")
         return {number: size for number, size, _ in rows}
@@ -397,7 +395,7 @@ class SqliteSnapshot:
         return _checked_segment(row)
 
     def segments(self) -> list[Segment]:
-        rows = list(self._rows(f"SELECT {_SEGMENT_COLUMNS} FROM segments ORDER BY number"))
+        rows = self._rows(f"SELECT {_SEGMENT_COLUMNS} FROM segments ORDER BY number")
         if _sum(row[5] for row in rows) != self._totals.segments:
             raise damaged("the list of segments")
         return [_checked_segment(row) for row in rows]
@@ -456,7 +454,7 @@ class SqliteSnapshot:
         if paths is not None:  # one that is lost is looked at again, as a new file is
             found = (self._one(f"{statement} WHERE path = ?", path) for path in sorted(set(paths)))
             return [_checked_skipped(row) for row in found if row is not None]
-        rows = list(self._rows(statement))
+        rows = self._rows(statement)
         if _sum(row[5] for row in rows) != self._totals.skipped:
             raise damaged("the list of what is left out")
         return sorted(map(_checked_skipped, rows), key=lambda item: item.skipped.path)
@@ -472,9 +470,9 @@ class SqliteSnapshot:
 
     def retired(self, digest: str) -> list[RetiredChunk]:
         statement = f"SELECT {_RETIRED_COLUMNS} FROM retired WHERE digest BETWEEN ? AND ? ORDER BY number"
-        rows = list(self._rows(statement, _digest_range(digest)))
+        rows = self._rows(statement, _digest_range(digest))
         if not rows or len(digest) < _DIGEST_DIGITS:
-            every = list(self._rows(f"SELECT {_RETIRED_COLUMNS} FROM retired ORDER BY number"))
+            every = self._rows(f"SELECT {_RETIRED_COLUMNS} FROM retired ORDER BY number")
             if _sum(row[6] for row in every) != self._totals.retired:
                 raise damaged("the list of ended ids")
             rows = every
@@ -488,12 +486,15 @@ class SqliteSnapshot:
         return data
 
     def _one(self, statement: str, *values: Any) -> Any:
-        return next(self._rows(statement, values), None)
-
-    def _rows(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]:
-        """Rows as they come. A page that turns out to be broken is a typed error, wherever it is met."""
         try:
-            yield from self._connection.execute(statement, values)
+            return self._connection.execute(statement, values).fetchone()
+        except _UNREADABLE as error:
+            raise typed(error) from error
+
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows. A page that turns out to be broken is a typed error, wherever it is met."""
+        try:
+            return self._connection.execute(statement, values).fetchall()
         except _UNREADABLE as error:
             raise typed(error) from error
 
