@@ -7,8 +7,8 @@ Each round takes a good index, does one damage to it and asks the same questions
 get, pack, symbols, refs, map, stats, status. Most damages are one flipped bit, half of them anywhere in the
 file and half on pages in use; others cut the file, empty a page, swap two pages, flip bits in the log or in
 the memory of the walk, remove the log, or put something else in the index's place. Half of the rounds ask as
-servers do by default, where a damaged index is set aside and built anew; the others ask it as it is; every
-twentieth asks the command line in processes of its own.
+servers do by default, where a damaged index is set aside and built anew; the others ask it as it is; one in
+twenty-three asks the command line in processes of its own.
 
 An answer has to be that of the good index, or an error that names the damage. Without its log an index asked
 as it is may also answer from the generation before, which is whole. The exit code is 1 if an answer was wrong
@@ -41,7 +41,7 @@ from satchel.errors import SatchelError
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = 4096
-_COMMAND_LINE_EVERY = 20  # rounds: a process for each question takes a hundred times as long
+_COMMAND_LINE_EVERY = 23  # rounds: a process for each question takes a hundred times as long
 _DAMAGE = frozenset({"index_corrupt", "index_incompatible", "index_stale", "config_error"})
 # what two good indexes of one tree differ in
 _VOLATILE = frozenset(
@@ -50,6 +50,7 @@ _VOLATILE = frozenset(
 
 Answers = list[Any]
 Damage = Callable[[Path, random.Random], None]
+Ask = Callable[["_Good", bool], Iterator[Any]]
 
 
 @dataclass
@@ -75,8 +76,9 @@ class Figures:
         ]
 
 
-def run(rounds: int, seed: int, *, small: bool = False) -> Figures:
-    """Damage an index so many times; `small` takes a tree that is indexed in a moment."""
+def run(rounds: int, seed: int, *, small: bool = False, command_line: bool = True) -> Figures:
+    """Damage an index so many times; `small` takes a tree that is indexed in a moment, and without the
+    `command_line` every question is asked in this process."""
     figures = Figures()
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +87,8 @@ def run(rounds: int, seed: int, *, small: bool = False) -> Figures:
             damage = _flip_used if number % 2 else _flip_anywhere
             if number % 5 == 4:
                 damage = _OTHERS[number // 5 % len(_OTHERS)]
-            _one_round(good, damage, number, chance, figures)
+            ask = _by_command_line if command_line and number % _COMMAND_LINE_EVERY == 0 else _by_session
+            _one_round(good, damage, ask, number % 4 < 2, chance, figures)
     return figures
 
 
@@ -101,7 +104,9 @@ class _Good:
             engine.refresh()
             self.questions = list(_questions(engine))
             reader = engine.store.snapshot()  # as long as it is open the log stays
-            (self.root / "shop" / "prices.py").write_text("def net_price():\n    return 7\n", encoding="utf-8")
+            (self.root / "shop" / "prices.py").write_text(
+                "def net_price():\n    return 7\n", encoding="utf-8"
+            )
             self.before = self._ask(engine)
             engine.refresh()
             self.answers = self._ask(engine)
@@ -110,9 +115,8 @@ class _Good:
             reader.close()
 
     def _ask(self, engine: Engine) -> Answers:
-        with engine.one_generation():
-            session = Session(engine, CallOptions(stale_policy=StalePolicy.WARN))
-            return [_answer(session, action, payload) for action, payload in self.questions]
+        session = Session(engine, CallOptions(stale_policy=StalePolicy.WARN))
+        return [_answer(session, action, payload) for action, payload in self.questions]
 
     def engine(self) -> Engine:
         return Engine.open(self.root, index_dir=self.index, workers=1)
@@ -122,14 +126,14 @@ class _Good:
         shutil.copytree(self._kept, self.index)
 
 
-def _one_round(good: _Good, damage: Damage, number: int, chance: random.Random, figures: Figures) -> None:
+def _one_round(
+    good: _Good, damage: Damage, ask: Ask, mends: bool, chance: random.Random, figures: Figures
+) -> None:
     good.restore()
     figures.rounds += 1
     state = chance.getrandbits(64)
     damage(good.index / "context.db", random.Random(state))
-    mends = number // 2 % 2 == 0
     name = f"{damage.__name__.strip('_')} {state}, {'mending' if mends else 'as it is'}"
-    ask = _by_command_line if number % _COMMAND_LINE_EVERY == 0 else _by_session
     alike, refused = True, ""
     for at, answer in enumerate(ask(good, mends)):
         action, payload = good.questions[at]
@@ -205,15 +209,14 @@ def _words(payload: dict[str, Any]) -> Iterator[str]:
 def plain(answer: Any) -> Any:
     """An answer without what two good indexes differ in."""
     if isinstance(answer, dict):
-        if isinstance(answer.get("document"), dict):  # the command line shows the document of a pack alone
-            answer = answer["document"]
+        document = answer.get("document")
+        if isinstance(document, str) and document.startswith("{"):  # the command line shows it alone
+            return plain(json.loads(document))
         return {key: plain(value) for key, value in answer.items() if key not in _VOLATILE}
     if isinstance(answer, list | tuple):
         return [plain(value) for value in answer]
     if isinstance(answer, msgspec.Struct):
         return plain(msgspec.to_builtins(answer))
-    if isinstance(answer, str) and answer.startswith("{"):  # a pack is a text of JSON
-        return plain(json.loads(answer))
     return answer
 
 

@@ -153,9 +153,7 @@ def older_index(path: Path, version: int) -> None:
             " VALUES (1, 'a.md', 4, 1, ?, 'markdown', 'utf-8', 1, '', '', 1, 1, 1)",
             (bytes(32),),
         )
-        connection.execute(
-            "INSERT INTO chunks VALUES (1, 1, 'section', 'A', 1, 1, 1, 0, ?)", (b"\xab" * 8,)
-        )
+        connection.execute("INSERT INTO chunks VALUES (1, 1, 'section', 'A', 1, 1, 1, 0, ?)", (b"\xab" * 8,))
         connection.execute(
             "INSERT INTO retired (digest, path, title, file_hash) VALUES (?, 'a.md', 'Use', ?)",
             (bytes.fromhex("0123456789abcdef"), bytes(32)),

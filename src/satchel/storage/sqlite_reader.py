@@ -259,9 +259,7 @@ class SqliteSnapshot:
         )
         if rows_check(rows) != stored.chunks_check:
             raise damaged(f"what is cited of {stored.record.path!r}")
-        return [
-            records.chunk_record((*row[2:8], row[8].hex()), row[0], stored.record.path) for row in rows
-        ]
+        return [records.chunk_record((*row[2:8], row[8].hex()), row[0], stored.record.path) for row in rows]
 
     def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]:
         found: dict[int, ChunkRecord] = {}
@@ -281,7 +279,9 @@ class SqliteSnapshot:
             if sorted(all_files) != sorted(files):
                 raise damaged("the list of ids")
         paths = [self._stored_at(file).record.path for (file,) in files]
-        found = [item for path in sorted(paths) for item in self.chunks(path) if item.digest.startswith(digest)]
+        found = [
+            item for path in sorted(paths) for item in self.chunks(path) if item.digest.startswith(digest)
+        ]
         if files and not found:
             raise damaged("the list of ids")
         return found

@@ -35,7 +35,9 @@ _COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block
 class SqliteWriter:
     """One open write transaction. What an older schema left has no checks: it is cleared, never read."""
 
-    def __init__(self, connection: sqlite3.Connection, *, first: bool = False, unchecked: bool = False) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, *, first: bool = False, unchecked: bool = False
+    ) -> None:
         self._connection = connection
         self._unchecked = unchecked
         meta = dict(connection.execute("SELECT key, value FROM meta"))
@@ -171,14 +173,18 @@ class SqliteWriter:
         )
 
     def drop_segment(self, number: int) -> None:
-        row = self._connection.execute("SELECT row_check FROM segments WHERE number = ?", (number,)).fetchone()
+        row = self._connection.execute(
+            "SELECT row_check FROM segments WHERE number = ?", (number,)
+        ).fetchone()
         if row is None:
             return
         first, count = self.snapshot.block_range(number)
         self._totals.segments -= row[0]
         self._connection.execute("DELETE FROM segments WHERE number = ?", (number,))
         self._connection.execute("DELETE FROM directories WHERE segment = ?", (number,))
-        self._connection.execute("DELETE FROM blocks WHERE number >= ? AND number < ?", (first, first + count))
+        self._connection.execute(
+            "DELETE FROM blocks WHERE number >= ? AND number < ?", (first, first + count)
+        )
 
     def retire(self, chunks: Sequence[RetiredChunk]) -> None:
         if not chunks:
