@@ -42,6 +42,7 @@ from satchel.errors import SatchelError
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = 4096
 _COMMAND_LINE_EVERY = 23  # rounds: a process for each question takes a hundred times as long
+_WITH_LOG = 0.2  # of the rounds: what is in the log is not read from the file, and most indexes have none
 _DAMAGE = frozenset({"index_corrupt", "index_incompatible", "index_stale", "config_error"})
 # what two good indexes of one tree differ in
 _VOLATILE = frozenset(
@@ -98,7 +99,7 @@ class _Good:
     def __init__(self, folder: Path, small: bool) -> None:
         self.root = folder / "tree"
         self.index = folder / "index"
-        self._kept = folder / "kept"
+        self._kept, self._with_log = folder / "kept", folder / "kept_with_log"
         _make_tree(self.root, small)
         with self.engine() as engine:
             engine.refresh()
@@ -111,8 +112,11 @@ class _Good:
             engine.refresh()
             self.answers = self._ask(engine)
             engine.ensure_fresh()  # remembers the walk
-            shutil.copytree(self.index, self._kept)
+            shutil.copytree(self.index, self._with_log)
             reader.close()
+        with closing(sqlite3.connect(self.index / "context.db")) as connection:  # the last one ends the log
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        shutil.copytree(self.index, self._kept)
 
     def _ask(self, engine: Engine) -> Answers:
         session = Session(engine, CallOptions(stale_policy=StalePolicy.WARN))
@@ -121,15 +125,16 @@ class _Good:
     def engine(self) -> Engine:
         return Engine.open(self.root, index_dir=self.index, workers=1)
 
-    def restore(self) -> None:
+    def restore(self, *, log: bool) -> None:
+        """Put the good index back, with the last generation in its log or without one."""
         shutil.rmtree(self.index, ignore_errors=True)
-        shutil.copytree(self._kept, self.index)
+        shutil.copytree(self._with_log if log else self._kept, self.index)
 
 
 def _one_round(
     good: _Good, damage: Damage, ask: Ask, mends: bool, chance: random.Random, figures: Figures
 ) -> None:
-    good.restore()
+    good.restore(log=damage in _BESIDE_A_LOG or chance.random() < _WITH_LOG)
     figures.rounds += 1
     state = chance.getrandbits(64)
     damage(good.index / "context.db", random.Random(state))
@@ -341,6 +346,7 @@ def _folder(path: Path, chance: random.Random) -> None:
 
 
 _OF_THE_LOG = (_flip_log, _cut_log, _no_log)
+_BESIDE_A_LOG = (*_OF_THE_LOG, _flip_shared_memory)
 _OTHERS = (
     _cut,
     _empty_page,

@@ -7,7 +7,7 @@ transaction: all of it becomes the next generation at `commit`, or none of it do
 A file's chunks are numbered `first_chunk … first_chunk + chunk_count - 1`, and its units (the pieces that
 are scored) `first_unit … first_unit + unit_count - 1`. Numbers are never shown and never reused. Full text
 is kept in *segments*: for a run of units, one row per term with the units that hold it (see
-`storage.postings` for the bytes). Stored data that is not as it was written is `IndexCorrupt`, never an answer.
+`storage.postings` for the bytes). Stored data that is not as it was written is `IndexCorrupt`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from satchel.errors import (
 )
 from satchel.storage.checks import REBUILD_HINT, row_check
 from satchel.storage.migrations import CHECKED_SCHEMA, MIGRATIONS, SCHEMA_VERSION
-from satchel.storage.sqlite_reader import SqliteSnapshot, typed
+from satchel.storage.sqlite_reader import UNREADABLE, SqliteSnapshot, typed
 from satchel.storage.sqlite_writer import SqliteWriter
 
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
@@ -68,18 +68,14 @@ class SqliteStore:
                 hint="run `satchel index` in the project, or let a search build it",
                 next_actions=[{"tool": "index", "args": {}, "reason": "build the index"}],
             )
-        try:
+        with _typed_errors():
             connection = self._open_read_only()
-        except sqlite3.Error as error:
-            raise typed(error) from error
         try:
-            self._check_version(connection)
-            self._refuse_unchecked(connection)
-            connection.execute("BEGIN")
-            return SqliteSnapshot(connection)
-        except sqlite3.Error as error:
-            connection.close()
-            raise typed(error) from error
+            with _typed_errors():
+                self._check_version(connection)
+                self._refuse_unchecked(connection)
+                connection.execute("BEGIN")
+                return SqliteSnapshot(connection)
         except SatchelError:
             connection.close()  # an open file cannot be set aside on Windows
             raise
@@ -94,17 +90,14 @@ class SqliteStore:
                 remove_database(target)
                 for suffix in ("-wal", "-shm"):  # of a database that is gone; they would be replayed
                     _remove(self.path.with_name(self.path.name + suffix))
+            first = target != self.path
+            with _typed_errors():
+                connection = self._open_writable(target, first=first)
             try:
-                connection = self._open_writable(target, first=target != self.path)
-            except sqlite3.DatabaseError as error:
-                if target != self.path:  # a full disk refuses the first page already
-                    with suppress(OSError):
-                        remove_database(target)
-                raise typed(error) from error
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                self._bring_up_to_date(connection, first=target != self.path)
-                writer = SqliteWriter(connection, first=target != self.path, unchecked=self._unchecked)
+                with _typed_errors():
+                    connection.execute("BEGIN IMMEDIATE")
+                    self._bring_up_to_date(connection, first=first)
+                    writer = SqliteWriter(connection, first=first, unchecked=self._unchecked)
                 yield writer
                 for _, statement in self._later:
                     connection.execute(statement)
@@ -240,6 +233,14 @@ class SqliteStore:
                 f"{self.path.name} was written by an older Satchel (schema {version}), without checks",
                 hint="run `satchel index`: it indexes all files anew and keeps the ids that have ended",
             )
+
+
+@contextmanager
+def _typed_errors() -> Iterator[None]:
+    try:
+        yield
+    except UNREADABLE as error:
+        raise typed(error) from error
 
 
 def make_folder(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """One generation of a SQLite index, read through its tables.
 
-Nothing leaves here unchecked (see `storage.checks`). A file's record vouches for its contents, outline, chunks
-and count of symbols. Where an index of SQLite finds nothing, the table itself is asked: no single damage hides
-a row from both.
+Nothing leaves here unchecked (see `storage.checks`). A file's record vouches for its contents, outline,
+chunks and count of symbols. Where an index of SQLite finds nothing, the table itself is asked: no single
+damage hides a row from both.
 """
 
 from __future__ import annotations
@@ -54,7 +54,11 @@ _DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTO
 _VALUES_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
 _DIGEST_DIGITS = 16  # of a whole digest
 _CHUNKS_AT_HAND = 64  # files whose chunks are kept: an answer asks for several ranges of the same few
-_UNREADABLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)  # what SQLite raises for a broken page
+UNREADABLE = (
+    sqlite3.Error,
+    UnicodeDecodeError,
+    OverflowError,
+)  # what a broken page raises, also in its message
 
 
 def typed(error: Exception) -> SatchelError:
@@ -488,14 +492,14 @@ class SqliteSnapshot:
     def _one(self, statement: str, *values: Any) -> Any:
         try:
             return self._connection.execute(statement, values).fetchone()
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise typed(error) from error
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows. A page that turns out to be broken is a typed error, wherever it is met."""
         try:
             return self._connection.execute(statement, values).fetchall()
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise typed(error) from error
 
     def _content(self, path: str) -> tuple[bytes, bytes]:
