@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -345,9 +345,9 @@ class Segment(SnapshotSource):
         project = decode_watermark(encode_watermark(self._watermark()))
         assert project is not None
         try:
-            with closing(self.store.snapshot()) as snapshot:
-                kept = decode_watermark(snapshot.meta().get("watermark"))
-                return IndexState(project, kept, True, snapshot.generation, compare(project, kept))
+            return IndexState.of(project, self.snapshot())
+        except IndexMissing:
+            return IndexState.missing(project)
         except (IndexCorrupt, IndexIncompatible, IndexStale):
             return IndexState.corrupt(project)
 

@@ -25,9 +25,10 @@ from satchel.errors import (
     PathNotAllowed,
     SatchelError,
 )
+from satchel.file_writing import disk_trouble
 from satchel.storage.checks import REBUILD_HINT, row_check
 from satchel.storage.migrations import CHECKED_SCHEMA, MIGRATIONS, SCHEMA_VERSION
-from satchel.storage.sqlite_reader import UNREADABLE, SqliteSnapshot, typed
+from satchel.storage.sqlite_reader import KEEP_ELSEWHERE, UNREADABLE, SqliteSnapshot, typed
 from satchel.storage.sqlite_writer import SqliteWriter
 
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours

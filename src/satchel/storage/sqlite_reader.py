@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -40,8 +41,9 @@ from satchel.types import Parsed, Reference, Skipped, SkipReason, Symbol
 
 FILE_COLUMNS = (
     "path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags,"
-    " first_chunk, chunk_count, settled, first_unit, unit_count"
+    " first_chunk, chunk_count, settled, first_unit, unit_count, ctime_ns, inode"
 )
+SKIPPED_COLUMNS = "path, reason, detail, size, mtime_ns, ctime_ns, inode"
 CHECK_COLUMNS = "contents_check, outline_check, chunks_check, symbol_count"
 _STORED_COLUMNS = f"number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check"
 _CHUNK_COLUMNS = "number, file, kind, title, level, start_line, end_line, body_offset, digest"
@@ -50,6 +52,7 @@ _SYMBOL_COLUMNS = (
 )
 _SEGMENT_COLUMNS = "number, files, lengths, lines, vectors, row_check"
 _RETIRED_COLUMNS = "digest, path, title, file_hash, place, successor, row_check"
+KEEP_ELSEWHERE = "or keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME"
 _DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 _VALUES_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
 _DIGEST_DIGITS = 16  # of a whole digest
@@ -124,7 +127,7 @@ class SqliteSnapshot:
 
     @property
     def version(self) -> str:
-        return f"{self._meta.get('identity', '')}:{self.generation}"
+        return f"{self._meta.get('identity', '')}:{self.generation}.{self._meta.get('mark', '')}"
 
     def close(self) -> None:
         self._connection.close()
@@ -176,7 +179,7 @@ class SqliteSnapshot:
         }
         rows = self._rows(
             f"SELECT number, {CHECK_COLUMNS}, row_check, path, mtime_ns, file_hash, first_chunk, first_unit,"
-            " settled FROM files NOT INDEXED"
+            " settled, ctime_ns, inode FROM files NOT INDEXED"
         )
         found = []
         for row in rows:
@@ -454,12 +457,12 @@ class SqliteSnapshot:
         return found[:limit]
 
     def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
-        statement = "SELECT path, reason, detail, size, mtime_ns, row_check FROM skipped"
+        statement = f"SELECT {SKIPPED_COLUMNS}, row_check FROM skipped"
         if paths is not None:  # one that is lost is looked at again, as a new file is
             found = (self._one(f"{statement} WHERE path = ?", path) for path in sorted(set(paths)))
             return [_checked_skipped(row) for row in found if row is not None]
         rows = self._rows(statement)
-        if _sum(row[5] for row in rows) != self._totals.skipped:
+        if _sum(row[-1] for row in rows) != self._totals.skipped:
             raise damaged("the list of what is left out")
         return sorted(map(_checked_skipped, rows), key=lambda item: item.skipped.path)
 
@@ -551,10 +554,10 @@ def _checked_segment(row: Sequence[Any]) -> Segment:
 
 
 def _checked_skipped(row: Sequence[Any]) -> SkippedRecord:
-    path, reason, detail, size, mtime_ns, check = row
+    path, reason, detail, *stamp, check = row
     if row_check(*row[:-1]) != check:
         raise damaged("the list of what is left out")
-    return SkippedRecord(Skipped(path, SkipReason(reason), detail), size, mtime_ns)
+    return SkippedRecord(Skipped(path, SkipReason(reason), detail), *stamp)
 
 
 def _checked_retired(row: Sequence[Any]) -> RetiredChunk:
@@ -567,7 +570,7 @@ def _checked_retired(row: Sequence[Any]) -> RetiredChunk:
 
 
 def _file_record(row: Sequence[Any]) -> FileRecord:
-    """A row of `_FILE_COLUMNS` and `_STAMP_COLUMNS`, taken by place: a search reads one for every file."""
+    """A row of `FILE_COLUMNS`, taken by place: a search reads one for every file."""
     path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags = row[:9]
     return FileRecord(
         path,

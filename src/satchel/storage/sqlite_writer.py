@@ -14,7 +14,14 @@ from msgspec.structs import replace
 from satchel.storage import records, term_blocks
 from satchel.storage.checks import Totals, blob_check, damaged, meta_check, name_hash, row_check, rows_check
 from satchel.storage.records import FileRecord, PackedFile, RetiredChunk, Segment, SkippedRecord
-from satchel.storage.sqlite_reader import CHECK_COLUMNS, FILE_COLUMNS, SCHEMA, SqliteSnapshot
+from satchel.storage.sqlite_reader import (
+    CHECK_COLUMNS,
+    FILE_COLUMNS,
+    SCHEMA,
+    SKIPPED_COLUMNS,
+    SqliteSnapshot,
+)
+from satchel.types import FileEntry
 
 _CONTENT_TABLES = (
     "files",
@@ -111,16 +118,23 @@ class SqliteWriter:
         )
         return first_unit
 
-    def touch_file(self, path: str, mtime_ns: int, settled: bool) -> None:
-        stored = self.snapshot.stored(path)
+    def touch_file(self, entry: FileEntry, settled: bool) -> None:
+        stored = self.snapshot.stored(entry.path)
         if stored is None:
             return
-        record = replace(stored.record, mtime_ns=mtime_ns, settled=settled)
+        record = replace(
+            stored.record,
+            mtime_ns=entry.mtime_ns,
+            ctime_ns=entry.ctime_ns,
+            inode=entry.inode,
+            settled=settled,
+        )
         check = row_check(stored.number, *_file_row(record), *stored[2:6])
         self._totals.files += check - stored.row_check
         self._connection.execute(
-            "UPDATE files SET mtime_ns = ?, settled = ?, row_check = ? WHERE number = ?",
-            (mtime_ns, settled, check, stored.number),
+            "UPDATE files SET mtime_ns = ?, ctime_ns = ?, inode = ?, settled = ?, row_check = ?"
+            " WHERE number = ?",
+            (entry.mtime_ns, entry.ctime_ns, entry.inode, settled, check, stored.number),
         )
 
     def drop_file(self, path: str) -> None:
@@ -218,14 +232,14 @@ class SqliteWriter:
 
     def put_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
         rows = [
-            (item.skipped.path, item.skipped.reason.value, item.skipped.detail, item.size, item.mtime_ns)
+            (item.skipped.path, item.skipped.reason.value, item.skipped.detail, *item.stamp)
             for item in skipped
         ]
         latest = {row[0]: row for row in rows}
         self._totals.skipped -= self._sum_of("skipped", "path", list(latest))
         self._totals.skipped += sum(row_check(*row) for row in latest.values())
         self._connection.executemany(
-            "INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?, ?)",
+            f"INSERT OR REPLACE INTO skipped ({SKIPPED_COLUMNS}, row_check) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [(*row, row_check(*row)) for row in latest.values()],
         )
 
@@ -292,6 +306,8 @@ class SqliteWriter:
         changed = {
             "identity": meta.get("identity") or os.urandom(16).hex(),  # tells it from another in its place
             "generation": str(int(meta.get("generation", 0)) + 1),
+            # a number may be given twice: the generation that had it first went with a log that was lost
+            "mark": os.urandom(8).hex(),
             "totals": msgspec.json.encode(self._totals).decode(),
             **{key: str(number) for key, number in zip(_COUNTERS, numbers, strict=True)},
         }

@@ -7,7 +7,8 @@ from satchel.storage.migrations import (
     m002_units,
     m003_history,
     m004_successors,
-    m005_checks,
+    m005_change_times,
+    m006_checks,
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -15,7 +16,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     m002_units.STATEMENTS,
     m003_history.STATEMENTS,
     m004_successors.STATEMENTS,
-    m005_checks.STATEMENTS,
+    m005_change_times.STATEMENTS,
+    m006_checks.STATEMENTS,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
-CHECKED_SCHEMA = 5  # an index of an older one has no checks: it is not read, and indexed anew
+CHECKED_SCHEMA = 6  # an index of an older one has no checks: it is not read, and indexed anew
