@@ -9,8 +9,9 @@ from collections.abc import Iterator
 _BEGIN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _NEXT_MARKER = re.compile(rb"-----(?:END|BEGIN) ")
 _MAX_KEY_BYTES = 32 * 1024  # an RSA key of 16,384 bits takes 13 kB
-# An escaped line end first: the `n` of `\n` is not key material.
-_PIECE = re.compile(rb"\\[nrt]|([A-Za-z0-9+/=]+)")
+# An escaped line end first: the `n` of `\n` is not key material. A line end before the piece is matched with
+# it, and so is what quotes the line: looking back for it from each piece would take the square of the length.
+_PIECE = re.compile(rb"\\[nrt]|(?:[\r\n][ \t\"'>|#*;]*+)?([A-Za-z0-9+/=]+)")
 _MARGIN = rb"[ \t\"'>|#*;,+]*+"  # what quotes a line: a string, a comment, a diff, YAML
 _LINE_END = rb"(?:\r\n|\n|\r|$)"
 _HEADER = re.compile(rb"^" + _MARGIN + rb"[A-Z][A-Za-z-]+: [^\r\n]*", re.MULTILINE)  # Proc-Type, Version
@@ -38,28 +39,28 @@ def private_key_values(raw: bytes) -> Iterator[tuple[int, int]]:
 
 def _material(raw: bytes, start: int, end: int) -> list[tuple[int, int]]:
     headers = [found.span() for found in _HEADER.finditer(raw, start, end)]
-    pieces = [
-        found.span()
-        for found in _PIECE.finditer(raw, start, end)
-        if found.group(1) and not any(first <= found.start() < last for first, last in headers)
-    ]
-    long = [piece for piece in pieces if _is_long(raw[slice(*piece)])]
+    pieces = list(_pieces(raw, start, end, headers))
+    long = [found.span(1) for found in pieces if _is_long(found[1])]
     total = len(b"".join(raw[start:end].split())) - sum(last - first for first, last in headers)
-    if sum(last - first for first, last in pieces) < _KEY_SHARE * total:
+    if sum(len(found[1]) for found in pieces) < _KEY_SHARE * total:
         return long
-    return [piece for piece in pieces if _counts(raw, *piece)] if long else []
+    return [found.span(1) for found in pieces if _counts(found)] if long else []
+
+
+def _pieces(raw: bytes, start: int, end: int, headers: list[tuple[int, int]]) -> Iterator[re.Match[bytes]]:
+    """The runs of base64 characters before, between and after the headers."""
+    ends = [start, *(last for _, last in headers)]
+    for first, last in zip(ends, [*(first for first, _ in headers), end], strict=True):
+        yield from (found for found in _PIECE.finditer(raw, first, last) if found[1])
 
 
 def _is_long(piece: bytes) -> bool:
     return len(piece) >= _LONG_PIECE and len(set(piece)) >= _MIXED
 
 
-def _counts(raw: bytes, start: int, end: int) -> bool:
+def _counts(found: re.Match[bytes]) -> bool:
     """A short piece is a word of the code around a key, unless its line starts with it."""
-    if end - start >= _SHORT_PIECE:
-        return True
-    line_start = max(raw.rfind(b"\n", 0, start), raw.rfind(b"\r", 0, start)) + 1
-    return not raw[line_start:start].strip(b" \t\"'>|#*;")
+    return len(found[1]) >= _SHORT_PIECE or found.start() < found.start(1)
 
 
 def _end_of_key(raw: bytes, start: int) -> int:

@@ -15,15 +15,16 @@ from functools import cache
 from typing import Any
 
 from satchel.walking.private_keys import private_key_values
-from satchel.walking.secret_formats import FORMATS
+from satchel.walking.secret_formats import FORMATS, Format
 
 _PRIVATE_KEY = "PRIVATE KEY"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-_PASSWORD_IN_URL = "url-password"
+_PASSWORDS = frozenset(("url-password", "nuget-password"))
 # `://` is in most files: a password is only looked for where a user name could stand before it.
 _URL_WITH_USER = re.compile(rb"://[^\s/@]{0,280}@")
 
-_FILLER = re.compile(rb"x{6}|X{6}|\*{3}|\.{3}|(?i:your[-_]|placeholder|redacted|changeme|insert[-_])")
+# Dots inside a value stand for what was left out of it; after it they end the sentence.
+_FILLER = re.compile(rb"x{6}|X{6}|\*{3}|\.{3}[^.]|(?i:your[-_]|placeholder|redacted|changeme|insert[-_])")
 _WITH_PREFIX = 16  # bytes; a shorter value has no prefix that says what it is, all of it is its own
 _DEFAULT_PASSWORDS = frozenset(
     b"""
@@ -67,23 +68,28 @@ def _values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
     if _PRIVATE_KEY in words:
         for start, end in private_key_values(raw):
             yield start, end, "private-key"
-    for kind, wanted, pattern in _patterns():
-        if wanted.isdisjoint(words):
+    for number, rule in enumerate(FORMATS):
+        if words.isdisjoint((rule.hint,) if rule.hint else rule.words):
             continue
-        accepted = _is_password if kind == _PASSWORD_IN_URL else _is_token
-        for found in pattern.finditer(raw):
-            start, end = found.span(1)
-            if accepted(raw[start:end]):
-                yield start, end, kind
+        accepted = _is_password if rule.kind in _PASSWORDS else _is_token
+        position = 0
+        search = _pattern(number).search
+        while (found := search(raw, position)) is not None:
+            # What ends this value may be what the next one starts after.
+            start, position = found.span(1)
+            if accepted(raw[start:position], rule):
+                yield start, position, rule.kind
 
 
-def _is_token(value: bytes) -> bool:
+def _is_token(value: bytes, rule: Format) -> bool:
     """Documented examples count; fillers (`sk-xxxx`, one letter repeated) do not."""
     own = value[8:] if len(value) >= _WITH_PREFIX else value
-    return len(set(own)) > 4 and not _FILLER.search(value)
+    if len(set(own)) < rule.variety or _FILLER.search(value):
+        return False
+    return not rule.holds or re.search(rule.holds.encode(), value) is not None
 
 
-def _is_password(value: bytes) -> bool:
+def _is_password(value: bytes, _: Format) -> bool:
     lowered = value.lower()
     if lowered in _DEFAULT_PASSWORDS or _VARIABLE.search(value) or _FILLER.search(value):
         return False
@@ -108,9 +114,10 @@ def _without_overlaps(values: Iterable[tuple[int, int, str]]) -> Iterator[tuple[
 
 def _replaced(raw: bytes, values: list[tuple[int, int, str]]) -> bytes:
     pieces: list[bytes] = []
+    masks = {kind: f"«redacted:{kind}»".encode() for kind in {kind for _, _, kind in values}}
     done = 0
     for start, end, kind in values:
-        pieces += (raw[done:start], f"«redacted:{kind}»".encode())
+        pieces += (raw[done:start], masks[kind])
         done = end
     return b"".join((*pieces, raw[done:]))
 
@@ -125,25 +132,31 @@ def _words_in(raw: bytes) -> set[str]:
 
 @cache
 def _word_automaton() -> tuple[Any, list[str]]:
-    """All words in one pass. A plain alternation would not do: `sk-` would hide `sk-ant-`."""
+    """All words and hints in one pass. A plain alternation would not do: `sk-` would hide `sk-ant-`."""
     import re2
 
-    any_case = {word: rule.any_case for rule in FORMATS for word in rule.words} | {_PRIVATE_KEY: False}
-    words = sorted(any_case.keys() - {"://"})
+    looked_for = {_PRIVATE_KEY: re.escape(_PRIVATE_KEY)}
+    for rule in FORMATS:
+        if rule.hint:
+            looked_for[rule.hint] = rule.hint
+            continue
+        for word in rule.words:  # a word that one rule takes in any case is looked for in any case
+            if rule.any_case or word not in looked_for:
+                looked_for[word] = ("(?i)" if rule.any_case else "") + re.escape(word)
+    del looked_for["://"]
     automaton = re2.Set.SearchSet(_options())
-    for word in words:
-        automaton.Add(("(?i)" if any_case[word] else "") + re.escape(word))
+    for pattern in looked_for.values():
+        automaton.Add(pattern)
     automaton.Compile()
-    return automaton, words
+    return automaton, list(looked_for)
 
 
 @cache
-def _patterns() -> list[tuple[str, frozenset[str], Any]]:
+def _pattern(number: int) -> Any:
+    """The compiled pattern of one row of the table: most texts need few, and all of them take 40 ms."""
     import re2
 
-    return [
-        (rule.kind, frozenset(rule.words), re2.compile(rule.pattern.encode(), _options())) for rule in FORMATS
-    ]
+    return re2.compile(FORMATS[number].pattern.encode(), _options())
 
 
 def _options() -> Any:

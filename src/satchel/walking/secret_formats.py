@@ -1,40 +1,69 @@
-"""What do the documented secret formats look like? Data only; `redaction` applies it.
+r"""What do the documented secret formats look like? Data only; `redaction` applies it.
 
 Each rule has words one of which stands in every text it can match (they are looked for first, in one
 pass) and a linear-time pattern whose first group is the value. There is no rule for "anything that
 looks random after `key =`": it finds mostly test fixtures and hashes.
+
+A token is found wherever it is written: `\b` would miss it after `\n` in a string literal, after `%3D` in an
+address and beside `_`. A prefix that no word ends with (`ghp_`, `xoxb-`) needs no edge before it; a short one
+(`key-`, `AKIA`) starts after `_START`. A value of a fixed length ends before `_STOP`. Both edges are matched,
+because linear-time patterns cannot look around; the search goes on right after the value.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-_ASSIGN = r"""["']?[ \t]{0,8}(?:=|:|=>|:=|,)[ \t]{0,8}["']?"""  # how a name leads to its value
+# What can be written before a token and ends with a letter or digit: `\n`, `\x22`, `\u003d`, `\042`, `%3D`,
+# `%253D`, the `=3D` of mails, and colours of a terminal (`\033[31m`, whatever their escape character).
+_ESCAPE = (
+    r"\\[abefnrtv]|\\[0-7]{1,3}|\\[xX][0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+    r"|(?:%|%25|=)[0-9A-Fa-f]{2}|\[[0-9;]{0,20}[mK]"
+)
+_START = rf"(?:^|[^A-Za-z0-9]|{_ESCAPE})"
+_STOP = r"(?:[^A-Za-z0-9]|$)"
+# Of a value that may hold `_` and `-` itself: one more of them is taken for Markdown, not for a longer name.
+_STOP_OF_NAME = r"_{0,2}(?:[^A-Za-z0-9_-]|$)"
+_STOP_OF_BASE64 = r"(?:[^A-Za-z0-9+/=]|$)"
+
+# How a name leads to its value: quotes, plain or escaped, stand on both sides of the sign between them.
+_BESIDE = rf"""(?:\\{{0,4}}["'`]|&[a-z0-9#]{{2,6}};|{_ESCAPE}|[_*]|\x1b){{0,3}}"""
+_SIGN = r"=|:|=>|:=|,|%3[AaDd]|\\u003[AaDdEe]|\\x3[AaDdEe]"
+_ASSIGN = rf"{_BESIDE}[ \t]{{0,8}}(?:{_SIGN})[ \t]{{0,8}}{_BESIDE}"
 # A key of AWS is exact by its name and its 40 characters, so all that can stand between them counts:
 # `ENV NAME value`, `<name>value<`, `env["NAME"] || 'value'`, `get("NAME") or "value"`, JSON inside a string.
-_QUOTE = r"""(?:\\?["'`])?"""
-_LEADS_TO = rf"{_QUOTE}[\])]{{0,2}}[ \t]{{0,8}}(?:=|:|=>|:=|,|\|\||\?\?|>|or|[ \t])[ \t]{{0,8}}{_QUOTE}"
-_END = r"(?:[^A-Za-z0-9_+/=-]|$)"  # no look-ahead in linear-time patterns: the next character is matched
+_LEADS_TO = rf"{_BESIDE}[\])]{{0,2}}[ \t]{{0,8}}(?:{_SIGN}|\|\||\?\?|>|&gt;|or|[ \t])[ \t]{{0,8}}{_BESIDE}"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One kind of secret. `words` are matched as written, or in any case when `any_case` is set."""
+    """One kind of secret. `words` are matched as written, or in any case when `any_case` is set. A value
+    counts that has `variety` different characters after its prefix and matches `holds` somewhere. Where the
+    words stand in many texts (`cio`, `test_`) `hint` is looked for in their place, a short pattern."""
 
     kind: str
     words: tuple[str, ...]
     pattern: str
     any_case: bool = False
+    variety: int = 5
+    holds: str = ""
+    hint: str = ""
 
 
 FORMATS = (
-    Format("aws-key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})\b"),
+    # Clouds and hosting
+    Format(
+        "aws-key",
+        ("AKIA", "ASIA", "ABIA", "ACCA"),
+        rf"{_START}((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}){_STOP}",
+    ),
+    Format("aws-key", ("A3T",), rf"{_START}(A3T[A-Z0-9][A-Z2-7]{{16}}){_STOP}"),
     Format(
         "aws-secret",
         ("secret_access_key", "secretaccesskey", "secret_key", "secretkey", "secret-access-key"),
         rf"(?i)(?:aws_?secret_?key|secret[_-]?access[_-]?key|aws_secret_access_key|aws[a-z_]{{0,20}}secret_key)"
-        rf"{_LEADS_TO}([A-Za-z0-9/+]{{40}}){_END}",
+        rf"{_LEADS_TO}([A-Za-z0-9/+]{{40}}){_STOP_OF_BASE64}",
         any_case=True,
     ),
     # The shortest session tokens take over two hundred characters; a call that fetches one takes far fewer.
@@ -50,25 +79,171 @@ FORMATS = (
         rf"(?i)x-amz-security-token{_LEADS_TO}([A-Za-z0-9/+=%]{{100,}})",
         any_case=True,
     ),
+    Format("aws-bedrock-key", ("ABSK",), rf"{_START}(ABSK[A-Za-z0-9+/]{{109,269}}={{0,2}})"),
+    Format("aws-bedrock-key", ("bedrock-api-key-",), r"(bedrock-api-key-[A-Za-z0-9+/_-]{28,}={0,2})"),
+    Format("alibaba-key", ("LTAI",), rf"{_START}(LTAI[A-Za-z0-9]{{20}}){_STOP}"),
     Format(
-        "github-token",
-        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-        r"\b(gh[pousr]_[A-Za-z0-9]{36,255})\b",
+        "azure-key",
+        ("AccountKey", "SharedAccessKey"),
+        r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{42,88}={0,2})",
     ),
-    Format("github-token", ("github_pat_",), r"\b(github_pat_[A-Za-z0-9_]{36,255})\b"),
+    Format("azure-signature", ("sig=",), r"[?&](?:amp;)?sig=([A-Za-z0-9%/+]{43,}(?:%3[dD]|=))"),
+    Format(
+        "azure-secret",
+        ("Q~",),
+        rf"{_START}([A-Za-z0-9_~.]{{3}}[0-9]Q~[A-Za-z0-9_~.-]{{31,34}}){_STOP}",
+    ),
+    Format("google-api-key", ("AIza",), rf"{_START}(AIza[0-9A-Za-z_-]{{35}}){_STOP}"),
+    Format("google-oauth-secret", ("GOCSPX-",), r"(GOCSPX-[A-Za-z0-9_-]{28})"),
+    Format("google-access-token", ("ya29.",), r"(ya29\.[A-Za-z0-9_-]{40,})"),
+    Format(
+        "yandex-token",
+        ("t1.",),
+        rf"{_START}(t1\.[A-Za-z0-9_-]{{16,400}}={{0,2}}\.[A-Za-z0-9_-]{{86}}={{0,2}})",
+        hint=r"t1\.[A-Za-z0-9_-]{16}",
+    ),
+    Format("yandex-key", ("AQVN",), rf"{_START}(AQVN[A-Za-z0-9_-]{{35,38}}){_STOP}"),
+    Format(
+        "yandex-key",
+        ("yandex",),
+        rf"(?i)yandex[a-z0-9_ .-]{{0,20}}{_ASSIGN}((?-i:YC)[A-Za-z0-9_-]{{38}}){_STOP_OF_NAME}",
+        any_case=True,
+    ),
+    Format("digitalocean-token", ("_v1_",), rf"(do[opr]_v1_[a-f0-9]{{64}}){_STOP}"),
+    Format("cloudflare-origin-key", ("v1.0-",), rf"{_START}(v1\.0-[a-f0-9]{{24}}-[a-f0-9]{{146}}){_STOP}"),
+    Format("heroku-key", ("HRKU-",), r"(HRKU-[A-Za-z0-9_-]{36,})"),
+    Format(
+        "heroku-key",
+        ("heroku",),
+        rf"(?i)heroku[a-z0-9_ .-]{{0,20}}(?:key|token|secret){_ASSIGN}({_UUID}){_STOP}",
+        any_case=True,
+    ),
+    Format(
+        "fastly-token",
+        ("fastly",),
+        rf"(?i)fastly[a-z0-9_ .-]{{0,20}}(?:key|token){_ASSIGN}([A-Za-z0-9_-]{{32}}){_STOP_OF_NAME}",
+        any_case=True,
+    ),
+    Format("fly-token", ("fo1_",), rf"{_START}(fo1_[A-Za-z0-9_-]{{43}}){_STOP}"),
+    Format("fly-token", ("fm1", "fm2_"), r"(fm(?:1[ar]|2)_[A-Za-z0-9+/]{100,}={0,3})"),
+    Format("netlify-token", ("nfp_",), rf"{_START}(nfp_[A-Za-z0-9]{{36,40}}){_STOP}"),
+    Format("scalingo-token", ("tk-us-",), rf"(tk-us-[A-Za-z0-9_-]{{48}}){_STOP}"),
+    Format(
+        "tailscale-key",
+        ("tskey-",),
+        r"(tskey-(?:auth|api|client|scim|webhook)-[A-Za-z0-9]{8,32}-[A-Za-z0-9]{20,64})",
+    ),
+    Format("defined-networking-key", ("dnkey-",), r"(dnkey-[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52})"),
+    Format("openshift-token", ("sha256~",), rf"(sha256~[A-Za-z0-9_-]{{43}}){_STOP}"),
+    Format("docker-swarm-token", ("SWMTKN-1-",), r"(SWMTKN-1-[a-z0-9]{40,60}-[a-z0-9]{20,30})"),
+    # Data stores
+    Format("supabase-key", ("sbp_",), rf"{_START}(sbp_(?:oauth_)?[a-f0-9]{{40}}){_STOP}"),
+    Format("supabase-key", ("sb_secret_",), rf"(sb_secret_[A-Za-z0-9_-]{{22}}_[A-Za-z0-9_-]{{8}}){_STOP}"),
+    Format("planetscale-token", ("pscale_",), r"(pscale_(?:tkn|pw|oauth)_[A-Za-z0-9=._-]{32,64})"),
+    Format("databricks-token", ("dapi",), rf"{_START}(dapi[a-f0-9]{{32}}(?:-[0-9])?){_STOP}"),
+    Format("clickhouse-key", ("4b1d",), rf"{_START}(4b1d[A-Za-z0-9]{{38}}){_STOP}", holds="[G-Zg-z]"),
+    Format(
+        "dropbox-token",
+        ("dropbox",),
+        rf"{_START}([A-Za-z0-9]{{11}}A{{10}}[A-Za-z0-9_=-]{{43}}){_STOP}",
+        any_case=True,
+    ),
+    Format(
+        "dropbox-token", ("sl.",), rf"{_START}(sl\.[A-Za-z0-9_=-]{{130,}})", hint=r"sl\.[A-Za-z0-9_-]{16}"
+    ),
+    Format(
+        "airtable-token",
+        ("airtable",),
+        rf"{_START}(pat[A-Za-z0-9]{{14}}\.[a-f0-9]{{64}}){_STOP}",
+        any_case=True,
+    ),
+    Format("prefect-key", ("pnu_",), rf"{_START}(pnu_[A-Za-z0-9]{{36}}){_STOP}"),
+    # Repositories, builds, packages
+    Format("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"(gh[pousr]_[A-Za-z0-9]{36,255})"),
+    Format("github-token", ("github_pat_",), r"(github_pat_[A-Za-z0-9_]{36,255})"),
     Format(
         "gitlab-token",
         (
             *("glpat-", "gldt-", "glrt-", "glrtr-", "glptt-", "glcbt-", "glsoat-", "gloas-"),
             *("glft-", "glimt-", "glagent-", "glffct-"),
         ),
-        r"\b(gl(?:pat|dt|rtr?|ptt|cbt|soat|oas|ft|imt|agent|ffct)-[A-Za-z0-9_.-]{20,300})",
+        r"(gl(?:pat|dt|rtr?|ptt|cbt|soat|oas|ft|imt|agent|ffct)-[A-Za-z0-9_.-]{20,300})",
     ),
-    Format("gitlab-token", ("GR1348941",), r"\b(GR1348941[A-Za-z0-9_-]{20})(?:[^A-Za-z0-9_-]|$)"),
-    Format("slack-token", ("xox",), r"\b(xox[abceoprs]-[0-9A-Za-z-]*[0-9]{6,}[0-9A-Za-z-]{6,250})"),
-    Format("slack-token", ("xoxe",), r"\b(xoxe(?:\.xox[bp])?-[0-9]-[A-Za-z0-9]{40,250})"),
-    Format("slack-token", ("xoxd-",), r"\b(xoxd-[A-Za-z0-9%+/=_-]{40,500})"),
-    Format("slack-token", ("xapp-",), r"\b(xapp-[0-9]-[A-Z0-9]{6,}-[0-9]{6,}-[a-z0-9]{20,})"),
+    Format("gitlab-token", ("GR1348941",), rf"(GR1348941[A-Za-z0-9_-]{{20}}){_STOP}"),
+    Format("gitlab-session", ("_gitlab_session",), rf"_gitlab_session(?:=|%3[dD])([0-9a-f]{{32}}){_STOP}"),
+    Format("bitbucket-token", ("ATBB",), rf"{_START}(ATBB[A-Za-z0-9]{{32}}){_STOP}"),
+    Format("atlassian-token", ("ATATT3", "ATCTT3"), r"(AT[AC]TT3[A-Za-z0-9_=-]{100,})"),
+    Format(
+        "sourcegraph-token",
+        ("sgp_",),
+        rf"{_START}(sgp_(?:(?:[a-fA-F0-9]{{16}}|local)_)?[a-fA-F0-9]{{40}}){_STOP}",
+    ),
+    Format("circleci-token", ("CCIP",), rf"(CCIP(?:AT|RJ)_[A-Za-z0-9]{{22}}_[a-f0-9]{{40}}){_STOP}"),
+    Format("buildkite-token", ("bkua_",), rf"(bkua_[a-f0-9]{{40}}){_STOP}"),
+    Format(
+        "harness-token",
+        ("pat.", "sat."),
+        rf"{_START}([ps]at\.[A-Za-z0-9_-]{{22}}\.[A-Za-z0-9]{{24}}\.[A-Za-z0-9]{{20}}){_STOP}",
+        hint=r"[ps]at\.[A-Za-z0-9_-]{16}",
+    ),
+    Format("octopus-key", ("API-",), rf"{_START}(API-[A-Z0-9]{{26}}){_STOP}", holds="[0-9]"),
+    Format("sonarqube-token", ("sqp_", "squ_", "sqa_"), rf"(sq[pua]_[a-f0-9]{{40}}){_STOP}"),
+    Format("npm-token", ("npm_",), rf"(npm_[A-Za-z0-9]{{36}}){_STOP}"),
+    Format("npm-token", ("_authToken",), rf"_authToken{_BESIDE}=[ \t]?{_BESIDE}([A-Za-z0-9_-]{{20,}})"),
+    Format(
+        "npm-token",
+        (":_password", ":_auth"),
+        rf":_(?:password|auth)[ \t]?=[ \t]?{_BESIDE}([A-Za-z0-9+/]{{8,}}={{0,2}})"
+        r"""(?:["'\s\\%&\x1b]|_?$|_[^A-Za-z0-9_])""",
+    ),
+    Format("pypi-token", ("pypi-AgE",), r"(pypi-AgE[A-Za-z0-9_-]{50,})"),
+    Format("rubygems-key", ("rubygems_",), rf"(rubygems_[a-f0-9]{{48}}){_STOP}"),
+    Format("crates-token", ("cio",), rf"{_START}(cio[A-Za-z0-9]{{32}}){_STOP}", hint=r"cio[A-Za-z0-9]{12}"),
+    Format("clojars-token", ("CLOJARS_",), rf"(CLOJARS_[A-Za-z0-9]{{60}}){_STOP}"),
+    Format("nuget-key", ("oy2",), rf"{_START}(oy2[a-z2-7]{{43}}){_STOP}", holds="[2-7]"),
+    Format(
+        "nuget-password",
+        ("ClearTextPassword",),
+        r"""ClearTextPassword["'][ \t]{1,8}value[ \t]?=[ \t]?["']([^"'\r\n]{8,200})["']""",
+    ),
+    Format("artifactory-key", ("AKCp",), rf"{_START}(AKCp[A-Za-z0-9]{{69}}){_STOP}"),
+    # base64 of `reftkn:`
+    Format("artifactory-key", ("cmVmdGtuO",), rf"{_START}(cmVmdGtuO[A-Za-z0-9]{{55}}){_STOP}"),
+    Format("docker-token", ("dckr_",), r"(dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,})"),
+    Format(
+        "sidekiq-login",
+        ("__contribsys__com",),
+        rf"(?i)BUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM{_ASSIGN}([a-f0-9]{{8}}:[a-f0-9]{{8}}){_STOP}",
+        any_case=True,
+    ),
+    Format(
+        "sidekiq-login",
+        (".contribsys.com",),
+        r"://([a-f0-9]{8}:[a-f0-9]{8})@(?:gems|enterprise)\.contribsys\.com",
+    ),
+    # Language models
+    Format("anthropic-key", ("sk-ant-",), r"(sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,})"),
+    Format("openai-key", ("sk-",), r"(sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,})"),
+    Format("openai-key", ("T3BlbkFJ",), r"(sk-[A-Za-z0-9_-]{16,}T3BlbkFJ[A-Za-z0-9_-]{16,})"),
+    Format("openai-key", ("sk-",), rf"{_START}(sk-[A-Za-z0-9]{{48}}){_STOP}"),
+    Format("openrouter-key", ("sk-or-",), rf"(sk-or-v1-[a-f0-9]{{64}}){_STOP}"),
+    Format("groq-key", ("gsk_",), rf"{_START}(gsk_[A-Za-z0-9]{{52}}){_STOP}"),
+    Format("perplexity-key", ("pplx-",), rf"(pplx-[A-Za-z0-9]{{48}}){_STOP}"),
+    Format("xai-key", ("xai-",), rf"{_START}(xai-[A-Za-z0-9_]{{80}}){_STOP}"),
+    Format("nvidia-key", ("nvapi-",), r"(nvapi-[A-Za-z0-9_-]{60,})"),
+    Format("replicate-token", ("r8_",), rf"{_START}(r8_[A-Za-z0-9]{{37}}){_STOP}"),
+    Format("langsmith-key", ("lsv2_",), rf"(lsv2_(?:pt|sk)_[a-f0-9]{{32}}_[a-f0-9]{{10}}){_STOP}"),
+    Format(
+        "huggingface-token", ("hf_",), rf"{_START}(hf_[A-Za-z0-9]{{34}}){_STOP}", hint=r"hf_[A-Za-z0-9]{10}"
+    ),
+    Format("huggingface-token", ("api_org_",), rf"{_START}(api_org_[A-Za-z]{{34}}){_STOP}"),
+    # Messages
+    # Of a bot, of a user and of an application there are numbers in the token.
+    Format("slack-token", ("xox",), r"(xox[abceoprs]-[0-9A-Za-z-]{12,500})", holds="[0-9]{6}"),
+    Format("slack-token", ("xoxa-", "xoxr-"), r"(xox[ar]-(?:[0-9]-)?[0-9A-Za-z]{8,48})", holds="[0-9]"),
+    Format("slack-token", ("xoxe",), r"(xoxe(?:\.xox[bp])?-[0-9]-[A-Za-z0-9]{40,250})"),
+    Format("slack-token", ("xoxd-",), r"(xoxd-[A-Za-z0-9%+/=_-]{40,500})"),
+    Format("slack-token", ("xapp-",), r"(xapp-[0-9]-[A-Z0-9]{6,}-[0-9]{6,}-[a-z0-9]{20,})"),
     Format(
         "slack-webhook",
         ("hooks.slack.com",),
@@ -79,143 +254,203 @@ FORMATS = (
         ("/IncomingWebhook/",),
         rf"\.office(?:365)?\.com/webhook(?:b2)?/({_UUID}@{_UUID}/IncomingWebhook/[0-9A-Za-z]{{32}}/[0-9A-Za-z/_-]{{36,}})",
     ),
-    Format("stripe-key", ("_live_", "_test_"), r"\b((?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,250})\b"),
-    Format("stripe-webhook", ("whsec_",), r"\b(whsec_[A-Za-z0-9+/=]{32,})"),
-    Format("google-api-key", ("AIza",), r"\b(AIza[0-9A-Za-z_-]{35})(?:[^0-9A-Za-z_-]|$)"),
-    Format("google-oauth-secret", ("GOCSPX-",), r"\b(GOCSPX-[A-Za-z0-9_-]{28})"),
-    Format("google-access-token", ("ya29.",), r"\b(ya29\.[A-Za-z0-9_-]{40,})"),
-    Format("anthropic-key", ("sk-ant-",), r"\b(sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,})"),
-    Format("openai-key", ("sk-",), r"\b(sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,})"),
-    Format("openai-key", ("T3BlbkFJ",), r"\b(sk-[A-Za-z0-9_-]{16,}T3BlbkFJ[A-Za-z0-9_-]{16,})"),
-    Format("openai-key", ("sk-",), r"\b(sk-[A-Za-z0-9]{48})\b"),
-    Format("openrouter-key", ("sk-or-",), r"\b(sk-or-v1-[a-f0-9]{64})\b"),
-    Format("groq-key", ("gsk_",), r"\b(gsk_[A-Za-z0-9]{52})\b"),
-    Format("perplexity-key", ("pplx-",), r"\b(pplx-[A-Za-z0-9]{48})\b"),
-    Format("xai-key", ("xai-",), r"\b(xai-[A-Za-z0-9_]{80})\b"),
-    Format("replicate-token", ("r8_",), r"\b(r8_[A-Za-z0-9]{37})\b"),
-    Format("langsmith-key", ("lsv2_",), r"\b(lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10})\b"),
-    Format("huggingface-token", ("hf_",), r"\b(hf_[A-Za-z0-9]{34})\b"),
-    Format("huggingface-token", ("api_org_",), r"\b(api_org_[A-Za-z]{34})\b"),
-    Format("npm-token", ("npm_",), r"\b(npm_[A-Za-z0-9]{36})\b"),
-    Format("npm-token", ("_authToken",), r"_authToken=([A-Za-z0-9_-]{20,})"),
-    Format(
-        "npm-token",
-        (":_password", ":_auth"),
-        r""":_(?:password|auth)[ \t]?=[ \t]?["']?([A-Za-z0-9+/]{8,}={0,2})(?:["'\s]|$)""",
-    ),
-    Format("pypi-token", ("pypi-AgE",), r"\b(pypi-AgE[A-Za-z0-9_-]{50,})"),
-    Format("rubygems-key", ("rubygems_",), r"\b(rubygems_[a-f0-9]{48})\b"),
-    Format("crates-token", ("cio",), r"\b(cio[A-Za-z0-9]{32})\b"),
-    Format("clojars-token", ("CLOJARS_",), r"\b(CLOJARS_[a-f0-9]{60})\b"),
-    Format("artifactory-key", ("AKCp",), r"\b(AKCp[A-Za-z0-9]{69})\b"),
-    # base64 of `reftkn:`
-    Format("artifactory-key", ("cmVmdGtuO",), r"\b(cmVmdGtuO[A-Za-z0-9]{55})\b"),
-    Format("docker-token", ("dckr_",), r"\b(dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,})"),
-    Format("sendgrid-key", ("SG.",), r"\b(SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})"),
-    Format("brevo-key", ("sib-",), r"\b(x(?:key|smtp)sib-[a-f0-9]{64}-[A-Za-z0-9]{16})\b"),
-    Format("twilio-key", ("twilio",), r"\b((?:SK|AC)[0-9a-f]{32})\b", any_case=True),
+    Format("sendgrid-key", ("SG.",), rf"{_START}(SG\.[A-Za-z0-9_-]{{22}}\.[A-Za-z0-9_-]{{43}})"),
+    Format("brevo-key", ("sib-",), rf"(x(?:key|smtp)sib-[a-f0-9]{{64}}-[A-Za-z0-9]{{16}}){_STOP}"),
+    Format("twilio-key", ("twilio",), rf"{_START}((?:SK|AC)[0-9a-f]{{32}}){_STOP}", any_case=True),
+    Format("twilio-key", ("SK",), rf"{_START}(SK[0-9a-f]{{32}}){_STOP}", hint=r"SK[0-9a-f]{8}"),
     Format(
         "twilio-token",
         ("twilio",),
-        rf"(?i)twilio[a-z0-9_ .-]{{0,20}}token{_ASSIGN}([0-9a-f]{{32}})\b",
+        rf"(?i)twilio[a-z0-9_ .-]{{0,20}}token{_ASSIGN}([0-9a-f]{{32}}){_STOP}",
         any_case=True,
     ),
-    Format("mailgun-key", ("key-",), r"\b(key-[0-9a-f]{32})\b"),
-    Format("mailchimp-key", ("-us",), r"\b([0-9a-f]{32}-us[0-9]{1,2})\b"),
-    Format("telegram-token", (":AA",), r"\b([0-9]{8,10}:AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)"),
+    Format(
+        "mailgun-key", ("key-",), rf"(?:{_START}|pub)(key-[0-9a-f]{{32}}){_STOP}", hint=r"key-[0-9a-f]{6}"
+    ),
+    Format(
+        "mailgun-key",
+        ("mailgun",),
+        rf"{_START}([0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}}){_STOP}",
+        any_case=True,
+    ),
+    Format(
+        "mailchimp-key",
+        ("-us",),
+        rf"{_START}([0-9a-f]{{32}}-us[0-9]{{1,2}}){_STOP}",
+        hint=r"[0-9a-f]{4}-us[0-9]",
+    ),
+    Format("telegram-token", (":AA",), rf"{_START}([0-9]{{8,10}}:AA[A-Za-z0-9_-]{{33}}){_STOP}"),
     Format(
         "discord-token",
         ("discord",),
-        r"\b([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})(?:[^A-Za-z0-9_-]|$)",
+        rf"{_START}([MNO][A-Za-z0-9_-]{{23,27}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,38}}){_STOP}",
         any_case=True,
     ),
     Format(
         "discord-webhook", ("api/webhooks/",), r"discord(?:app)?\.com/api/webhooks/[0-9]{17,20}/([\w-]{60,})"
     ),
-    Format("jwt", (".eyJ",), r"\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,})"),
     Format(
-        "azure-key",
-        ("AccountKey", "SharedAccessKey"),
-        r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{42,88}={0,2})",
+        "facebook-token",
+        ("facebook",),
+        rf"{_START}([0-9]{{15,16}}(?:\||%7[cC])[A-Za-z0-9_-]{{27}}){_STOP}",
+        any_case=True,
     ),
-    Format("azure-signature", ("sig=",), r"[?&](?:amp;)?sig=([A-Za-z0-9%/+]{43,}(?:%3[dD]|=))"),
+    # base64 of small numbers starts with the same letters, and has few different ones
     Format(
-        "azure-secret", ("Q~",), r"\b([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?:[^A-Za-z0-9_~.-]|$)"
+        "facebook-token",
+        ("EAA",),
+        rf"{_START}(EAA[B-Z][A-Za-z0-9]{{100,}})",
+        variety=30,
+        holds="[0-9]",
+        hint=r"EAA[B-Z][A-Za-z0-9]{16}",
     ),
-    Format("heroku-key", ("HRKU-",), r"\b(HRKU-[A-Za-z0-9_-]{36,})"),
     Format(
-        "heroku-key",
-        ("heroku",),
-        rf"(?i)heroku[a-z0-9_ .-]{{0,20}}(?:key|token|secret){_ASSIGN}"
-        r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
+        "twitter-token",
+        ("A" * 20,),
+        rf"{_START}(A{{20,24}}[A-Za-z0-9%]{{20,60}}%3[dD][A-Za-z0-9]{{40,60}}){_STOP}",
+    ),
+    Format(
+        "twitter-token", ("twitter",), rf"{_START}([0-9]{{15,20}}-[A-Za-z0-9]{{40}}){_STOP}", any_case=True
+    ),
+    Format(
+        "beamer-key",
+        ("beamer",),
+        rf"(?i)beamer[a-z0-9_ .-]{{0,20}}{_ASSIGN}((?-i:b_)[A-Za-z0-9=_-]{{44}}){_STOP_OF_NAME}",
+        any_case=True,
+    ),
+    # Payments, shops, parcels, travel
+    Format(
+        "stripe-key",
+        ("sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"),
+        rf"{_START}((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{{16,250}})",
+    ),
+    Format("stripe-webhook", ("whsec_",), r"(whsec_[A-Za-z0-9+/=]{32,})"),
+    Format("shopify-token", ("shp",), rf"(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{{32}}){_STOP}"),
+    Format("square-token", ("sq0",), rf"{_START}(sq0[a-z]{{3}}-[A-Za-z0-9_-]{{22,43}})"),
+    Format(
+        "square-token", ("EAAA",), rf"{_START}(EAAA[A-Za-z0-9_-]{{60}}){_STOP}", variety=20, holds="[0-9]"
+    ),
+    Format(
+        "flutterwave-key", ("FLWSECK", "FLWPUBK"), rf"(FLW(?:SEC|PUB)K(?:_TEST)?-[a-hA-H0-9]{{32}}-X){_STOP}"
+    ),
+    Format("flutterwave-key", ("FLWSECK_TEST-",), r"(FLWSECK_TEST-[a-hA-H0-9]{12,32})"),
+    Format(
+        "plaid-token",
+        ("access-sandbox-", "access-development-", "access-production-"),
+        rf"(access-(?:sandbox|development|production)-{_UUID}){_STOP}",
+    ),
+    Format(
+        "gocardless-token",
+        ("gocardless",),
+        rf"{_START}(live_[A-Za-z0-9_=-]{{40}}){_STOP_OF_NAME}",
         any_case=True,
     ),
     Format(
-        "fastly-token",
-        ("fastly",),
-        rf"(?i)fastly[a-z0-9_ .-]{{0,20}}(?:key|token){_ASSIGN}([A-Za-z0-9_-]{{32}}){_END}",
+        "lob-key",
+        ("live_", "test_"),
+        rf"{_START}((?:live|test)_(?:[a-f0-9]{{35}}|pub_[a-f0-9]{{31}})){_STOP}",
+        hint=r"(?:live|test)_(?:pub_)?[a-f0-9]{8}",
+    ),
+    Format(
+        "freemius-key",
+        ("secret_key",),
+        r"""["']secret_key["'][ \t]{0,8}=>[ \t]{0,8}["'](sk_[^\s"']{29})["']""",
+    ),
+    Format("easypost-key", ("EZAK", "EZTK"), rf"{_START}(EZ[AT]K[A-Za-z0-9]{{54}}){_STOP}"),
+    Format("shippo-token", ("shippo_",), rf"(shippo_(?:live|test)_[a-fA-F0-9]{{40}}){_STOP}"),
+    Format("duffel-token", ("duffel_",), r"(duffel_(?:test|live)_[A-Za-z0-9_=-]{43})"),
+    # Watching, logging, accounts, infrastructure
+    Format(
+        "dynatrace-token", ("dt0",), rf"(dt0[a-z][0-9]{{2}}\.[A-Za-z0-9]{{8,24}}\.[A-Za-z0-9]{{64}}){_STOP}"
+    ),
+    Format("grafana-token", ("glsa_",), rf"(glsa_[A-Za-z0-9]{{32}}_[a-fA-F0-9]{{8}}){_STOP}"),
+    Format("grafana-token", ("glc_",), rf"{_START}(glc_[A-Za-z0-9+/]{{32,}}={{0,3}})"),
+    # base64 of `{"k":"`
+    Format("grafana-token", ("eyJrIjoi",), rf"{_START}(eyJrIjoi[A-Za-z0-9+/]{{40,400}}={{0,3}})"),
+    Format("newrelic-key", ("NRAK-",), rf"(NRAK-[A-Z0-9]{{27}}){_STOP}"),
+    Format("newrelic-key", ("NRII-",), rf"(NRII-[A-Za-z0-9_-]{{32}}){_STOP}"),
+    Format("newrelic-key", ("NRJS-",), rf"(NRJS-[a-f0-9]{{19}}){_STOP}"),
+    Format("sentry-token", ("sntry",), r"(sntry[su]_[A-Za-z0-9_=+/-]{60,})"),
+    Format(
+        "sumologic-id",
+        ("sumo",),
+        rf"(?i)sumo[a-z0-9_ .-]{{0,20}}{_ASSIGN}((?-i:su)[A-Za-z0-9]{{12}}){_STOP}",
+        any_case=True,
+        holds="[0-9]",
+    ),
+    Format(
+        "okta-token",
+        ("okta",),
+        rf"(?i)okta[a-z0-9_ .-]{{0,20}}{_ASSIGN}(00[A-Za-z0-9_=-]{{40}}){_STOP_OF_NAME}",
         any_case=True,
     ),
-    Format("digitalocean-token", ("_v1_",), r"\b(do[opr]_v1_[a-f0-9]{64})\b"),
-    Format("vault-token", ("hvs.", "hvb.", "hvr."), r"\b(hv[sbr]\.[A-Za-z0-9_-]{24,})"),
+    Format(
+        "authress-key",
+        (".acc_", ".acc-"),
+        rf"{_START}((?:sc|ext|scauth|authress)_[A-Za-z0-9]{{5,30}}\.[A-Za-z0-9]{{4,6}}\.acc[_-][A-Za-z0-9-]{{10,32}}\.[A-Za-z0-9+/_=-]{{30,120}})",
+    ),
+    Format("vault-token", ("hvs.", "hvb.", "hvr."), r"(hv[sbr]\.[A-Za-z0-9_-]{24,})"),
     Format(
         "vault-token",
         ("vault_token", "vault-token", "vaulttoken"),
-        rf"(?i)vault[_-]?token{_LEADS_TO}(s\.[A-Za-z0-9]{{24}}){_END}",
+        rf"(?i)vault[_-]?token{_LEADS_TO}(s\.[A-Za-z0-9]{{24}}){_STOP}",
         any_case=True,
     ),
-    Format("terraform-token", (".atlasv1.",), r"\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,})"),
-    Format("pulumi-token", ("pul-",), r"\b(pul-[a-f0-9]{40})\b"),
+    Format("terraform-token", (".atlasv1.",), r"([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,})"),
+    Format("pulumi-token", ("pul-",), rf"{_START}(pul-[a-f0-9]{{40}}){_STOP}"),
+    Format("infracost-key", ("ico-",), rf"{_START}(ico-[A-Za-z0-9]{{32}}){_STOP}"),
+    Format(
+        "settlemint-token",
+        ("sm_aat_", "sm_pat_", "sm_sat_"),
+        rf"{_START}(sm_[aps]at_[A-Za-z0-9]{{16}}){_STOP}",
+    ),
     Format(
         "doppler-token",
         ("dp.",),
-        r"\b(dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44})\b",
+        rf"{_START}(dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{{2,35}}\.)?[A-Za-z0-9]{{40,44}}){_STOP}",
     ),
-    Format("fly-token", ("fo1_",), r"\b(fo1_[A-Za-z0-9_-]{43})(?:[^A-Za-z0-9_-]|$)"),
-    Format("fly-token", ("fm1", "fm2_"), r"\b(fm(?:1[ar]|2)_[A-Za-z0-9+/]{100,}={0,3})"),
+    Format("onepassword-token", ("ops_eyJ",), r"(ops_eyJ[A-Za-z0-9+/_-]{200,}={0,3})"),
     Format(
-        "tailscale-key",
-        ("tskey-",),
-        r"\b(tskey-(?:auth|api|client|scim|webhook)-[A-Za-z0-9]{8,32}-[A-Za-z0-9]{20,64})\b",
+        "onepassword-key",
+        ("A3-",),
+        rf"{_START}(A3-[A-Z0-9]{{6}}-(?:[A-Z0-9]{{11}}|[A-Z0-9]{{6}}-[A-Z0-9]{{5}})(?:-[A-Z0-9]{{5}}){{3}}){_STOP}",
     ),
-    Format("supabase-key", ("sbp_",), r"\b(sbp_(?:oauth_)?[a-f0-9]{40})\b"),
     Format(
-        "supabase-key",
-        ("sb_secret_",),
-        r"\b(sb_secret_[A-Za-z0-9_-]{22}_[A-Za-z0-9_-]{8})(?:[^A-Za-z0-9_-]|$)",
+        "age-key", ("AGE-SECRET-KEY-",), rf"(AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{{58}}){_STOP}"
     ),
-    Format("planetscale-token", ("pscale_",), r"\b(pscale_(?:tkn|pw|oauth)_[A-Za-z0-9=._-]{32,64})"),
-    Format("databricks-token", ("dapi",), r"\b(dapi[a-f0-9]{32}(?:-[0-9])?)\b"),
-    Format("shopify-token", ("shp",), r"\b(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})\b"),
-    Format("square-token", ("sq0",), r"\b(sq0[a-z]{3}-[A-Za-z0-9_-]{22,43})"),
-    Format("grafana-token", ("glsa_",), r"\b(glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8})\b"),
-    Format("grafana-token", ("glc_eyJ",), r"\b(glc_eyJ[A-Za-z0-9+/]{40,}={0,3})"),
-    Format("newrelic-key", ("NRAK-",), r"\b(NRAK-[A-Z0-9]{27})\b"),
-    Format("newrelic-key", ("NRII-",), r"\b(NRII-[A-Za-z0-9_-]{32})(?:[^A-Za-z0-9_-]|$)"),
-    Format("sonarqube-token", ("sqp_", "squ_", "sqa_"), r"\b(sq[pua]_[a-f0-9]{40})\b"),
-    Format("buildkite-token", ("bkua_",), r"\b(bkua_[a-f0-9]{40})\b"),
-    Format("circleci-token", ("CCIP",), r"\b(CCIP(?:AT|RJ)_[A-Za-z0-9]{22}_[a-f0-9]{40})\b"),
-    Format("postman-key", ("PMAK-",), r"\b(PMAK-[a-f0-9]{24}-[a-f0-9]{34})\b"),
-    Format("linear-key", ("lin_api_",), r"\b(lin_api_[A-Za-z0-9]{40})\b"),
-    Format("notion-token", ("ntn_",), r"\b(ntn_[A-Za-z0-9]{46})\b"),
-    Format("figma-token", ("figd_",), r"\b(figd_[A-Za-z0-9_-]{40})"),
-    Format("sentry-token", ("sntry",), r"\b(sntry[su]_[A-Za-z0-9_=+/-]{60,})"),
-    Format("atlassian-token", ("ATATT3",), r"\b(ATATT3[A-Za-z0-9_=-]{100,})"),
-    Format("bitbucket-token", ("ATBB",), r"\b(ATBB[A-Za-z0-9]{32})\b"),
-    Format("onepassword-token", ("ops_eyJ",), r"\b(ops_eyJ[A-Za-z0-9+/_-]{200,}={0,3})"),
     Format(
-        "mapbox-token",
-        ("sk.eyJ",),
-        r"\b(sk\.eyJ[A-Za-z0-9_-]{30,}\.[A-Za-z0-9_-]{20,30})(?:[^A-Za-z0-9_-]|$)",
+        "jwt", (".eyJ", ".eyA"), r"(ey[AJ][A-Za-z0-9_-]{8,}\.ey[AJ][A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,})"
     ),
-    Format("hubspot-token", ("pat-",), rf"\b(pat-(?:na|eu|ap)[0-9]-{_UUID})\b"),
-    # `pat` alone stands in nearly every file, as the beginning of `path`.
-    Format("airtable-token", ("airtable",), r"\b(pat[A-Za-z0-9]{14}\.[a-f0-9]{64})\b", any_case=True),
-    Format("age-key", ("AGE-SECRET-KEY-",), r"\b(AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58})\b"),
+    # A web token in base64, as in secrets of Kubernetes: its second part starts with `.ey`, which has three
+    # spellings there.
+    Format(
+        "jwt",
+        ("ZXlK", "ZXlB"),
+        rf"{_START}(ZXl[BK][A-Za-z0-9+/]{{16,}}(?:LmV5|5leU|uZXl)[A-Za-z0-9+/]{{40,}}={{0,2}})",
+    ),
+    # Documents, design, maps, tasks
+    Format("postman-key", ("PMAK-",), rf"(PMAK-[a-fA-F0-9]{{24}}-[a-fA-F0-9]{{34}}){_STOP}"),
+    Format(
+        "linear-key",
+        ("lin_api_", "lin_oauth_"),
+        rf"(lin_(?:api_[A-Za-z0-9]{{40}}|oauth_[a-f0-9]{{64}})){_STOP}",
+    ),
+    Format("notion-token", ("ntn_",), rf"{_START}(ntn_[A-Za-z0-9]{{46}}){_STOP}"),
+    Format("figma-token", ("figd_",), r"(figd_[A-Za-z0-9_-]{40})"),
+    Format("frameio-token", ("fio-u-",), r"(fio-u-[A-Za-z0-9_=-]{64})"),
+    Format("readme-key", ("rdme_",), rf"(rdme_[a-z0-9]{{70}}){_STOP}"),
+    Format("typeform-token", ("tfp_",), rf"{_START}(tfp_[A-Za-z0-9_.=-]{{59}})"),
+    Format("adobe-secret", ("p8e-",), rf"{_START}(p8e-[A-Za-z0-9]{{32}}){_STOP}"),
+    Format("intra42-secret", ("s-s4t2",), rf"(s-s4t2(?:ud|af)-[a-fA-F0-9]{{64}}){_STOP}"),
+    Format("maxmind-key", ("_mmk",), rf"{_START}([A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk){_STOP}"),
+    Format(
+        "mapbox-token", ("sk.eyJ",), rf"{_START}(sk\.eyJ[A-Za-z0-9_-]{{30,}}\.[A-Za-z0-9_-]{{20,30}}){_STOP}"
+    ),
+    Format("hubspot-token", ("pat-",), rf"{_START}(pat-(?:na|eu|ap)[0-9]-{_UUID}){_STOP}"),
     # A password may hold an `@`: the last one before the path leads to the host.
     Format(
         "url-password",
         ("://",),
-        r"""\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/?#"'`<>()\[\]{}\\]{0,80}:([^\s/?#"'`<>\[\]\\]{3,200})@[A-Za-z0-9\[_$%{<-]""",
+        r"""[A-Za-z0-9+.-]{2}://[^\s:/?#"'`<>()\[\]{}\\]{0,80}:([^\s/?#"'`<>\[\]\\]{3,200})@[A-Za-z0-9\[_$%{<-]""",
     ),
 )
