@@ -60,6 +60,8 @@ def planted() -> dict[str, str | bytes]:
         **SHOP,
         "src/keys.py": "# basket keys\n" + "".join(lines),
         "src/clients.py": "".join(calls),
+        f"src/basket_{PLANTED['github']}.py": "basket_key = 1\n",
+        f"{PLANTED['gitlab']}/basket.py": "basket_key = 1\n",
         "docs/keys.md": "# basket key\n\n" + "".join(f"- `{value}`\n" for value in PLANTED.values()),
         "deploy.yaml": "".join(f"basket_key_{name}: {value}\n" for name, value in PLANTED.items()),
         ".env": "".join(f"BASKET_KEY={value}\n" for value in PLANTED.values()),

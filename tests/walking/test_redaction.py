@@ -338,3 +338,36 @@ def test_time_grows_with_the_length_of_hostile_text_and_not_faster(piece: str) -
     start = time.process_time()
     redact(piece * (400_000 // len(piece)))
     assert time.process_time() - start < 4
+
+
+BEGIN, END = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
+LONG = "aB3dEfGhIj" * 6
+KEY_LIKE = {
+    "only beginnings": f"{BEGIN}\n",
+    "beginnings of anything": "-----BEGIN ",
+    "names that do not end": "-----BEGIN " + "A " * 20,
+    "dashes": "-" * 1000,
+    "base64": f"{BEGIN}\n" + "aB3+" * 8000,
+    "short lines": f"{BEGIN}\n" + "aBcd\n" * 6000 + f"{LONG}\n{END}\n",
+    "short words on one line": BEGIN + "aB " * 8000 + LONG + END,
+    "headers": f"{BEGIN}\n" + "Ab: c\n" * 5000 + f"{LONG}\n{END}\n",
+    "headers without an end": f"{BEGIN}\n" + "Version: c\n" * 2500 + f"{LONG}\n",
+    "a header that does not end": f"{BEGIN}\nA" + "b-" * 15_000 + f"\n{END}",
+    "escaped line ends": BEGIN + "\\n" * 10_000 + END,
+    "quotes": f"{BEGIN}\n" + "+" * 30_000 + "\n",
+}
+
+
+@pytest.mark.parametrize("kind", KEY_LIKE)
+def test_a_megabyte_that_looks_like_keys_is_read_in_linear_time(kind: str) -> None:
+    piece = KEY_LIKE[kind]
+    redact(piece)
+
+    def seconds(size: int) -> float:
+        text = "PRIVATE KEY " + piece * (size // len(piece) + 1)
+        start = time.process_time()
+        redact(text)
+        return time.process_time() - start
+
+    half, whole = seconds(500_000), seconds(1_000_000)
+    assert whole < 1.5 and whole < 3 * half + 0.1

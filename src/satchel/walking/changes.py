@@ -23,6 +23,7 @@ from satchel.walking.encodings import decode
 from satchel.walking.filters import filters_off
 from satchel.walking.git_command import GitUnusable, run_git
 from satchel.walking.git_diff import Change, Hunk, Sides, Span
+from satchel.walking.sensitive import without_tokens
 from satchel.walking.walker import WORK_TREE, WorkTree
 
 STAGED_FLAG = "--staged"  # no ref starts with a dash
@@ -94,7 +95,8 @@ def read_changes(root: Path, spec: str = "", options: WalkOptions | None = None)
     if new == WORK_TREE:
         sides = Sides(("diff-index", start), filters_off(root), git.missing_objects(root, [start]))
         files = _sorted(_of_work_tree(root, sides, options))
-        return Changes(old, new, files, _without_touched(root, git_diff.no_files(root, sides), start))
+        no_files = _without_touched(root, git_diff.no_files(root, sides), start)
+        return Changes(old, new, files, _shown(no_files))
     if new == STAGED:
         missing = git.missing_objects(root, ["--indexed-objects", *([old] if old else [])])
         sides = Sides(("diff-index", "--cached", start), missing=missing)
@@ -102,7 +104,12 @@ def read_changes(root: Path, spec: str = "", options: WalkOptions | None = None)
         sides = msgspec.structs.replace(
             git_diff.commits(start, new), missing=git.missing_objects(root, [old, new])
         )
-    return Changes(old, new, _sorted(_of_blobs(root, sides, options)), git_diff.no_files(root, sides))
+    files = _sorted(_of_blobs(root, sides, options))
+    return Changes(old, new, files, _shown(git_diff.no_files(root, sides)))
+
+
+def _shown(no_files: Mapping[str, str]) -> dict[str, str]:
+    return {without_tokens(path): kind for path, kind in no_files.items()}
 
 
 def _without_touched(root: Path, found: Mapping[str, str], start: str) -> dict[str, str]:
@@ -301,4 +308,9 @@ def _spans(spans: Iterable[Span], line_count: int) -> tuple[Span, ...]:
 
 
 def _sorted(files: Iterable[ChangedFile]) -> tuple[ChangedFile, ...]:
-    return tuple(sorted(files, key=lambda file: (file.path, file.old_path)))
+    """The files by path, without tokens in their names: a file with one is never read."""
+    shown = (
+        msgspec.structs.replace(file, path=without_tokens(file.path), old_path=without_tokens(file.old_path))
+        for file in files
+    )
+    return tuple(sorted(shown, key=lambda file: (file.path, file.old_path)))

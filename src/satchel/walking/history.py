@@ -18,6 +18,7 @@ from satchel.storage.records import Commit
 from satchel.walking.git import resolve_ref
 from satchel.walking.git_command import GitProblem, GitUnusable, command, environment, run_git
 from satchel.walking.redaction import redact
+from satchel.walking.sensitive import without_tokens
 
 COMMITS = 2000  # looked at; older ones tell little of the files of now
 MOST_PATHS = 30  # a commit that changes more is a sweep: its message is about none of them
@@ -109,11 +110,12 @@ def _message(raw: bytes) -> str:
 
 
 def _path(raw: bytes) -> str:
-    """A path; empty for one that is not UTF-8, which is never indexed."""
+    """A path; empty for one that is not UTF-8 or has a token in its names, which is never indexed."""
     try:
-        return raw.decode()
+        path = raw.decode()
     except UnicodeDecodeError:
         return ""
+    return path if path == without_tokens(path) else ""
 
 
 def _time(raw: bytes) -> int:

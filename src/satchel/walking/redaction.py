@@ -64,6 +64,15 @@ def redact(text: str) -> Redacted:
     return Redacted(_replaced(raw, values).decode("utf-8", "surrogatepass"), lines)
 
 
+def holds_secret(name: str) -> bool:
+    """Whether the name of a file or folder has a secret value in it. The words are looked for without the
+    automaton: making that takes longer than a walk over a small tree."""
+    as_written, any_case = _plain_words()
+    lowered = name.lower()
+    found = any(word in name for word in as_written) or any(word in lowered for word in any_case)
+    return found and bool(redact(name).lines)
+
+
 def _values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
     if _PRIVATE_KEY in words:
         for start, end in private_key_values(raw):
@@ -128,6 +137,16 @@ def _words_in(raw: bytes) -> set[str]:
     if b"://" in raw and b"@" in raw and _URL_WITH_USER.search(raw):
         found.add("://")
     return found
+
+
+@cache
+def _plain_words() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of all formats: those looked for as written, and those looked for in any case."""
+    words = {
+        any_case: {word for rule in FORMATS if rule.any_case is any_case for word in rule.words}
+        for any_case in (False, True)
+    }
+    return tuple(words[False]), tuple(words[True])
 
 
 @cache

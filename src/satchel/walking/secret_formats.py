@@ -23,11 +23,11 @@ _ESCAPE = (
 _START = rf"(?:^|[^A-Za-z0-9]|{_ESCAPE})"
 _STOP = r"(?:[^A-Za-z0-9]|$)"
 # Of a value that may hold `_` and `-` itself: one more of them is taken for Markdown, not for a longer name.
-_STOP_OF_NAME = r"_{0,2}(?:[^A-Za-z0-9_-]|$)"
+_STOP_OF_NAME = r"[_-]{0,2}(?:[^A-Za-z0-9_-]|$)"
 _STOP_OF_BASE64 = r"(?:[^A-Za-z0-9+/=]|$)"
 
 # How a name leads to its value: quotes, plain or escaped, stand on both sides of the sign between them.
-_BESIDE = rf"""(?:\\{{0,4}}["'`]|&[a-z0-9#]{{2,6}};|{_ESCAPE}|[_*]|\x1b){{0,3}}"""
+_BESIDE = rf"""(?:\\{{0,4}}["'`]|&[a-z0-9#]{{2,6}};|{_ESCAPE}|[_*]|\x1b){{0,4}}"""
 _SIGN = r"=|:|=>|:=|,|%3[AaDd]|\\u003[AaDdEe]|\\x3[AaDdEe]"
 _ASSIGN = rf"{_BESIDE}[ \t]{{0,8}}(?:{_SIGN})[ \t]{{0,8}}{_BESIDE}"
 # A key of AWS is exact by its name and its 40 characters, so all that can stand between them counts:
@@ -85,7 +85,7 @@ FORMATS = (
     Format(
         "azure-key",
         ("AccountKey", "SharedAccessKey"),
-        r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{42,88}={0,2})",
+        rf"(?:Account|SharedAccess)Key(?:=|%3[dD]){_BESIDE}([A-Za-z0-9+/]{{42,88}}={{0,2}})",
     ),
     Format("azure-signature", ("sig=",), r"[?&](?:amp;)?sig=([A-Za-z0-9%/+]{43,}(?:%3[dD]|=))"),
     Format(
@@ -170,7 +170,7 @@ FORMATS = (
         r"(gl(?:pat|dt|rtr?|ptt|cbt|soat|oas|ft|imt|agent|ffct)-[A-Za-z0-9_.-]{20,300})",
     ),
     Format("gitlab-token", ("GR1348941",), rf"(GR1348941[A-Za-z0-9_-]{{20}}){_STOP}"),
-    Format("gitlab-session", ("_gitlab_session",), rf"_gitlab_session(?:=|%3[dD])([0-9a-f]{{32}}){_STOP}"),
+    Format("gitlab-session", ("_gitlab_session",), rf"_gitlab_session{_ASSIGN}([0-9a-f]{{32}}){_STOP}"),
     Format("bitbucket-token", ("ATBB",), rf"{_START}(ATBB[A-Za-z0-9]{{32}}){_STOP}"),
     Format("atlassian-token", ("ATATT3", "ATCTT3"), r"(AT[AC]TT3[A-Za-z0-9_=-]{100,})"),
     Format(
@@ -194,7 +194,7 @@ FORMATS = (
         "npm-token",
         (":_password", ":_auth"),
         rf":_(?:password|auth)[ \t]?=[ \t]?{_BESIDE}([A-Za-z0-9+/]{{8,}}={{0,2}})"
-        r"""(?:["'\s\\%&\x1b]|_?$|_[^A-Za-z0-9_])""",
+        r"_{0,2}(?:[^A-Za-z0-9+/=_-]|$)",
     ),
     Format("pypi-token", ("pypi-AgE",), r"(pypi-AgE[A-Za-z0-9_-]{50,})"),
     Format("rubygems-key", ("rubygems_",), rf"(rubygems_[a-f0-9]{{48}}){_STOP}"),

@@ -11,7 +11,7 @@ import re
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Skipped, SkipReason
 from satchel.walking.machine_made import left_out_by_name
-from satchel.walking.sensitive import sensitive_last_folder, sensitive_name
+from satchel.walking.sensitive import sensitive_last_folder, sensitive_name, without_tokens
 
 # Not hidden to anyone who works on the project: they say how it is built, tested and released.
 _BUILD_FILES = frozenset(
@@ -145,7 +145,7 @@ class Selection:
             return Skipped(printable(folder), SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL)
         rule = sensitive_last_folder(folder)
         if rule is not None:
-            return Skipped(folder, SkipReason.SENSITIVE, rule)
+            return Skipped(printable(folder), SkipReason.SENSITIVE, rule)
         if name in _VENDORED and not self._options.include_vendored:
             return Skipped(folder, SkipReason.VENDORED, _VENDORED[name])
         if not self._options.include_hidden and _hidden_folder(folder):
@@ -185,7 +185,8 @@ def _in_build_folder(hidden: str) -> bool:
 
 
 def printable(path: str) -> str:
-    """A path that can be shown on one line, with what cannot be shown as backslash escapes."""
+    """A path that can be shown on one line: tokens masked, what cannot be shown as backslash escapes."""
+    path = without_tokens(path)
     return path if path.isprintable() or not _UNUSABLE.search(path) else "".join(map(_escaped, path))
 
 

@@ -1,11 +1,25 @@
 """Is this file one that holds secrets by its name? Matched on whole words of names, never on `token` or
-`key` inside another word: `tokenizer.py` and `monkey.py` are code."""
+`key` inside another word: `tokenizer.py` and `monkey.py` are code. A name that is a secret itself is kept out
+as well, and shown without it."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
+from satchel.plugins import late
+
+if TYPE_CHECKING:
+    from satchel.walking import redaction
+else:
+    redaction = late("satchel.walking.redaction")  # few trees have a name that could hold a token
+
+TOKEN_IN_NAME = "token-in-name"
+_SHORTEST_TOKEN = 16  # characters
+# A token has a digit among its letters, or a mix of cases that no name in camel case has. This is asked of
+# every name of a tree; what is left is looked at closely.
+_MAY_BE_TOKEN = re.compile(r"(?=[A-Za-z]{0,7}[0-9])[A-Za-z0-9]{8}|[a-z][A-Z][a-z][A-Z]|[A-Z]{2}[a-z][A-Z]")
 _FOLDERS = {
     ".ssh": "ssh-folder",
     ".git": "git-folder",
@@ -70,7 +84,8 @@ def sensitive_folder(folder: str) -> str | None:
 def sensitive_last_folder(folder: str) -> str | None:
     """The same for a folder whose parents are known to be harmless: only its last two names count."""
     above, _, name = folder.lower().rpartition("/")
-    return _FOLDERS.get(name) or _FOLDER_PAIRS.get((above.rpartition("/")[2], name))
+    rule = _FOLDERS.get(name) or _FOLDER_PAIRS.get((above.rpartition("/")[2], name))
+    return rule or _token_in(folder.rpartition("/")[2])
 
 
 @lru_cache(maxsize=65_536)  # `__init__.py` is asked thousands of times
@@ -89,8 +104,24 @@ def sensitive_name(name: str) -> str | None:
     if lowered.startswith("id_") and _SSH_KEY.match(lowered):
         return "ssh-key"
     if "secrets" in lowered or "credentials" in lowered or "password" in lowered:
-        return _secret_data(lowered, suffix if dot > 0 else "")
-    return None
+        return _secret_data(lowered, suffix if dot > 0 else "") or _token_in(name)
+    return _token_in(name)
+
+
+def without_tokens(path: str) -> str:
+    """The path with `«redacted:kind»` in place of each token in its names."""
+    return redaction.redact(path).text if any(map(holds_token, path.split("/"))) else path
+
+
+def _token_in(name: str) -> str | None:
+    return TOKEN_IN_NAME if holds_token(name) else None
+
+
+@lru_cache(maxsize=65_536)
+def holds_token(name: str) -> bool:
+    """Whether the name of a file or folder has a token in it."""
+    may_be = len(name) >= _SHORTEST_TOKEN and _MAY_BE_TOKEN.search(name) is not None
+    return may_be and redaction.holds_secret(name)
 
 
 def _secret_data(lowered: str, suffix: str) -> str | None:
