@@ -65,12 +65,19 @@ def redact(text: str) -> Redacted:
 
 
 def holds_secret(name: str) -> bool:
-    """Whether the name of a file or folder has a secret value in it. The words are looked for without the
+    """Whether the name of a file or folder has a secret value in it. Words are looked for without the
     automaton: making that takes longer than a walk over a small tree."""
-    as_written, any_case = _plain_words()
+    return _has_word(name) and bool(redact(name).lines)
+
+
+def _has_word(name: str) -> bool:
+    starts, any_case = _plain_words()
+    for at in range(len(name) - 1):
+        words = starts.get(name[at : at + 2])
+        if words is not None and name.startswith(words, at):
+            return True
     lowered = name.lower()
-    found = any(word in name for word in as_written) or any(word in lowered for word in any_case)
-    return found and bool(redact(name).lines)
+    return any(word in lowered for word in any_case)
 
 
 def _values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
@@ -140,13 +147,12 @@ def _words_in(raw: bytes) -> set[str]:
 
 
 @cache
-def _plain_words() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of all formats: those looked for as written, and those looked for in any case."""
-    words = {
-        any_case: {word for rule in FORMATS if rule.any_case is any_case for word in rule.words}
-        for any_case in (False, True)
-    }
-    return tuple(words[False]), tuple(words[True])
+def _plain_words() -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """The words looked for as written, by their first two characters, and those looked for in any case."""
+    starts: dict[str, tuple[str, ...]] = {}
+    for word in {word for rule in FORMATS if not rule.any_case for word in rule.words}:
+        starts[word[:2]] = (*starts.get(word[:2], ()), word)
+    return starts, sorted({word for rule in FORMATS if rule.any_case for word in rule.words})
 
 
 @cache

@@ -50,6 +50,8 @@ _OWN_FOLDERS = (".git", "_ctx")  # never part of a segment, never worth a word
 # Control characters and line ends would break every line-based output; a backslash means `/` in requests.
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\\\u2028\u2029\ud800-\udfff]|^\.\.?$")
 _UNUSABLE_DETAIL = "the name cannot be written in a request or on one line"
+# What is left out for another reason has passed the rules for sensitive names: no token is in its name.
+_UNSEEN_NAMES = frozenset((SkipReason.SENSITIVE, SkipReason.UNSUPPORTED_NAME, SkipReason.UNREADABLE))
 _Verdict = tuple[SkipReason, str]
 _SILENT = Skipped("", SkipReason.HIDDEN)  # left out without a report
 
@@ -68,7 +70,7 @@ class Selection:
 
     def skip(self, path: str, reason: SkipReason, detail: str = "") -> None:
         """Reports a path; the first reason stands."""
-        shown = printable(path)
+        shown = printable(path) if reason in _UNSEEN_NAMES else _on_one_line(path)
         self.skipped.setdefault(shown, Skipped(shown, reason, detail))
 
     def enters(self, folder: str) -> bool:
@@ -186,7 +188,10 @@ def _in_build_folder(hidden: str) -> bool:
 
 def printable(path: str) -> str:
     """A path that can be shown on one line: tokens masked, what cannot be shown as backslash escapes."""
-    path = without_tokens(path)
+    return _on_one_line(without_tokens(path))
+
+
+def _on_one_line(path: str) -> str:
     return path if path.isprintable() or not _UNUSABLE.search(path) else "".join(map(_escaped, path))
 
 

@@ -17,9 +17,12 @@ else:
 
 TOKEN_IN_NAME = "token-in-name"
 _SHORTEST_TOKEN = 16  # characters
-# A token has a digit among its letters, or a mix of cases that no name in camel case has. This is asked of
-# every name of a tree; what is left is looked at closely.
-_MAY_BE_TOKEN = re.compile(r"(?=[A-Za-z]{0,7}[0-9])[A-Za-z0-9]{8}|[a-z][A-Z][a-z][A-Z]|[A-Z]{2}[a-z][A-Z]")
+# A token has a digit among its letters, or a mix of cases that no name in camel case has. Every name of a
+# tree is asked for these, so the plainest question comes first; one in twenty is looked at closely.
+_DIGIT = re.compile("[0-9]")
+_WITH_DIGIT = re.compile(r"(?=[A-Za-z]{0,7}[0-9])[A-Za-z0-9]{8}")
+_MIXED_CASE = re.compile(r"[a-z][A-Z][a-z][A-Z]|[A-Z]{2}[a-z][A-Z]")
+
 _FOLDERS = {
     ".ssh": "ssh-folder",
     ".git": "git-folder",
@@ -83,14 +86,17 @@ def sensitive_folder(folder: str) -> str | None:
 
 def sensitive_last_folder(folder: str) -> str | None:
     """The same for a folder whose parents are known to be harmless: only its last two names count."""
-    above, _, name = folder.lower().rpartition("/")
-    rule = _FOLDERS.get(name) or _FOLDER_PAIRS.get((above.rpartition("/")[2], name))
-    return rule or _token_in(folder.rpartition("/")[2])
+    above, _, name = folder.rpartition("/")
+    lowered = name.lower()
+    rule = _FOLDERS.get(lowered) or _FOLDER_PAIRS.get((above.rpartition("/")[2].lower(), lowered))
+    return rule or (TOKEN_IN_NAME if holds_token(name) else None)
 
 
 @lru_cache(maxsize=65_536)  # `__init__.py` is asked thousands of times
 def sensitive_name(name: str) -> str | None:
     """The rule that keeps a file of this name out, wherever it is."""
+    if holds_token(name):  # before all others: who reports the path has to know that it cannot be shown
+        return TOKEN_IN_NAME
     lowered = name.lower()
     dot = lowered.rfind(".")
     suffix = lowered[dot:] if dot >= 0 else ""
@@ -104,8 +110,8 @@ def sensitive_name(name: str) -> str | None:
     if lowered.startswith("id_") and _SSH_KEY.match(lowered):
         return "ssh-key"
     if "secrets" in lowered or "credentials" in lowered or "password" in lowered:
-        return _secret_data(lowered, suffix if dot > 0 else "") or _token_in(name)
-    return _token_in(name)
+        return _secret_data(lowered, suffix if dot > 0 else "")
+    return None
 
 
 def without_tokens(path: str) -> str:
@@ -113,15 +119,14 @@ def without_tokens(path: str) -> str:
     return redaction.redact(path).text if any(map(holds_token, path.split("/"))) else path
 
 
-def _token_in(name: str) -> str | None:
-    return TOKEN_IN_NAME if holds_token(name) else None
-
-
-@lru_cache(maxsize=65_536)
 def holds_token(name: str) -> bool:
     """Whether the name of a file or folder has a token in it."""
-    may_be = len(name) >= _SHORTEST_TOKEN and _MAY_BE_TOKEN.search(name) is not None
-    return may_be and redaction.holds_secret(name)
+    if len(name) < _SHORTEST_TOKEN:
+        return False
+    with_digit = _DIGIT.search(name) is not None and _WITH_DIGIT.search(name) is not None
+    if not with_digit and (name.islower() or _MIXED_CASE.search(name) is None):
+        return False
+    return redaction.holds_secret(name)
 
 
 def _secret_data(lowered: str, suffix: str) -> str | None:
