@@ -1,7 +1,7 @@
 """One generation of a SQLite index, read through its tables.
 
 Nothing leaves here unchecked (see `storage.checks`). A file's record vouches for its contents, outline,
-chunks and count of symbols. Where an index of SQLite finds nothing, the table itself is asked: no single
+chunks and symbols. Where an index of SQLite finds nothing, the table itself is asked: no single
 damage hides a row from both.
 """
 
@@ -44,12 +44,13 @@ FILE_COLUMNS = (
     " first_chunk, chunk_count, settled, first_unit, unit_count, ctime_ns, inode"
 )
 SKIPPED_COLUMNS = "path, reason, detail, size, mtime_ns, ctime_ns, inode"
-CHECK_COLUMNS = "contents_check, outline_check, chunks_check, symbol_count"
-_STORED_COLUMNS = f"number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check"
+CHECK_COLUMNS = "contents_check, outline_check, chunks_check, symbols_check"
+_STORED_COLUMNS = f"row_check, number, {FILE_COLUMNS}, {CHECK_COLUMNS}"
 _CHUNK_COLUMNS = "number, file, kind, title, level, start_line, end_line, body_offset, digest"
-_SYMBOL_COLUMNS = (
-    "file, position, name, qualified_name, kind, start_line, end_line, signature, doc, row_check"
-)
+_SYMBOL_COLUMNS = "file, position, name, qualified_name, kind, start_line, end_line, signature, doc"
+# where they are in a row of the stored columns
+_PATH, _MTIME, _FILE_HASH, _FIRST_CHUNK, _SETTLED, _CTIME, _INODE = 2, 4, 5, 11, 13, 16, 17
+_START_LINE, _END_LINE = 5, 6  # in a row of the chunk columns
 _SEGMENT_COLUMNS = "number, files, lengths, lines, vectors, row_check"
 _RETIRED_COLUMNS = "digest, path, title, file_hash, place, successor, row_check"
 KEEP_ELSEWHERE = "or keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME"
@@ -84,13 +85,13 @@ def typed(error: Exception) -> SatchelError:
 class Stored(NamedTuple):
     """A file record with what it vouches for."""
 
+    row_check: int
     number: int
     record: FileRecord
     contents_check: int
     outline_check: int
     chunks_check: int
-    symbol_count: int
-    row_check: int
+    symbols_check: int
 
 
 class _Directory(NamedTuple):
@@ -110,9 +111,9 @@ class SqliteSnapshot:
         self._meta = dict(self._rows("SELECT key, value FROM meta"))
         self._totals = self._checked_totals() if totals is None else totals
         self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
-        self._by_path: dict[str, Stored] = {}
-        self._by_number: dict[int, Stored] = {}
-        self._chunks: dict[str, list[ChunkRecord]] = {}
+        self._by_path: dict[str, Any] = {}  # checked rows
+        self._by_number: dict[int, Any] = {}
+        self._chunks: dict[str, list[Any]] = {}
         self._directories: dict[int, _Directory] = {}
 
     def _checked_totals(self) -> Totals:
@@ -146,81 +147,54 @@ class SqliteSnapshot:
 
     def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
         if self._files is None:
-            found = self._stored_from(known) if known else self._all_stored()
-            if _sum(item.row_check for item in found) != self._totals.files:
+            rows = self._rows(f"SELECT {_STORED_COLUMNS} FROM files NOT INDEXED")
+            for row in rows:
+                _check_stored(row)
+            if _sum(row[0] for row in rows) != self._totals.files:
                 raise damaged("the list of files")
-            self._files = sorted((item.record for item in found), key=lambda record: record.path)
-            by_path = {item.record.path: item for item in found}
-            if len(by_path) != len(found):
+            by_path = {row[_PATH]: row for row in rows}
+            if len(by_path) != len(rows):
                 raise damaged("the list of files")
             if self._own:
                 self._by_path = by_path
-                self._by_number = {item.number: item for item in found}
+                self._by_number = {row[1]: row for row in rows}
+            before = {item.path: item for item in known}
+            self._files = [_record(by_path[path], before.get(path)) for path in sorted(by_path)]
         return self._files
-
-    def _all_stored(self) -> list[Stored]:
-        return [_stored(row) for row in self._rows(f"SELECT {_STORED_COLUMNS} FROM files NOT INDEXED")]
-
-    def _stored_from(self, known: Sequence[FileRecord]) -> list[Stored]:
-        """Records of an earlier generation of this index, where they still hold: a file that is put anew has
-        new numbers, one that is touched another time."""
-        before = {
-            (
-                item.path,
-                item.mtime_ns,
-                bytes.fromhex(item.file_hash),
-                item.first_chunk,
-                item.first_unit,
-                item.settled,
-                item.ctime_ns,
-                item.inode,
-            ): item
-            for item in known
-        }
-        rows = self._rows(
-            f"SELECT number, {CHECK_COLUMNS}, row_check, path, mtime_ns, file_hash, first_chunk, first_unit,"
-            " settled, ctime_ns, inode FROM files NOT INDEXED"
-        )
-        found = []
-        for row in rows:
-            record = before.get(row[6:])
-            found.append(self._read_at(row[0]) if record is None else Stored(row[0], record, *row[1:6]))
-        return found
 
     def _stored(self, path: str) -> Stored | None:
         """The record of a path; None if there is none, which the table itself has to confirm."""
-        found = self._by_path.get(path)
-        if found is not None or (self._own and self._files is not None):
-            return found
+        row = self._by_path.get(path)
+        if row is not None:
+            return _stored(row)
+        if self._own and self._files is not None:
+            return None
         row = self._one(f"SELECT {_STORED_COLUMNS} FROM files WHERE path = ?", path)
         if row is None:
             lost = self._own and self._one("SELECT 1 FROM files NOT INDEXED WHERE path = ?", path)
             if lost:
                 raise damaged("the list of paths")
             return None
-        found = _stored(row)
-        if found.record.path != path:
+        _check_stored(row)
+        if row[_PATH] != path:
             raise damaged("the list of paths")
-        self._keep(found)
-        return found
-
-    def _stored_at(self, number: int) -> Stored:
-        """The record of a file by its number, which other rows name."""
-        found = self._by_number.get(number)
-        if found is None:
-            found = self._read_at(number)
-            self._keep(found)
-        return found
-
-    def _read_at(self, number: int) -> Stored:
-        row = self._one(f"SELECT {_STORED_COLUMNS} FROM files WHERE number = ?", number)
-        if row is None:
-            raise damaged("the list of files")
+        self._keep(row)
         return _stored(row)
 
-    def _keep(self, item: Stored) -> None:
+    def _row_at(self, number: int) -> Any:
+        """The checked row of a file by its number, which other rows name."""
+        row = self._by_number.get(number)
+        if row is None:
+            row = self._one(f"SELECT {_STORED_COLUMNS} FROM files WHERE number = ?", number)
+            if row is None:
+                raise damaged("the list of files")
+            _check_stored(row)
+            self._keep(row)
+        return row
+
+    def _keep(self, row: Any) -> None:
         if self._own:
-            self._by_path[item.record.path] = self._by_number[item.number] = item
+            self._by_path[row[_PATH]] = self._by_number[row[1]] = row
 
     def stored(self, path: str) -> Stored | None:
         """A file record with its checks, for the writer that changes it."""
@@ -239,7 +213,8 @@ class SqliteSnapshot:
         )
         if row is None:  # also where it was lost: then the content is parsed again
             return None
-        record = _stored(row).record
+        _check_stored(row)
+        record = _record(row)
         if (record.file_hash, record.language) != (file_hash, language):
             raise damaged("the list of contents")
         return record
@@ -248,17 +223,21 @@ class SqliteSnapshot:
         return records.unpack_text(self._content(path)[0])
 
     def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
-        found = self._chunks.get(path)
-        if found is None:
+        rows = self._chunks.get(path)
+        if rows is None:
             stored = self._stored(path)
-            found = self._chunks_of(stored) if stored else []
+            rows = self._chunk_rows(stored) if stored else []
             if self._own:
                 if len(self._chunks) >= _CHUNKS_AT_HAND:
                     self._chunks.clear()
-                self._chunks[path] = found
-        return [item for item in found if item.start_line <= last_line and item.end_line >= first_line]
+                self._chunks[path] = rows
+        return [
+            records.chunk_record((*row[2:8], row[8].hex()), row[0], path)
+            for row in rows
+            if row[_START_LINE] <= last_line and row[_END_LINE] >= first_line
+        ]
 
-    def _chunks_of(self, stored: Stored) -> list[ChunkRecord]:
+    def _chunk_rows(self, stored: Stored) -> list[Any]:
         first, count = stored.record.first_chunk, stored.record.chunk_count
         rows = self._rows(
             f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE number >= ? AND number < ? ORDER BY number",
@@ -266,7 +245,7 @@ class SqliteSnapshot:
         )
         if rows_check(rows) != stored.chunks_check:
             raise damaged(f"what is cited of {stored.record.path!r}")
-        return [records.chunk_record((*row[2:8], row[8].hex()), row[0], stored.record.path) for row in rows]
+        return rows
 
     def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]:
         found: dict[int, ChunkRecord] = {}
@@ -274,7 +253,7 @@ class SqliteSnapshot:
             marks = ",".join("?" * len(some))
             files = self._rows(f"SELECT DISTINCT file FROM chunks WHERE number IN ({marks})", some)
             for (file,) in files:
-                path = self._stored_at(file).record.path
+                path = self._row_at(file)[_PATH]
                 found.update({item.number: item for item in self.chunks(path)})
         return [found[number] for number in numbers if number in found]
 
@@ -285,7 +264,7 @@ class SqliteSnapshot:
             all_files = self._rows(statement.format("NOT INDEXED"), _digest_range(digest))
             if sorted(all_files) != sorted(files):
                 raise damaged("the list of ids")
-        paths = [self._stored_at(file).record.path for (file,) in files]
+        paths = [self._row_at(file)[_PATH] for (file,) in files]
         found = [
             item for path in sorted(paths) for item in self.chunks(path) if item.digest.startswith(digest)
         ]
@@ -303,20 +282,20 @@ class SqliteSnapshot:
     def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
         wanted = {}
         for path in paths:
-            stored = self._stored(path)
-            if stored is None:
+            row = self._by_path.get(path) or self._stored(path)
+            if row is None:
                 raise KeyError(path)
-            wanted[stored.number] = stored
+            wanted[row[1]] = path, row[-3]
         found: dict[str, tuple[Outline, bytes]] = {}
         for some in _portions(list(wanted)):
             rows = self._rows(
                 f"SELECT file, data, vectors FROM outlines WHERE file IN ({','.join('?' * len(some))})", some
             )
             for number, data, vectors in rows:
-                stored = wanted.get(number)
-                if stored is None or blob_check(data, vectors) != stored.outline_check:
-                    raise damaged("an outline")
-                found[stored.record.path] = records.unpack_outline(data), vectors
+                path, check = wanted[number]
+                if blob_check(data, vectors) != check:
+                    raise damaged(f"the outline of {path!r}")
+                found[path] = records.unpack_outline(data), vectors
         if len(found) != len(wanted):
             raise damaged("an outline")
         return [found[path] for path in paths]
@@ -334,25 +313,25 @@ class SqliteSnapshot:
 
     def _symbols_of(self, stored: Stored) -> list[Symbol]:
         statement = f"SELECT {_SYMBOL_COLUMNS} FROM symbols WHERE file = ? ORDER BY position"
-        found = [_checked_symbol(row, stored) for row in self._rows(statement, (stored.number,))]
-        if len(found) != stored.symbol_count:
+        rows = self._rows(statement, (stored.number,))
+        if rows_check(rows) != stored.symbols_check:
             raise damaged(f"what {stored.record.path!r} defines")
-        return found
+        return [records.symbol(row[2:]) for row in rows]
 
     def symbols_named(self, name: str) -> list[SymbolRecord]:
-        rows = self._rows(f"SELECT {_SYMBOL_COLUMNS} FROM symbols WHERE name = ?", (name,))
+        statement = f"SELECT row_check, {_SYMBOL_COLUMNS} FROM symbols WHERE name = ?"
+        rows = self._rows(statement, (name,))
         folded = records.fold(name)
         if self._own:
             self._confirm_count(folded, len(rows))
         found = []
         for row in rows:
-            stored = self._stored_at(row[0])
-            symbol = _checked_symbol(row, stored)
-            if records.fold(symbol.name) != folded:
-                raise damaged("the list of names")
-            found.append((stored.record.path, row[1], symbol))
-        found.sort(key=lambda item: item[:2])
-        return [SymbolRecord(path, symbol) for path, _, symbol in found]
+            file = self._row_at(row[1])
+            if row_check(file[_FIRST_CHUNK], *row[1:]) != row[0] or records.fold(row[3]) != folded:
+                raise damaged(f"what {file[_PATH]!r} defines")
+            found.append((file[_PATH], row))
+        found.sort(key=lambda item: (item[0], item[1][2]))
+        return [SymbolRecord(path, records.symbol(row[3:])) for path, row in found]
 
     def _confirm_count(self, folded: bytes, count: int) -> None:
         """Raise if a name has another number of symbols than was counted. Two names may share a hash: then
@@ -535,16 +514,28 @@ def _digest_range(digest: str) -> tuple[bytes, bytes]:
     return bytes.fromhex(digest.ljust(16, "0")), bytes.fromhex(digest.ljust(16, "f"))
 
 
-def _stored(row: Sequence[Any]) -> Stored:
-    if row_check(*row[:-1]) != row[-1]:
+def _check_stored(row: Sequence[Any]) -> None:
+    if rows_check(row[1:]) != row[0]:
         raise damaged("the record of a file")
-    return Stored(row[0], _file_record(row[1:-5]), *row[-5:])
 
 
-def _checked_symbol(row: Sequence[Any], stored: Stored) -> Symbol:
-    if row[0] != stored.number or row_check(stored.record.first_chunk, *row[:-1]) != row[-1]:
-        raise damaged(f"what {stored.record.path!r} defines")
-    return records.symbol(row[2:-1])
+def _stored(row: Sequence[Any]) -> Stored:
+    return Stored(row[0], row[1], _record(row), *row[-4:])
+
+
+def _record(row: Sequence[Any], before: FileRecord | None = None) -> FileRecord:
+    """The record of a row, or that of an earlier generation where it still holds: a file that is put anew
+    has new numbers, one that is touched another time."""
+    if before is not None:
+        times = before.mtime_ns, before.ctime_ns, before.inode
+        content = before.first_chunk, before.settled, before.file_hash
+        if times == (row[_MTIME], row[_CTIME], row[_INODE]) and content == (
+            row[_FIRST_CHUNK],
+            bool(row[_SETTLED]),
+            row[_FILE_HASH].hex(),
+        ):
+            return before
+    return _file_record(row[_PATH:-4])
 
 
 def _checked_segment(row: Sequence[Any]) -> Segment:

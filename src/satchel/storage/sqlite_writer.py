@@ -81,6 +81,7 @@ class SqliteWriter:
             (first + position, number, *chunk[:6], bytes.fromhex(chunk[6]))
             for position, chunk in enumerate(packed.chunks)
         ]
+        symbols = [(number, position, *symbol) for position, symbol in enumerate(packed.symbols)]
         stored = replace(
             record,
             first_chunk=first,
@@ -92,7 +93,7 @@ class SqliteWriter:
             blob_check(packed.text, packed.extras),
             blob_check(packed.outline, packed.vectors),
             rows_check(chunks),
-            len(packed.symbols),
+            rows_check(symbols),
         )
         row = (number, *_file_row(stored), *checks)
         check = row_check(*row)
@@ -111,10 +112,7 @@ class SqliteWriter:
         self._connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", chunks)
         self._connection.executemany(
             "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (number, position, *symbol, row_check(first, number, position, *symbol))
-                for position, symbol in enumerate(packed.symbols)
-            ],
+            [(*symbol, row_check(first, *symbol)) for symbol in symbols],
         )
         return first_unit
 
@@ -129,7 +127,7 @@ class SqliteWriter:
             inode=entry.inode,
             settled=settled,
         )
-        check = row_check(stored.number, *_file_row(record), *stored[2:6])
+        check = row_check(stored.number, *_file_row(record), *stored[3:])
         self._totals.files += check - stored.row_check
         self._connection.execute(
             "UPDATE files SET mtime_ns = ?, ctime_ns = ?, inode = ?, settled = ?, row_check = ?"
