@@ -191,6 +191,15 @@ class Reference(NamedTuple):
     line: int
 
 
+class ByLines(StrEnum):
+    """Why a file of a known language is read by lines, so that it has no symbols."""
+
+    NO = ""
+    NESTING = "nesting"  # blocks inside blocks beyond what a parser can hold
+    ERRORS = "errors"  # line after line is no code of the language
+    LIMIT = "limit"  # more time or memory than code of its size takes
+
+
 class Parsed(msgspec.Struct, frozen=True):
     """What chunking makes of one source. Nothing in it depends on the path, so a renamed
     file is never parsed again. `comments` are (first line, last line) ranges of pure comment."""
@@ -199,6 +208,7 @@ class Parsed(msgspec.Struct, frozen=True):
     symbols: tuple[Symbol, ...] = ()
     references: tuple[Reference, ...] = ()
     comments: tuple[tuple[int, int], ...] = ()
+    by_lines: ByLines = ByLines.NO
 
 
 class Reason(msgspec.Struct, frozen=True):

@@ -60,7 +60,8 @@ def _links_in(text: str, first_line: int) -> Iterator[Reference]:
     tokens = list(_TOKEN.finditer(text))
     runs = _tick_runs(tokens)
     brackets: list[str] = []
-    index = 0
+    index = counted = 0
+    line = first_line  # of the character `counted`
     while index < len(tokens):
         token = tokens[index]
         kind = token.lastgroup
@@ -73,7 +74,9 @@ def _links_in(text: str, first_line: int) -> Iterator[Reference]:
         elif token[0][0] == "]" and brackets and brackets.pop() == "[" and kind:
             target = _target(token[kind])
             if target:
-                yield Reference(target, Label.LINKS_TO, first_line + text.count("\n", 0, token.start()))
+                line += text.count("\n", counted, token.start())
+                counted = token.start()
+                yield Reference(target, Label.LINKS_TO, line)
 
 
 def _tick_runs(tokens: Sequence[re.Match[str]]) -> dict[int, list[int]]:

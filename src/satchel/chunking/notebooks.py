@@ -26,7 +26,7 @@ from satchel.chunking.headings import Heading, chunk_markdown, find_headings
 from satchel.chunking.layout import Block, lay_out
 from satchel.chunking.readable import readable
 from satchel.lines import split_lines
-from satchel.types import ChunkKind, Parsed, Reference, Symbol
+from satchel.types import ByLines, ChunkKind, Parsed, Reference, Symbol
 
 _SOURCE = re.compile(r'"source"\s*:\s*')
 _MAGIC = re.compile(r"^(\s*)[%!?](?!%)", re.MULTILINE)  # a command to the notebook, not code
@@ -53,9 +53,11 @@ def parse(text: str, name: str) -> Parsed:
     chunks = lay_out(lines, blocks, languages.get(name).module_kind)
     symbols: list[Symbol] = []
     references: list[Reference] = []
+    by_lines = ByLines.NO
     code_language = _code_language(notebook)
     for cell in cells:
         found = _parse_cell(cell, code_language)
+        by_lines = by_lines or found.by_lines
         symbols += found.symbols
         references += found.references
     return Parsed(
@@ -64,6 +66,7 @@ def parse(text: str, name: str) -> Parsed:
         ),
         symbols=tuple(symbols),
         references=tuple(references),
+        by_lines=by_lines,
     )
 
 
@@ -195,6 +198,7 @@ def _shifted(parsed: Parsed, shift: int) -> Parsed:
             for symbol in parsed.symbols
         ),
         references=tuple(Reference(use.name, use.label, use.line + shift) for use in parsed.references),
+        by_lines=parsed.by_lines,
     )
 
 

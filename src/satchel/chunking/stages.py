@@ -25,6 +25,8 @@ _FROM_OPTION = re.compile(r"^(?:--)?from=")
 def parse(text: str, name: str) -> Parsed:
     """The stages of one file; what stands before the first one is code of the file itself."""
     parsed = syntax.parse(text, name)
+    if parsed.by_lines:
+        return parsed
     lines = split_lines(text)
     comment_starts = {last: first for first, last in parsed.comments}
     borders = [_first_line(symbol.start_line, comment_starts) for symbol in parsed.symbols] + [len(lines) + 1]

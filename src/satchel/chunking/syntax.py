@@ -12,7 +12,7 @@ import re
 import tree_sitter
 
 from satchel import languages
-from satchel.chunking import windows
+from satchel.chunking import confined, windows
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.depth import is_too_deep
 from satchel.chunking.findings import Definition, Findings, LineMap, collect, first_paragraph
@@ -22,7 +22,7 @@ from satchel.chunking.readable import blanked, readable
 from satchel.chunking.stalling import would_stall
 from satchel.languages.language import Language
 from satchel.lines import split_lines
-from satchel.types import ChunkKind, Parsed, Symbol
+from satchel.types import ByLines, ChunkKind, Parsed, Symbol
 
 _TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.IMPL}
@@ -36,18 +36,29 @@ _ATTRIBUTE_MARKS = b"@[#"  # how an attribute inside a definition's node starts
 
 
 def parse(text: str, name: str) -> Parsed:
-    """The chunks, symbols and references of one file."""
+    """The chunks, symbols and references of one file; windows of it where parsing reaches a limit."""
+    if not confined.could_stall(text.encode("utf-8", "surrogatepass")):
+        return parse_here(text, name)
+    try:
+        parsed = confined.parse(text, name)
+    except confined.HelperUnavailable:
+        return parse_here(text, name)
+    return windows.parse(text, name, ByLines.LIMIT) if parsed is None else parsed
+
+
+def parse_here(text: str, name: str) -> Parsed:
+    """The same, in this process and without a limit of time or memory."""
     language = languages.get(name)
     read = readable(text)
     if read and not read.endswith("\n"):
         read += "\n"  # the Makefile grammar leaves the only line of a recipe out without it
     data = read.encode("utf-8", "surrogatepass")
     if is_too_deep(data):
-        return windows.parse(text, name)
+        return windows.parse(text, name, ByLines.NESTING)
     parser, query = grammar(name)
     shown = blanked(data, language)
     if would_stall(shown, parser):
-        return windows.parse(text, name)
+        return windows.parse(text, name, ByLines.ERRORS)
     lines = split_lines(text)
     line_map = LineMap(lines if read is text else split_lines(read), data)
     tree = parser.parse(shown)

@@ -6,20 +6,20 @@ from satchel import languages
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.layout import cut
 from satchel.lines import split_lines
-from satchel.types import Chunk, Parsed
+from satchel.types import ByLines, Chunk, Parsed
 
 WINDOW_CHARS = 1600  # about 400 tokens: small enough to cite, large enough to understand
 
 
-def parse(text: str, name: str) -> Parsed:
-    """A file as windows cut at blank lines."""
+def parse(text: str, name: str, by_lines: ByLines = ByLines.NO) -> Parsed:
+    """A file as windows cut at blank lines; `by_lines` says why, where its language has a structure."""
     lines = split_lines(text)
     kind = languages.get(name).module_kind
     chunks = [
         Chunk(kind, (), first, last, "".join(lines[first - 1 : last]))
         for first, last in cut(lines, 1, len(lines), WINDOW_CHARS)
     ]
-    return Parsed(chunks=tuple(chunks))
+    return Parsed(chunks=tuple(chunks), by_lines=by_lines)
 
 
 CHUNKER = Chunker("windows", parse)

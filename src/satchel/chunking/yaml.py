@@ -11,7 +11,7 @@ import re
 from satchel.chunking import syntax, windows
 from satchel.chunking.chunker import Chunker
 from satchel.lines import split_lines
-from satchel.types import Parsed
+from satchel.types import ByLines, Parsed
 
 _MOST_COLUMNS = 100  # each may hold a mapping and a sequence at once, and the buffer holds about 250
 _LINE_HEAD = re.compile(r"[ \t]*(?:[-?:][ \t]+)*")
@@ -20,7 +20,9 @@ _MARKER = re.compile(r"[-?:]")
 
 def parse(text: str, name: str) -> Parsed:
     """The settings of one file."""
-    return windows.parse(text, name) if is_too_deep(text) else syntax.parse(text, name)
+    if is_too_deep(text):
+        return windows.parse(text, name, ByLines.NESTING)
+    return syntax.parse(text, name)
 
 
 def is_too_deep(text: str) -> bool:

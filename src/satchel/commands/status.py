@@ -11,6 +11,7 @@ from msgspec import Meta
 from satchel.commands.command import Command
 from satchel.errors import IndexCorrupt, IndexProblem
 from satchel.indexing.freshness import IndexState
+from satchel.storage.records import by_lines
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -28,6 +29,13 @@ class SkippedItem(msgspec.Struct, frozen=True):
     detail: str
 
 
+class ByLinesItem(msgspec.Struct, frozen=True):
+    """A file that is in the index without symbols: its parser would take too long."""
+
+    path: str
+    reason: str
+
+
 class StatusResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     root: str
     index: str
@@ -41,6 +49,7 @@ class StatusResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     project_watermark: dict[str, Any]
     index_watermark: dict[str, Any] | None = None
     skipped: list[SkippedItem] = msgspec.field(default_factory=list)
+    read_by_lines: list[ByLinesItem] = msgspec.field(default_factory=list)
 
 
 def run(engine: Engine, request: StatusRequest) -> StatusResponse:
@@ -77,6 +86,9 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
         skipped=[SkippedItem(item.path, item.reason.value, item.detail) for item in left_out]
         if request.skipped
         else [],
+        read_by_lines=[
+            ByLinesItem(record.path, reason.value) for record in files if (reason := by_lines(record.tags))
+        ],
     )
 
 

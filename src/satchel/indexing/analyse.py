@@ -17,7 +17,7 @@ from satchel.indexing.outlines import outline
 from satchel.indexing.segment_builder import TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.lines import split_lines
-from satchel.storage.records import FileRecord, PackedFile, pack, unpack_outline
+from satchel.storage.records import BY_LINES_TAG, FileRecord, PackedFile, pack, unpack_outline
 from satchel.types import FileEntry, Parsed, Skipped, Source
 
 
@@ -73,7 +73,7 @@ def analyse_source(
         encoding=source.encoding,
         line_count=len(lines),
         redactions=source.redactions,
-        tags=source.tags,
+        tags=(*source.tags, BY_LINES_TAG + parsed.by_lines) if parsed.by_lines else source.tags,
     )
     return AnalysedFile(record, pack(source.text, parsed, digests, outline(parsed, lines), unit_count))
 

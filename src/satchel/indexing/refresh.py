@@ -22,7 +22,7 @@ from satchel.indexing.term_collector import TermCollector
 from satchel.indexing.workers import analyse_all
 from satchel.storage import postings
 from satchel.storage.protocol import Snapshot, Store, Writer
-from satchel.storage.records import FileRecord, PackedFile, SkippedRecord, split_title
+from satchel.storage.records import FileRecord, PackedFile, SkippedRecord, by_lines, split_title
 from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
 
 _SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
@@ -180,7 +180,7 @@ class _Run:
         for snapshot in (self.writer.snapshot, *self.others):
             twin = snapshot.file_with_content(source.file_hash, source.language)
             if twin is not None:
-                return snapshot.parsed(twin.path)
+                return replace(snapshot.parsed(twin.path), by_lines=by_lines(twin.tags))
         return None
 
     def parse(self, entries: Sequence[FileEntry]) -> None:

@@ -169,6 +169,9 @@ def _status(response: StatusResponse) -> str:
     rows += [
         f"{item.reason} {token(item.path)} {quoted_line(item.detail)}".rstrip() for item in response.skipped
     ]
+    rows += [
+        f"read by lines, no symbols ({item.reason}): {token(item.path)}" for item in response.read_by_lines
+    ]
     return _document(rows)
 
 

@@ -180,6 +180,9 @@ def _status(response: StatusResponse, style: Style) -> str:
         rows.append(f"  left out: {counts}")
     for item in response.skipped:
         rows.append(f"  {item.reason:<16} {one_line(item.path)}  {style.dim(one_line(item.detail))}".rstrip())
+    if response.read_by_lines:
+        rows.append("  read by lines, without symbols:")
+    rows += [f"    {item.reason:<8} {one_line(item.path)}" for item in response.read_by_lines]
     return "\n".join(rows) + "\n"
 
 

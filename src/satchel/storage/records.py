@@ -15,7 +15,7 @@ import msgspec
 
 from satchel.errors import IndexCorrupt
 from satchel.lines import split_lines
-from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Skipped, Symbol
+from satchel.types import ByLines, Chunk, ChunkKind, Label, Parsed, Reference, Skipped, Symbol
 
 _FAST_COMPRESSION = 1  # zlib level; higher ones cost more time than the space is worth
 _TITLE_SEPARATOR = "\x1f"
@@ -55,6 +55,15 @@ class FileRecord(msgspec.Struct, frozen=True):
     def stamp(self) -> Stamp:
         """What an unchanged file has unchanged."""
         return self.size, self.mtime_ns, self.ctime_ns, self.inode
+
+
+BY_LINES_TAG = "by-lines:"  # a tag of this start says why a file is read by lines
+
+
+def by_lines(tags: Sequence[str]) -> ByLines:
+    """Why a file with these tags is read by lines; `NO` where it is not."""
+    reasons = (tag.removeprefix(BY_LINES_TAG) for tag in tags if tag.startswith(BY_LINES_TAG))
+    return ByLines(next(reasons, ""))
 
 
 class ChunkRecord(msgspec.Struct, frozen=True):
