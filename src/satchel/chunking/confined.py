@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -38,7 +39,11 @@ _MEMORY_PER_BYTE = 220  # the densest code made for a trial (a call on each shor
 _IDLE_SECONDS = 60.0  # a helper that nobody asks ends
 _CLOCK_FACTOR = 4  # where no timer counts processor time, the clock is allowed so many times as much
 _LENGTH = struct.Struct("!I")
-_START = "import sys; sys.path[:] = {!r}; from satchel.chunking.confined import serve; serve()"
+_START = (
+    "import sys; sys.path[:] = {!r}\n"
+    "from satchel.chunking import confined, syntax\n"
+    "confined.serve(syntax.parse_here)\n"
+)
 
 
 class _Answer(msgspec.Struct, array_like=True):
@@ -199,18 +204,18 @@ def _read(pipe: IO[bytes]) -> bytes:
     return message if len(message) == size else b""
 
 
-def serve() -> None:
+def serve(parse_here: Callable[[str, str], Parsed]) -> None:
     """Answer requests until nobody asks any more. This runs in the helper process."""
-    from satchel.chunking import syntax
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the asker decides
+    if hasattr(signal, "SIGPROF"):
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # an asker that ignores it would hand that down
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while _has_work(requests) and (request := _read(requests)):
         name, data, seconds = _REQUESTS.decode(request)
         _limit_memory(len(data))
         _limit_processor_time(seconds)
         try:
-            parsed = syntax.parse_here(data.decode("utf-8", "surrogatepass"), name)
+            parsed = parse_here(data.decode("utf-8", "surrogatepass"), name)
         except MemoryError:
             os._exit(1)
         except Exception:  # the asker meets it again, with its trace
