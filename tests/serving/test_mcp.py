@@ -203,7 +203,7 @@ def test_the_digest_is_a_resource_and_a_prompt(asked: Agent) -> None:
 def test_several_folders_are_told_apart_by_project(shop: Path, tmp_path: Path) -> None:
     other = make_tree(tmp_path / "other", {"a.py": "def only_here():\n    pass\n"})
     with agent(spawned(shop, other)) as found:
-        assert found.tool("symbols", name="only_here").code == "symbol_not_found"
+        assert found.tool("symbols", name="only_here", project=shop.name).code == "symbol_not_found"
         assert found.tool("symbols", name="only_here", project="other").data["total"] == 1
         uris = [item.uri for item in found.run(found.client.list_resources).resources]
         assert uris == ["satchel://digest?project=zebrashop", "satchel://digest?project=other"]
