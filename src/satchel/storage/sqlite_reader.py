@@ -25,6 +25,7 @@ from satchel.storage.checks import (
     meta_check,
     name_hash,
     row_check,
+    rows_are_as_written,
     rows_check,
 )
 from satchel.storage.protocol import LAST_LINE, Extent
@@ -148,8 +149,8 @@ class SqliteSnapshot:
     def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
         if self._files is None:
             rows = self._rows(f"SELECT {_STORED_COLUMNS} FROM files NOT INDEXED")
-            for row in rows:
-                _check_stored(row)
+            if not rows_are_as_written(rows):
+                raise damaged("the record of a file")
             if _sum(row[0] for row in rows) != self._totals.files:
                 raise damaged("the list of files")
             by_path = {row[_PATH]: row for row in rows}
@@ -158,8 +159,13 @@ class SqliteSnapshot:
             if self._own:
                 self._by_path = by_path
                 self._by_number = {row[1]: row for row in rows}
+            ordered = map(by_path.__getitem__, sorted(by_path))
             before = {item.path: item for item in known}
-            self._files = [_record(by_path[path], before.get(path)) for path in sorted(by_path)]
+            self._files = (
+                [_record(row, before.get(row[_PATH])) for row in ordered]
+                if known
+                else [_file_record(row) for row in ordered]
+            )
         return self._files
 
     def _stored(self, path: str) -> Stored | None:
@@ -515,7 +521,7 @@ def _digest_range(digest: str) -> tuple[bytes, bytes]:
 
 
 def _check_stored(row: Sequence[Any]) -> None:
-    if rows_check(row[1:]) != row[0]:
+    if not rows_are_as_written((row,)):
         raise damaged("the record of a file")
 
 
@@ -535,7 +541,7 @@ def _record(row: Sequence[Any], before: FileRecord | None = None) -> FileRecord:
             row[_FILE_HASH].hex(),
         ):
             return before
-    return _file_record(row[_PATH:-4])
+    return _file_record(row)
 
 
 def _checked_segment(row: Sequence[Any]) -> Segment:
@@ -560,9 +566,11 @@ def _checked_retired(row: Sequence[Any]) -> RetiredChunk:
     )
 
 
-def _file_record(row: Sequence[Any]) -> FileRecord:
-    """A row of `FILE_COLUMNS`, taken by place: a search reads one for every file."""
-    path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags = row[:9]
+def _file_record(row: Any) -> FileRecord:
+    """A row of the stored columns, taken by place: names take a third more time, and every search makes a
+    record of each file."""
+    _, _, path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags = row[:11]
+    first_chunk, chunk_count, settled, first_unit, unit_count, ctime_ns, inode = row[11:18]
     return FileRecord(
         path,
         size,
@@ -573,13 +581,13 @@ def _file_record(row: Sequence[Any]) -> FileRecord:
         line_count,
         tuple(map(int, redactions.split())) if redactions else (),
         _tags(tags),
-        row[9],
-        row[10],
-        row[12],
-        row[13],
-        row[11] == 1,
-        row[14],
-        row[15],
+        first_chunk,
+        chunk_count,
+        first_unit,
+        unit_count,
+        settled == 1,
+        ctime_ns,
+        inode,
     )
 
 
