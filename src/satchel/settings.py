@@ -113,7 +113,7 @@ def _read(path: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # the second for arrays in arrays in arrays
         raise ConfigError(f"{path.name} is not valid TOML: {error}", hint="correct the file") from error
 
 

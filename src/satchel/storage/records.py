@@ -210,7 +210,7 @@ def unpack_extras(data: bytes) -> tuple[tuple[Reference, ...], tuple[tuple[int, 
     """The references and comment ranges of a packed file."""
     try:
         references, comments = msgspec.msgpack.decode(zlib.decompress(data), type=_Extras)
-    except (zlib.error, msgspec.MsgspecError) as error:
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"references in the index cannot be read: {error}") from error
     return tuple(Reference(name, _LABELS[label], line) for name, label, line in references), comments
 
@@ -219,7 +219,7 @@ def unpack_outline(data: bytes) -> Outline:
     """The outline of a packed file."""
     try:
         return msgspec.msgpack.decode(data, type=Outline)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"an outline in the index cannot be read: {error}") from error
 
 

@@ -27,6 +27,7 @@ _READ_CHARS = 20_000  # of a message that are looked through for secrets
 _MOST_BYTES = 64 * 1024 * 1024  # Django's 2,000 commits are 0.7 MB; small objects can hold endless messages
 _SECONDS = 20  # for each of the two commands; Django takes 0.2
 _MOST_SECONDS = 1 << 40  # a commit may claim any time
+_TIME_DIGITS = 20  # of the largest number that git knows; Python refuses to read thousands of them
 _DIFF = (
     "diff-tree",
     "--stdin",
@@ -119,4 +120,4 @@ def _path(raw: bytes) -> str:
 
 
 def _time(raw: bytes) -> int:
-    return min(int(raw), _MOST_SECONDS) if raw.isdigit() else 0
+    return min(int(raw[:_TIME_DIGITS]), _MOST_SECONDS) if raw.isdigit() else 0

@@ -48,7 +48,7 @@ def read(data: bytes) -> Document:
         raise ConfigError(
             f"line {error.lineno}: {error.msg}", hint="correct the file; nothing was written"
         ) from error
-    except (UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # other bytes, a number of thousands of digits, deep nests
         raise ConfigError(f"it is not JSON in UTF-8: {error}", hint="correct the file") from error
     marked = b"   " + data[3:] if data.startswith(_MARK) else data
     tree = _parser().parse(_blank(marked, commas)).root_node

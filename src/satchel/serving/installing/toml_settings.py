@@ -82,8 +82,8 @@ def _values(data: bytes) -> dict[str, Any]:
         told = re.search(r"at line (\d+)", str(error))  # or "at end of document"
         line = told[1] if told else data.rstrip().count(b"\n") + 1
         raise ConfigError(f"line {line}: {error}", hint="correct the file; nothing was written") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"it is not UTF-8: {error}", hint="correct the file") from error
+    except (ValueError, RecursionError) as error:  # other bytes, a number of thousands of digits, deep nests
+        raise ConfigError(f"it is not TOML in UTF-8: {error}", hint="correct the file") from error
 
 
 def _after(data: bytes, keys: tuple[str, ...]) -> Any:
