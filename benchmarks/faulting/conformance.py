@@ -147,7 +147,7 @@ def judge(name: str, checks: list[dict[str, Any]], declared: Any) -> tuple[str, 
         return "wrong", "; ".join(told)
     for step in explained.absent:
         declared = declared.get(step) if isinstance(declared, dict) else None
-    if explained.absent and declared:
+    if explained.absent and declared not in (None, False):  # an empty object declares it
         return "wrong", f"{'.'.join(explained.absent)} is declared; {told[0]}"
     return "explained", explained.why
 

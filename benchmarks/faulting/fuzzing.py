@@ -16,7 +16,6 @@ import hashlib
 import importlib.util
 import mmap
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -168,14 +167,15 @@ def failure(check: Callable[[bytes], None], data: bytes) -> str:
             frame for frame in traceback.extract_tb(error.__traceback__) if str(SOURCE) in frame.filename
         ]
         place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "the check"
-        return f"{type(error).__name__} at {place}: {str(error)[:200]}"
+        message = str(error).partition("\n")[0][:200]
+        return f"{type(error).__name__} at {place}: {message}"
     seconds = time.process_time() - started
     return f"slow: {seconds:.1f} s" if seconds > SLOW_SECONDS else ""
 
 
 def write_finding(findings: Path, parser: str, what: str, data: bytes) -> None:
     """Keep an input under a name made of what it broke; of several the shortest."""
-    kind = re.sub(r"\d+\.\d+ s|(?<=: ).*", "", what) if "the check" not in what else what
+    kind = what if "the check" in what else what.partition(": ")[0]
     name = hashlib.sha256(f"{parser}\0{kind}".encode()).hexdigest()[:12]
     folder = findings / parser.replace(_FAMILY, "-").replace(" ", "-")
     folder.mkdir(parents=True, exist_ok=True)

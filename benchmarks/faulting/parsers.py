@@ -82,7 +82,7 @@ def check_chunks(language: str, data: bytes) -> None:
     lines = _LINE.findall(text)
     covered = [0] * len(lines)
     for chunk in parsed.chunks:
-        assert 1 <= chunk.start_line <= chunk.end_line <= len(lines), f"lines of {chunk}"
+        assert 1 <= chunk.start_line <= chunk.end_line <= len(lines), "lines of a chunk"
         assert chunk.text == "".join(lines[chunk.start_line - 1 : chunk.end_line]), "text of a chunk"
         assert 0 <= chunk.body_offset <= len(chunk.text), "offset of a body"
         for line in range(chunk.start_line - 1, chunk.end_line):
@@ -95,11 +95,13 @@ def check_chunks(language: str, data: bytes) -> None:
 def check_places(parsed: Parsed, line_count: int) -> None:
     """Symbols, references and comments lie within the file."""
     for symbol in parsed.symbols:
-        assert symbol.name and 1 <= symbol.start_line <= symbol.end_line <= line_count, f"lines of {symbol}"
+        assert symbol.name, "a symbol without a name"
+        assert 1 <= symbol.start_line <= symbol.end_line <= line_count, "lines of a symbol"
     for reference in parsed.references:
-        assert reference.name and 1 <= reference.line <= line_count, f"line of {reference}"
+        assert reference.name, "a reference without a name"
+        assert 1 <= reference.line <= line_count, "line of a reference"
     for first, last in parsed.comments:
-        assert 1 <= first <= last <= line_count, f"comment {first} to {last}"
+        assert 1 <= first <= last <= line_count, "lines of a comment"
 
 
 def check_kept(data: bytes) -> None:
@@ -185,7 +187,7 @@ def check_globs(data: bytes) -> None:
         expected = path == plain or path.startswith(plain + "/")
     else:
         expected = matches(plain if "/" in plain else "**/" + plain, path)
-    assert found == expected, f"{pattern!r} on {path!r} is {found}"
+    assert found == expected, f"matches: {found}"
     record = shop().snapshot().files()[0]
     Filters(path_prefix=pattern, file_pattern=pattern, exclude_paths=(pattern,)).accepts_file(record)
 
@@ -261,7 +263,7 @@ def check_pack_readers(data: bytes) -> None:
     assert sum(done.counts.values()) == len(done.items)
     for item in done.items:
         state = item.state.value
-        assert state != "true" or item.path in SHOP, f"{item.path} is {state}"
+        assert state != "true" or item.path in SHOP, "a file that is not there is cited truly"
 
 
 def check_pack_renderers(data: bytes) -> None:
@@ -285,9 +287,9 @@ def check_pack_renderers(data: bytes) -> None:
             json.loads(text)
         cited = renderer.read(text) if name not in ("json", "sections") else read_json(text).cited
         found = {(one.path, one.start_line, one.end_line) for one in cited.citations}
-        assert found == {(item.path, item.start_line, item.end_line) for item in items}, f"{name}: {found}"
+        assert found == {(item.path, item.start_line, item.end_line) for item in items}, f"{name}: citations"
         for one, item in ((one, item) for one in cited.citations for item in items if item.path == one.path):
-            assert item.content_hash.startswith(one.content_hash), f"{name}: hash of {one.path}"
+            assert item.content_hash.startswith(one.content_hash), f"{name}: hash of a citation"
 
 
 def check_tokens(data: bytes) -> None:

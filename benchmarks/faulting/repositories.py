@@ -70,8 +70,12 @@ def check_out(clone: Path, folder: Path) -> Path:
         text=True,
     )
     places = [f"--git-dir={found.stdout.strip()}", f"--work-tree={folder}"]
-    for words in (["read-tree", "HEAD"], ["checkout-index", "--all"]):
-        subprocess.run(["git", *places, *words], cwd=folder, env=environment, check=True, capture_output=True)
+    for words in (["read-tree", "HEAD"], ["checkout-index", "--all"]):  # a partial clone may lack some files
+        subprocess.run(
+            ["git", *places, *words], cwd=folder, env=environment, check=False, capture_output=True
+        )
+    if not any(folder.iterdir()):
+        raise SystemExit(f"{clone} has no files at HEAD")
     return git_repo(folder, {})
 
 

@@ -149,7 +149,8 @@ def collect(
             for node in nodes
             if node.start_byte not in findings.names  # the name of a definition is no use
         }
-    findings.references = [Reference(name, label, line) for line, label, name in sorted(found)]
+    # a name that the parser made up to get on is empty
+    findings.references = [Reference(name, label, line) for line, label, name in sorted(found) if name]
     return findings
 
 
@@ -181,6 +182,8 @@ def _add_definition(
     if defines and definition.kind is not ChunkKind.CONFIG and _is_no_name(written):
         return
     definition.name = " ".join(written.decode("utf-8", "replace").split())
+    if not definition.name:
+        return  # a key of blanks
     definition.name_start = name.start_byte
     definition.name_line = line_map.first(name)
     if defines:

@@ -79,7 +79,8 @@ def chunk_markdown(text: str, max_chars: int = MAX_CHARS) -> Parsed:
     symbols = []
     for heading, end in zip(headings, ends[1:], strict=True):
         chunks += _section(page, text, heading, end, max_chars)
-        symbols.append(_symbol(heading, scan.lines[heading.line - 1].strip(), chunks[-1].end_line))
+        if heading.title:  # a lone `#` is a heading that names nothing
+            symbols.append(_symbol(heading, scan.lines[heading.line - 1].strip(), chunks[-1].end_line))
     return Parsed(tuple(chunks), tuple(symbols), tuple(find_links(scan.lines, scan.fences)))
 
 

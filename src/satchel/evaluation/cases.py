@@ -161,7 +161,7 @@ def _companion(data: bytes) -> list[Case]:
     """The cases of the one-object form; empty if the file is of the other form."""
     try:
         found = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []
     if not isinstance(found, dict) or "cases" not in found:
         return []
@@ -189,7 +189,7 @@ def _case(number: int, line: bytes) -> Case:
     try:
         row = msgspec.json.decode(line, type=_Row)
         gold = tuple(_gold(item) for item in row.gold)
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise InvalidRequest(f"line {number} is not a question: {error}", hint=_FORMS) from error
     return Case(
         str(row.query_id),

@@ -113,7 +113,7 @@ def load(path: Path) -> Saved:
             f"{str(path)!r} cannot be read: {error.strerror}",
             hint="write it first: satchel eval … --save FILE",
         ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidRequest(
             f"{path.name} is no saved evaluation: {error}", hint="write it with satchel eval … --save FILE"
         ) from error

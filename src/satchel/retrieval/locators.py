@@ -77,9 +77,15 @@ def split_joined(joined: str, known: Callable[[str], bool]) -> Iterator[str]:
         end = _end_of_known(parts, place, known) or place + 1
         while end < len(parts) and not _separates(parts, place, end, known):
             end += 1
-        if part := ",".join(parts[place:end]).strip():
+        if part := without_blanks(",".join(parts[place:end]), known):
             yield part
         place = end
+
+
+def without_blanks(asked: str, known: Callable[[str], bool]) -> str:
+    """What was asked for without the blanks around it, unless they belong to the name of a file."""
+    plain = asked.strip()
+    return asked if plain != asked and known(asked) else plain
 
 
 def _separates(parts: list[str], place: int, end: int, known: Callable[[str], bool]) -> bool:
@@ -96,7 +102,7 @@ def _end_of_known(parts: list[str], place: int, known: Callable[[str], bool]) ->
     if looks_like_id(first) and known(first):  # no file is called `app.py:1:2,` and so on
         return place + 1
     for end in range(min(len(parts), place + 1 + _COMMAS_IN_A_PATH), place, -1):
-        part = ",".join(parts[place:end]).strip()
+        part = without_blanks(",".join(parts[place:end]), known)
         if part and known(part):
             return end
     return 0

@@ -20,6 +20,7 @@ from satchel.retrieval.locators import (
     readings,
     spellings,
     split_joined,
+    without_blanks,
 )
 from satchel.retrieval.near_paths import NearPaths
 from satchel.storage.open_files import OpenFile, OpenFiles
@@ -70,11 +71,13 @@ class Lookup:
 
     def split(self, joined: str) -> Iterator[str]:
         """The ids in a text that joins them by commas."""
-        return split_joined(joined, self._knows) if "," in joined else iter([joined] * bool(joined.strip()))
+        if "," in joined:
+            return split_joined(joined, self._knows)
+        return iter([joined] if joined.strip() or self._knows(joined) else [])
 
     def find(self, asked: str) -> Found:
         """What an id names, or what became of it."""
-        asked = asked.strip()
+        asked = without_blanks(asked, self._knows)
         if match := LONG.fullmatch(asked):
             current = self.files.snapshot.chunks_by_digest(match[1])
             return _found(asked, current[0]) if current else self._stale(asked, match[1], ())

@@ -225,7 +225,10 @@ def unpack_outline(data: bytes) -> Outline:
 
 def join_title(title_path: Sequence[str]) -> str:
     """A title path as one column."""
-    return _TITLE_SEPARATOR.join(title_path)
+    joined = _TITLE_SEPARATOR.join(title_path)
+    if joined.count(_TITLE_SEPARATOR) >= len(title_path):  # a title holds one; for identity it is a blank
+        joined = _TITLE_SEPARATOR.join(title.replace(_TITLE_SEPARATOR, " ") for title in title_path)
+    return joined
 
 
 def split_title(title: str) -> tuple[str, ...]:

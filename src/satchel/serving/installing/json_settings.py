@@ -152,7 +152,7 @@ def _without_document(document: Document, space: str) -> bytes:
     """The text around an object that was all there was."""
     assert document.root is not None
     before, after = document.data[: document.root.start_byte], document.data[document.root.end_byte :]
-    newline = _newline(document.data)
+    newline = b"\r\n" if after.startswith(b"\r\n") else b"\n"  # of the file it may be another by now
     return before.removesuffix(space.encode()) + after.removeprefix(newline)
 
 
