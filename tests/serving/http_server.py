@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -135,7 +137,9 @@ def serving(
     try:
         yield server
     finally:
-        process.kill()
+        os.killpg(
+            process.pid, signal.SIGKILL
+        )  # its workers, too: one that is stopped would keep the pipe open
         process.wait()
         process.stdout.close()
         server._reader.join(_PATIENCE)

@@ -15,7 +15,7 @@ def last_name(written: str) -> str:
     """The name that a written reference ends in: `django.db.models` → `models`, `./router.js` → `router`."""
     if written.endswith(_FILE_SUFFIXES):
         written = written.rpartition(".")[0]
-    names = _NAMES.findall(written)
+    names: list[str] = _NAMES.findall(written)
     if names and not names[-1].strip("$"):  # such a word is a name only where there is no other
         return next((name for name in reversed(names) if name.strip("$")), names[0])
     return names[-1] if names else written

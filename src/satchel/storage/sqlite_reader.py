@@ -520,7 +520,7 @@ def _digest_range(digest: str) -> tuple[bytes, bytes]:
     return bytes.fromhex(digest.ljust(16, "0")), bytes.fromhex(digest.ljust(16, "f"))
 
 
-def _check_stored(row: Sequence[Any]) -> None:
+def _check_stored(row: tuple[Any, ...]) -> None:
     if not rows_are_as_written((row,)):
         raise damaged("the record of a file")
 
