@@ -326,6 +326,10 @@ class Segment(SnapshotSource):
         found out of; of any other version the tree is looked at.
         """
         with self.pinned():
+            if known is not None and self._generation_of_pin() < known.generation:
+                # Its log was removed and written anew: as long as a process has the old one open, SQLite
+                # gives it no other.
+                self.release()
             self._in_answer, self._answer_state = True, known
             try:
                 yield
@@ -350,6 +354,11 @@ class Segment(SnapshotSource):
             return IndexState.missing(project)
         except (IndexCorrupt, IndexIncompatible, IndexStale):
             return IndexState.corrupt(project)
+
+    def _generation_of_pin(self) -> int:
+        with suppress(IndexProblem, ConfigError):
+            return self.snapshot().generation
+        return 0
 
     def _version(self) -> str:
         with suppress(IndexProblem, ConfigError):

@@ -54,7 +54,7 @@ def test_memory_of_a_stalling_file_stays_under_its_limit() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
     own, helper = (int(number) * 1024 for number in done.stdout.split())
-    assert own < 150_000_000
+    assert own < 180_000_000  # of which the parent's own modules are 60
     assert helper < confined.memory_bytes(90_000) + 100_000_000  # 3 GB without a limit
 
 

@@ -252,7 +252,7 @@ def test_the_budget_counts_what_the_agent_reads(shop: Path) -> None:
     with agent(spawned(root, flags=("--no-watch", "--index-dir", str(shop.parent / "index")))) as found:
         for name in PACKS:
             told = found.tool(name, query="how is a request answered", budget_tokens=3000, max_chars=0)
-            assert 2000 < count(told.text) <= 3000
+            assert 1500 < count(told.text) <= 3000  # the rest is structured content and what stands around it
 
 
 def test_answers_of_worker_processes_are_the_same(shop: Path, one: Agent) -> None:
