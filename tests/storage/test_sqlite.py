@@ -301,6 +301,22 @@ def test_a_reader_that_stays_does_not_hold_up_a_writer(tmp_path: Path) -> None:
         assert reader.file("README.md") is not None
 
 
+def test_what_an_index_of_sqlite_says_is_held_against_the_table_itself(tmp_path: Path) -> None:
+    asked: list[str] = []
+    with closing(SqliteStore(built(tmp_path)).snapshot()) as snapshot:
+        snapshot._connection.set_trace_callback(asked.append)
+        snapshot.symbol_names("add", 5)
+        snapshot.file("no/such/file")
+        snapshot.chunks_by_digest("0" * 16)
+        plans = [
+            snapshot._connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()[0][3]
+            for statement in list(asked)
+        ]
+    for table in ("symbols", "files", "chunks"):
+        ways = [plan for plan in plans if table in plan]
+        assert len(ways) == 2 and sum("INDEX" in plan for plan in ways) == 1, ways
+
+
 def test_a_snapshot_can_not_write(tmp_path: Path) -> None:
     with (
         closing(SqliteStore(built(tmp_path)).snapshot()) as snapshot,

@@ -43,7 +43,7 @@ def rows_check(rows: Sequence[Any]) -> int:
     return zlib.crc32(_encode(rows))
 
 
-def rows_are_as_written(rows: Iterable[tuple[Any, ...]]) -> bool:
+def rows_are_as_written(rows: Iterable[Sequence[Any]]) -> bool:
     """Return whether each row begins with the check of the rest of it."""
     encode, crc32 = _encode, zlib.crc32  # local: every search asks for every file
     return all(crc32(encode(row[1:])) == row[0] for row in rows)
@@ -64,8 +64,28 @@ def name_hash(folded: bytes) -> int:
 
 
 def meta_check(values: dict[str, str], schema: Iterable[Any]) -> str:
-    """Return the check of everything an index says of itself, with the shape of its tables."""
+    """Return the check of everything an index says of itself, with the shape of its tables; nothing for
+    what cannot have been written."""
+    if not all(type(part) is str for item in values.items() for part in item):
+        return ""  # a damaged row may give anything, and not all of it can be sorted
     return str(row_check(sorted(values.items()), list(schema)))
+
+
+def read_totals(written: str) -> Totals:
+    """Return the totals as they were written down."""
+    try:
+        return msgspec.json.decode(written, type=Totals)
+    except msgspec.MsgspecError as error:
+        raise damaged("what it says of itself") from error
+
+
+def sum_checks(checks: Iterable[Any]) -> int:
+    """Return the sum of checks; one that was never written where a damaged row gives no number."""
+    try:
+        total = sum(checks)
+    except TypeError:
+        return -1
+    return total if type(total) is int else -1
 
 
 def damaged(what: str) -> IndexCorrupt:

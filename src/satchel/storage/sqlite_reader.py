@@ -11,6 +11,7 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from types import NoneType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,9 +25,11 @@ from satchel.storage.checks import (
     damaged,
     meta_check,
     name_hash,
+    read_totals,
     row_check,
     rows_are_as_written,
     rows_check,
+    sum_checks,
 )
 from satchel.storage.protocol import LAST_LINE, Extent
 from satchel.storage.records import (
@@ -52,6 +55,9 @@ _SYMBOL_COLUMNS = "file, position, name, qualified_name, kind, start_line, end_l
 # where they are in a row of the stored columns
 _PATH, _MTIME, _FILE_HASH, _FIRST_CHUNK, _SETTLED, _CTIME, _INODE = 2, 4, 5, 11, 13, 16, 17
 _START_LINE, _END_LINE = 5, 6  # in a row of the chunk columns
+# An index that holds all columns of a question is read instead of the table, NOT INDEXED or not: this asks
+# for a column that no index of `symbols` has.
+BY_TABLE = "row_check IS NOT NULL"
 _SEGMENT_COLUMNS = "number, files, lengths, lines, vectors, row_check"
 _RETIRED_COLUMNS = "digest, path, title, file_hash, place, successor, row_check"
 KEEP_ELSEWHERE = "or keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME"
@@ -119,9 +125,9 @@ class SqliteSnapshot:
 
     def _checked_totals(self) -> Totals:
         check = self._meta.pop("check", "")
-        if check != meta_check(self._meta, self._rows(SCHEMA)):
+        if not check or check != meta_check(self._meta, self._rows(SCHEMA)):
             raise damaged("what it says of itself")
-        return msgspec.json.decode(self._meta.get("totals", "{}"), type=Totals)
+        return read_totals(self._meta.get("totals", "{}"))
 
     @property
     def generation(self) -> int:
@@ -151,7 +157,7 @@ class SqliteSnapshot:
             rows = self._rows(f"SELECT {_STORED_COLUMNS} FROM files NOT INDEXED")
             if not rows_are_as_written(rows):
                 raise damaged("the record of a file")
-            if _sum(row[0] for row in rows) != self._totals.files:
+            if sum_checks(row[0] for row in rows) != self._totals.files:
                 raise damaged("the list of files")
             by_path = {row[_PATH]: row for row in rows}
             if len(by_path) != len(rows):
@@ -268,7 +274,7 @@ class SqliteSnapshot:
         files = self._rows(statement.format(""), _digest_range(digest))
         if not files or len(digest) < _DIGEST_DIGITS:
             all_files = self._rows(statement.format("NOT INDEXED"), _digest_range(digest))
-            if sorted(all_files) != sorted(files):
+            if set(all_files) != set(files):
                 raise damaged("the list of ids")
         paths = [self._row_at(file)[_PATH] for (file,) in files]
         found = [
@@ -347,19 +353,20 @@ class SqliteSnapshot:
         counted = row[0] if row else 0
         if counted == count:
             return
-        names = [records.fold(name) for (name,) in self._rows("SELECT name FROM symbols NOT INDEXED")]
+        rows = self._rows(f"SELECT name FROM symbols WHERE {BY_TABLE} AND typeof(name) = 'text'")
+        names = [records.fold(name) for (name,) in rows]
         alike = [other for other in names if name_hash(other) == number]
         if len(alike) != counted or alike.count(folded) != count:
             raise damaged("the list of names")
 
     def symbol_names(self, prefix: str, limit: int) -> list[str]:
         statement = (
-            "SELECT DISTINCT name COLLATE BINARY AS exact FROM symbols {}"
-            " WHERE name >= ? AND name < ? ORDER BY lower(name), exact LIMIT ?"
+            "SELECT DISTINCT name COLLATE BINARY AS exact FROM symbols"
+            " WHERE {name} >= ? AND {name} < ?{scan} ORDER BY lower(name), exact LIMIT ?"
         )
         values = prefix, prefix + "\U0010ffff", limit
-        rows = self._rows(statement.format(""), values)
-        if rows != self._rows(statement.format("NOT INDEXED"), values):
+        rows = self._rows(statement.format(name="name", scan=""), values)
+        if rows != self._rows(statement.format(name="+name", scan=f" AND {BY_TABLE}"), values):
             raise damaged("the list of names")
         return [row[0] for row in rows]
 
@@ -376,7 +383,8 @@ class SqliteSnapshot:
 
     def segment_sizes(self) -> dict[int, int]:
         rows = self._rows("SELECT number, length(lengths) / 4, row_check FROM segments ORDER BY number")
-        if _sum(row[2] for row in rows) != self._totals.segments:
+        sized = all(type(row[1]) is int for row in rows)
+        if not sized or sum_checks(row[2] for row in rows) != self._totals.segments:
             raise damaged("the list of segments")
         return {number: size for number, size, _ in rows}
 
@@ -388,7 +396,7 @@ class SqliteSnapshot:
 
     def segments(self) -> list[Segment]:
         rows = self._rows(f"SELECT {_SEGMENT_COLUMNS} FROM segments ORDER BY number")
-        if _sum(row[5] for row in rows) != self._totals.segments:
+        if sum_checks(row[5] for row in rows) != self._totals.segments:
             raise damaged("the list of segments")
         return [_checked_segment(row) for row in rows]
 
@@ -447,13 +455,15 @@ class SqliteSnapshot:
             found = (self._one(f"{statement} WHERE path = ?", path) for path in sorted(set(paths)))
             return [_checked_skipped(row) for row in found if row is not None]
         rows = self._rows(statement)
-        if _sum(row[-1] for row in rows) != self._totals.skipped:
+        if sum_checks(row[-1] for row in rows) != self._totals.skipped:
             raise damaged("the list of what is left out")
         return sorted(map(_checked_skipped, rows), key=lambda item: item.skipped.path)
 
     def extent(self) -> Extent:
         indexed = self._one("SELECT count(*), max(mtime_ns), sum(size) FROM files")
         others = self._one("SELECT count(*), max(mtime_ns), sum(size) FROM skipped WHERE size >= 0")
+        if not all(type(value) in (int, NoneType) for value in (*indexed, *others)):
+            raise damaged("the record of a file")
         return Extent(
             indexed[0] + others[0],
             max(indexed[1] or 0, others[1] or 0),
@@ -465,7 +475,7 @@ class SqliteSnapshot:
         rows = self._rows(statement, _digest_range(digest))
         if not rows or len(digest) < _DIGEST_DIGITS:
             every = self._rows(f"SELECT {_RETIRED_COLUMNS} FROM retired ORDER BY number")
-            if _sum(row[6] for row in every) != self._totals.retired:
+            if sum_checks(row[6] for row in every) != self._totals.retired:
                 raise damaged("the list of ended ids")
             rows = every
         return [item for item in map(_checked_retired, rows) if item.digest.startswith(digest)]
@@ -501,14 +511,6 @@ class SqliteSnapshot:
 
 
 SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
-
-
-def _sum(checks: Iterable[Any]) -> int:
-    """The sum of checks; none that was written where a damaged row gives no number."""
-    try:
-        return sum(checks)
-    except TypeError:
-        return -1
 
 
 def _portions(values: Sequence[Any]) -> Iterator[list[Any]]:

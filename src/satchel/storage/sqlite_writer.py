@@ -6,13 +6,24 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from types import NoneType
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from satchel.storage import records, term_blocks
-from satchel.storage.checks import Totals, blob_check, damaged, meta_check, name_hash, row_check, rows_check
+from satchel.storage.checks import (
+    Totals,
+    blob_check,
+    damaged,
+    meta_check,
+    name_hash,
+    read_totals,
+    row_check,
+    rows_check,
+    sum_checks,
+)
 from satchel.storage.records import FileRecord, PackedFile, RetiredChunk, Segment, SkippedRecord
 from satchel.storage.sqlite_reader import (
     CHECK_COLUMNS,
@@ -49,12 +60,12 @@ class SqliteWriter:
         self._unchecked = unchecked
         meta = dict(connection.execute("SELECT key, value FROM meta"))
         if first or unchecked:
-            self._totals = msgspec.json.decode(meta.get("totals", "{}"), type=Totals)
+            self._totals = read_totals(meta.get("totals", "{}"))
         else:
             check = meta.pop("check", "")
-            if check != meta_check(meta, connection.execute(SCHEMA)):
+            if not check or check != meta_check(meta, connection.execute(SCHEMA)):
                 raise damaged("what it says of itself")
-            self._totals = msgspec.json.decode(meta["totals"], type=Totals)
+            self._totals = read_totals(meta["totals"])
         if unchecked:
             self._totals.retired = self._retired_sum()
         self._next_file, self._next_chunk, self._next_unit, self._next_segment, self._next_block = (
@@ -225,6 +236,8 @@ class SqliteWriter:
         (dropped,) = self._connection.execute(
             "SELECT sum(row_check) FROM retired WHERE number <= ?", beyond
         ).fetchone()
+        if type(dropped) not in (int, NoneType):
+            raise damaged("the list of ended ids")
         self._totals.retired -= dropped or 0
         self._connection.execute("DELETE FROM retired WHERE number <= ?", beyond)
 
@@ -249,7 +262,10 @@ class SqliteWriter:
         """The sum of the checks of the rows that have one of these keys."""
         statement = f"SELECT row_check FROM {table} WHERE {column} = ?"
         found = (self._connection.execute(statement, (key,)).fetchone() for key in keys)
-        return sum(row[0] for row in found if row is not None)
+        total = sum_checks(row[0] for row in found if row is not None)
+        if total < 0:
+            raise damaged(f"a row of {table}")
+        return total
 
     def put_history(self, data: bytes) -> None:
         self._totals.history = blob_check(data)
