@@ -29,13 +29,13 @@ from satchel.lines import split_lines
 from satchel.types import Parsed
 
 ALWAYS_BYTES = 64 * 1024  # a larger file is always confined: starting the helper costs little beside it
-_SAFE_BYTES = 4 * 1024  # the slowest input known takes half a second at this size
-_WINDOW = 8 * 1024  # bytes; code beside a run of the same few characters does not hide it
-_REPETITIVE = 0.03  # of a window, compressed; the least of 8,000 real files is 0.06, a repeated line is 0.01
+_SAFE_BYTES = 1024  # the slowest of 14,000 made inputs takes 0.16 s at this size
+_WINDOW = 2 * 1024  # bytes; code beside a run of the same few characters does not hide it
+_REPETITIVE = 0.05  # of a window, compressed; a repeated line is 0.03 at most, and 1 real file of 4,000 less
 BASE_SECONDS = 1.5
-SECONDS_PER_MEGABYTE = 4.0  # of 37,000 real files the slowest took 1.7, and none over an eighth of its limit
+SECONDS_PER_MEGABYTE = 4.0  # of 883 real files that are confined, none took an eighth of its limit
 _BASE_MEMORY = 96 * 1024 * 1024  # bytes beyond what the helper has at rest
-_MEMORY_PER_BYTE = 220  # the densest code made for a trial (a call on each short line) took 150, real code 50
+_MEMORY_PER_BYTE = 220  # the densest code of a trial (a call on each short line) took 150, real code 110
 _IDLE_SECONDS = 60.0  # a helper that nobody asks ends
 _CLOCK_FACTOR = 4  # where no timer counts processor time, the clock is allowed so many times as much
 _LENGTH = struct.Struct("!I")
