@@ -387,7 +387,11 @@ def try_json(files: Mapping[str, bytes], folder: Path) -> Iterator[str]:
     with surfaces.surface("http", root, "--no-watch") as server:
         for name, data in files.items():
             for body in bodies(data):
-                status, envelope = server.post(body)
+                try:
+                    status, envelope = server.post(body)
+                except OSError as error:
+                    yield f"POST {name}, {body[:80]!r}: {error}"
+                    continue
                 if status >= 500:
                     yield f"POST {name}: {status} {str(envelope)[:200]}"
                 yield from (f"POST {name}: {wrong}" for wrong in wrong_in(envelope))

@@ -33,6 +33,7 @@ STRINGS = ("\u202eabc\u202c, %s%n", " ../../etc/passwd ", "\x1c[[:alpha:]*\x1f",
 JSON_FILES = {
     "deep": b"[" * 100_000,
     "digits": b"9" * 5_000,
+    "beyond_64_bits": b"[-123123123123123123123123123123]",
     "surrogate": b'["\xff", "\\ud800"]',
     "utf16": '["é"]'.encode("utf-16"),
     "nul": b'{"cells": [], "cells": {"source": "\x00"}}',
@@ -162,7 +163,6 @@ def test_the_last_name_of_a_reference(written: str, name: str) -> None:
     ("text", "language"),
     [
         (".tx().tx()\n", "bash"),
-        ("int f() { return (x)->; }\n", "c"),
         ('{"  ": {"a": 1}}\n', "json"),
         ("# A\n\n#\n\ntext\n", "markdown"),
     ],

@@ -122,3 +122,10 @@ def test_a_worker_that_is_still_starting_hears_of_no_interrupt(shop: Path) -> No
     assert data(opened.answer(SEARCH))
     assert opened._workers[0]._process is process and process.is_alive()
     opened.close()
+
+
+def test_a_number_that_no_message_carries_is_refused_and_costs_no_worker(pool: Pool) -> None:
+    for _ in range(3):  # one more than there are workers
+        told = pool.answer(Request("search", {"query": "basket", "k": 10**30}), Call(seconds=20))
+        assert told.error and told.error["code"] == "invalid_request"
+    assert pool.answer(SEARCH, Call(seconds=20)).status == "ok"

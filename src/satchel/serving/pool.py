@@ -24,7 +24,7 @@ from typing import Any
 
 import msgspec
 
-from satchel.errors import Cancelled, Internal, SatchelError, Timeout
+from satchel.errors import Cancelled, Internal, InvalidRequest, SatchelError, Timeout
 from satchel.serving.call import Call
 from satchel.serving.counter import Known
 from satchel.serving.desk import Desk
@@ -113,6 +113,9 @@ class Pool(Desk):
         except (EOFError, OSError):  # killed, or out of memory: the others go on
             self._replace(worker)
             return failure(Internal("the process that worked on this ended", hint="ask again"))
+        except OverflowError:  # nothing was sent: the worker is as it was
+            self._free.put(worker)
+            return failure(InvalidRequest("a number takes more than 64 bits", hint="give a smaller one"))
         self._free.put(worker)
         return response
 
