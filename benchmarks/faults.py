@@ -62,8 +62,10 @@ def faulty_disk(share: float) -> Outcome:
 
 
 def flip(share: float) -> Outcome:
-    figures = flips.run(max(40, round(1000 * share)), 1)
-    return Outcome(figures.line, figures.wrong)
+    found = flips.run(max(40, round(1000 * share)), 1, small=True)
+    refused = sum(found.refused.values())
+    figures = f"{found.rounds} damaged indexes: {found.same} answered alike, {refused} refused"
+    return Outcome(figures, [*found.wrong, *found.internal])
 
 
 PARTS: dict[str, Callable[[float], Outcome]] = {

@@ -119,8 +119,8 @@ class _Good:
         shutil.copytree(self.index, self._kept)
 
     def _ask(self, engine: Engine) -> Answers:
-        session = Session(engine, CallOptions(stale_policy=StalePolicy.WARN))
-        return [_answer(session, action, payload) for action, payload in self.questions]
+        with Session(engine, CallOptions(stale_policy=StalePolicy.WARN)) as session:
+            return [_answer(session, action, payload) for action, payload in self.questions]
 
     def engine(self) -> Engine:
         return Engine.open(self.root, index_dir=self.index, workers=1)
@@ -167,8 +167,7 @@ def _by_session(good: _Good, mends: bool) -> Iterator[Any]:
     """The answers as a server gives them, each by an engine of its own, or the errors in their place."""
     policy = StalePolicy.AUTO if mends else StalePolicy.WARN
     for action, payload in good.questions:
-        with good.engine() as engine:
-            session = Session(engine, CallOptions(stale_policy=policy))
+        with good.engine() as engine, Session(engine, CallOptions(stale_policy=policy)) as session:
             yield _answer(session, action, payload)
 
 
