@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,9 +137,8 @@ def serving(
     try:
         yield server
     finally:
-        os.killpg(
-            process.pid, signal.SIGKILL
-        )  # its workers, too: one that is stopped would keep the pipe open
+        with suppress(ProcessLookupError):  # its workers, too: one that is stopped would keep the pipe open
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
         server._reader.join(_PATIENCE)

@@ -37,7 +37,7 @@ _ATTRIBUTE_MARKS = b"@[#"  # how an attribute inside a definition's node starts
 
 def parse(text: str, name: str) -> Parsed:
     """The chunks, symbols and references of one file; windows of it where parsing reaches a limit."""
-    if not confined.could_stall(text.encode("utf-8", "surrogatepass")):
+    if not languages.get(name).endless and not confined.could_stall(text.encode("utf-8", "surrogatepass")):
         return parse_here(text, name)
     try:
         parsed = confined.parse(text, name)

@@ -10,6 +10,7 @@ LANGUAGE = Language(
     suffixes=(".kt", ".kts"),
     interpreters=("kotlin", "kotlinc"),
     grammar="tree_sitter_kotlin",
+    endless=True,  # `]`, `#` and others at the start of a line, inside a broken statement
     line_comment="//",
     query="""
 (class_declaration (modifiers (class_modifier "enum")) name: (identifier) @name (enum_class_body) @body)

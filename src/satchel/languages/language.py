@@ -36,6 +36,7 @@ class Language(msgspec.Struct, frozen=True):
     chunker: str = "syntax"
     grammar: str = ""  # the module of the tree-sitter wheel
     grammar_entry: str = "language"  # its function; a few wheels carry several grammars
+    endless: bool = False  # the grammar's own scanner never ends on some broken files, of whatever size
     query: str = ""
     blanked: tuple[str, ...] = ()  # what the grammar trips over: group 1 of these patterns is spaces to it
     name_separators: tuple[str, ...] = ()  # `::` in a C++ name, `.` and `:` in a Lua one

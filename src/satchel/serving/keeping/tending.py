@@ -63,7 +63,7 @@ class Tending:
         self._pace = Pace(poll_seconds)
         self._watcher: Watcher | None = None
         self._watcher_failures = 0
-        self._generation = -1
+        self._version = ""  # of the index that is known to be true to the tree
         engine.progress = self._progress
         if isinstance(engine.store, SqliteStore):
             engine.store.lock_wait_seconds = _LOCK_SECONDS
@@ -149,9 +149,9 @@ class Tending:
     def _was_overtaken(self) -> bool:
         """Whether another process wrote the index: it may have looked at the files before we did."""
         with suppress(SatchelError):
-            found = self.engine.snapshot().generation
+            found = self.engine.snapshot().version
             self.engine.release()
-            return found != self._generation
+            return found != self._version
         return True
 
     def _is_due(self) -> bool:
@@ -181,12 +181,12 @@ class Tending:
 
     def _bring_up_to_date(self, started: float) -> None:
         self._check_root()
-        known, before = self._generation, self._stored_generation()
+        known, before = self._version, self._stored_generation()
         self.engine.last_refresh = None
         due = self._pending.everything or self._pace.looks_are_due()
         whole = due or len(self._pending.paths) > _MANY_PATHS
         state = self._look_at_all() if whole else self._look_at_paths()
-        self._generation = state.generation
+        self._version = state.version
         paths = set() if whole else self._pending.paths
         self._pending = Changes(ticket=self._pending.ticket, settings=self._pending.settings)
         with self._board.changed:
@@ -200,7 +200,7 @@ class Tending:
             self._pace.looked(time.monotonic() - started, for_nothing=True)
         if report is not None and wrote:
             self._report(report, started)
-        elif known < 0:
+        elif not known:
             self._report(Refresh(state.generation), started)
 
     def _check_root(self) -> None:
