@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from builders import git
 
 _TEMPLATES: Mapping[str, str] = {
     ".py": (
@@ -36,14 +37,6 @@ _TEMPLATES: Mapping[str, str] = {
     ".md": "# {Name}\n\nHow {name} is kept.\n\n## Counting {mark}\n\nCall count_{mark} with {number}.\n",
 }
 _NAMES = ("basket", "bank", "card", "till", "price", "stock", "order", "parcel", "refund", "invoice")
-_GIT = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_AUTHOR_NAME": "A",
-    "GIT_AUTHOR_EMAIL": "a@example.org",
-    "GIT_COMMITTER_NAME": "A",
-    "GIT_COMMITTER_EMAIL": "a@example.org",
-}
 
 
 class ChangingProject:
@@ -157,26 +150,26 @@ class ChangingProject:
         """Commit what is there, change some files on a branch of their own and come back by a checkout."""
         self._commit()
         before = dict(self.marks)
-        self._git("checkout", "-q", "-b", f"topic-{self._number}")
+        git(self.root, "checkout", "-q", "-b", f"topic-{self._number}")
         for _ in range(3):
             self.edit_of_equal_size()
         self._commit()
-        self._git("checkout", "-q", "main")
+        git(self.root, "checkout", "-q", "main")
         self.marks = before
 
     def check_out_all(self) -> None:
         """Change every file on a branch, and check out the branch before and after."""
         self._commit()
         before = dict(self.marks)
-        self._git("checkout", "-q", "-b", f"mass-{self._number}")
+        git(self.root, "checkout", "-q", "-b", f"mass-{self._number}")
         for path in sorted(self.marks):
             self.write(path)
         self._commit()
         after = dict(self.marks)
-        self._git("checkout", "-q", "main")
+        git(self.root, "checkout", "-q", "main")
         self.marks = before
         if self._random.random() < 0.5:
-            self._git("merge", "-q", "--ff-only", "-")
+            git(self.root, "merge", "-q", "--ff-only", "-")
             self.marks = after
 
     def stash(self) -> None:
@@ -184,21 +177,17 @@ class ChangingProject:
         before = dict(self.marks)
         self.edit_of_equal_size()
         self.edit()
-        self._git("stash", "-q")
+        git(self.root, "stash", "-q")
         self.marks = before
 
     def _begin_history(self) -> None:
         (self.root / ".gitignore").write_text("*~\n")
-        self._git("init", "-q", "-b", "main", ".")
+        git(self.root, "init", "-q", "-b", "main", ".")
         self._commit()
 
     def _commit(self) -> None:
-        self._git("add", "-A")
-        self._git("commit", "-q", "--allow-empty", "-m", f"State {self._number}")
-
-    def _git(self, *words: str) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        subprocess.run(["git", *words], cwd=self.root, env=environment | _GIT, check=True)
+        git(self.root, "add", "-A")
+        git(self.root, "commit", "-q", "--allow-empty", "-m", f"State {self._number}")
 
     def _put(self, path: str, text: str) -> None:
         target = self.root / path
