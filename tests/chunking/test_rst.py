@@ -150,3 +150,8 @@ def test_a_long_section_is_cut_at_paragraphs_and_only_its_first_part_has_the_hea
 )
 def test_links_are_found_outside_samples(text: str, targets: list[str]) -> None:
     assert [use.name for use in parse_source(text, "rst").references] == targets
+
+
+def test_a_link_to_blanks_is_none() -> None:
+    text = "See :ref:` `the rules <RULES.rst>`_ and :doc:`guide`.\n"
+    assert [item.name for item in parse_source(text, "rst").references] == ["guide"]

@@ -84,7 +84,8 @@ class _Layout:
                 self.fill(child.first, child.last, child.children, inner)
             else:
                 self.add(child.kind, child.title_path, child.first, child.last, gap=False)
-            cursor = max(cursor, child.last + 1)
+            taken = self.spans[-1].last if self.spans else 0  # what is inside may end after what it is in
+            cursor = max(cursor, child.last + 1, taken + 1)
         self.add(owner.kind, owner.title_path, cursor, last, gap=True)
 
     def splits(self, block: Block) -> bool:

@@ -59,7 +59,7 @@ def find_links(lines: Sequence[str], literals: Mapping[int, int]) -> Iterator[Re
             entries_margin = _indent(line) if _TOCTREE.match(line) else -1
             targets = [match[match.lastgroup or 0] for match in _LINK.finditer(line)]
         for target in dict.fromkeys(targets):
-            if target != "self" and not _SCHEME.match(target):
+            if target.strip() not in ("", "self") and not _SCHEME.match(target):
                 yield Reference(target.strip(), Label.LINKS_TO, number)
 
 
