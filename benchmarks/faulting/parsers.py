@@ -7,6 +7,7 @@ What a check compares with (lines, globs, token counts, JSON) is computed here o
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import sys
 import tempfile
@@ -263,7 +264,9 @@ def check_pack_readers(data: bytes) -> None:
     assert sum(done.counts.values()) == len(done.items)
     for item in done.items:
         state = item.state.value
-        assert state != "true" or item.path in SHOP, "a file that is not there is cited truly"
+        # `src//money.py` is the same file to the system as `src/money.py`
+        is_there = posixpath.normpath(item.path) in SHOP
+        assert state != "true" or is_there, "a file that is not there is cited truly"
 
 
 def check_pack_renderers(data: bytes) -> None:
