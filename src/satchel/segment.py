@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from msgspec.structs import replace
+
 from satchel import settings
 from satchel.embedding.model import model_id
 from satchel.errors import (
@@ -21,7 +23,7 @@ from satchel.errors import (
     ProjectNotFound,
 )
 from satchel.file_writing import replace_file
-from satchel.indexing.freshness import IndexState, decode_watermark, encode_watermark
+from satchel.indexing.freshness import IndexState, StaleReason, decode_watermark, encode_watermark
 from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
 from satchel.indexing.upkeep import already_indexed, notes_if_fresh
 from satchel.plugins import late
@@ -345,15 +347,35 @@ class Segment(SnapshotSource):
         return self._answer_state
 
     def _compared(self) -> IndexState:
-        """Compare the tree of now with what the snapshot was made of."""
+        """Compare the tree of now with what the snapshot was made of.
+
+        Without git a watermark has no more than a count, a time and a size, which a change may leave as they
+        are: there the manifest of the index decides.
+        """
+        by_manifest = not self._tree.content_id and not in_repository(self.root)
+        if by_manifest and (fresh := self._fresh_by_manifest()) is not None:
+            return fresh
         project = decode_watermark(encode_watermark(self._watermark()))
         assert project is not None
         try:
-            return IndexState.of(project, self.snapshot())
+            found = IndexState.of(project, self.snapshot())
+            if by_manifest and not found.stale:
+                return replace(found, stale_reasons=(StaleReason.FILESYSTEM_CHANGED,))
+            return found
         except IndexMissing:
             return IndexState.missing(project)
         except (IndexCorrupt, IndexIncompatible, IndexStale):
             return IndexState.corrupt(project)
+
+    def _fresh_by_manifest(self) -> IndexState | None:
+        """Return the state of a snapshot whose every file is as it was indexed; None for any other."""
+        wanted = signature(self.options.walk, model_id())
+        with suppress(IndexProblem, ConfigError):
+            snapshot = self.snapshot()
+            if notes_if_fresh(self._tree, snapshot, wanted, self._memory()) is not None:
+                kept = decode_watermark(snapshot.meta().get("watermark"))
+                return IndexState.of(kept, snapshot) if kept is not None else None
+        return None
 
     def _generation_of_pin(self) -> int:
         with suppress(IndexProblem, ConfigError):

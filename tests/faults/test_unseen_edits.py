@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from builders import age, git, git_repo, make_engine, make_tree, run_cli
 
+from satchel import answer
 from satchel.serving.cli import main
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows keeps no change time that a look could use")
@@ -183,3 +184,15 @@ def test_what_changes_no_byte_parses_nothing(tmp_path: Path) -> None:
         assert (done.parsed, done.touched, done.changed) == (0, 3, False)
         again = engine.refresh()
         assert (again.touched, again.kept, again.generation) == (0, 3, done.generation)
+
+
+@pytest.mark.parametrize("in_git", [True, False])
+def test_an_answer_without_a_refresh_says_that_it_is_stale(tmp_path: Path, in_git: bool) -> None:
+    root = age(git_repo(tmp_path / "p", FILES) if in_git else make_tree(tmp_path / "p", FILES))
+    answer({"action": "index", "payload": {"project": str(root)}})
+    search = {"action": "search", "payload": {"project": str(root), "query": "rate"}}
+    request = {**search, "options": {"stale_policy": "warn"}}
+    assert not answer(request)["meta"]["index_state"]["stale"]
+    edited(root)
+    told = answer(request)
+    assert told["meta"]["index_state"]["stale"] and told["hints"][0]["type"] == "warn"
