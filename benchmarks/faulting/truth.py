@@ -20,7 +20,7 @@ FOREVER = float("inf")
 
 
 class Citation(NamedTuple):
-    """Lines of a file, and what an answer says of them: their exact text, or a name that stands in them."""
+    """Lines of a file, and what an answer says of them: their exact text, or a text that stands in them."""
 
     path: str
     first: int
@@ -45,7 +45,8 @@ def citations(action: str, data: Mapping[str, Any]) -> Iterator[Citation]:
     """All citations of an answer."""
     if action == "search":
         for hit in data["hits"]:
-            yield Citation(hit["path"], hit["start_line"], hit["end_line"], hit["snippet"])
+            # of a long chunk the lines that fit best are shown
+            yield Citation(hit["path"], hit["start_line"], hit["end_line"], hit["snippet"], is_exact=False)
     elif action == "get":
         for chunk in data["chunks"]:
             lines = chunk["start_line"], chunk["end_line"]

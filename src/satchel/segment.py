@@ -324,8 +324,8 @@ class Segment(SnapshotSource):
     def answering(self, known: IndexState | None = None) -> Iterator[None]:
         """Make one answer inside: from one generation, and with one state of it.
 
-        `known` is what a watcher of the tree found out. It holds for the version of the index that it was
-        found out of; of any other version the tree is looked at.
+        `known` is what a watcher of the tree found out of a version of the index. A later generation of that
+        index holds all that it held, so it is fresh as well; of any other version the tree is looked at.
         """
         with self.pinned():
             if known is not None and self._generation_of_pin() < known.generation:
@@ -343,8 +343,24 @@ class Segment(SnapshotSource):
         if not self._in_answer:
             return self._compared()
         if self._answer_state is None or self._answer_state.version != self._version():
-            self._answer_state = self._compared()
+            self._answer_state = self._followed(self._answer_state) or self._compared()
         return self._answer_state
+
+    def _followed(self, known: IndexState | None) -> IndexState | None:
+        """Return the state of a snapshot that was written after the one which is known to be fresh.
+
+        While files change all the time there is such a one at every other answer, and a question to git takes
+        longer than the answer.
+        """
+        if known is None or known.stale:
+            return None
+        with suppress(IndexProblem, ConfigError):
+            snapshot = self.snapshot()
+            kept = decode_watermark(snapshot.meta().get("watermark"))
+            same_index = snapshot.version.partition(":")[0] == known.version.partition(":")[0]
+            if kept is not None and same_index and snapshot.generation > known.generation:
+                return IndexState.of(kept, snapshot)
+        return None
 
     def _compared(self) -> IndexState:
         """Compare the tree of now with what the snapshot was made of.
