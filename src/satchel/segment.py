@@ -368,30 +368,20 @@ class Segment(SnapshotSource):
         Without git a watermark has no more than a count, a time and a size, which a change may leave as they
         are: there the manifest of the index decides.
         """
-        by_manifest = not self._tree.content_id and not in_repository(self.root)
-        if by_manifest and (fresh := self._fresh_by_manifest()) is not None:
-            return fresh
-        project = decode_watermark(encode_watermark(self._watermark()))
+        plain = not self._tree.content_id and not in_repository(self.root)
+        walk = self._tree.entries() if plain else None
+        project = decode_watermark(encode_watermark(self._watermark(walk)))
         assert project is not None
         try:
-            found = IndexState.of(project, self.snapshot())
-            if by_manifest and not found.stale:
+            snapshot = self.snapshot()
+            found = IndexState.of(project, snapshot)
+            if walk is not None and not found.stale and _has_other_stamps(walk, snapshot):
                 return replace(found, stale_reasons=(StaleReason.FILESYSTEM_CHANGED,))
             return found
         except IndexMissing:
             return IndexState.missing(project)
         except (IndexCorrupt, IndexIncompatible, IndexStale):
             return IndexState.corrupt(project)
-
-    def _fresh_by_manifest(self) -> IndexState | None:
-        """Return the state of a snapshot whose every file is as it was indexed; None for any other."""
-        wanted = signature(self.options.walk, model_id())
-        with suppress(IndexProblem, ConfigError):
-            snapshot = self.snapshot()
-            if notes_if_fresh(self._tree, snapshot, wanted, self._memory()) is not None:
-                kept = decode_watermark(snapshot.meta().get("watermark"))
-                return IndexState.of(kept, snapshot) if kept is not None else None
-        return None
 
     def _generation_of_pin(self) -> int:
         with suppress(IndexProblem, ConfigError):
@@ -450,3 +440,9 @@ class Segment(SnapshotSource):
 def _lacks_objects(walk: Walk) -> bool:
     """Whether something of a ref is not in this clone. It may be later, so such an index is never final."""
     return any(item.reason is SkipReason.UNREADABLE for item in walk.skipped)
+
+
+def _has_other_stamps(walk: Walk, snapshot: Snapshot) -> bool:
+    """Whether a file that is indexed has another size, time or number now."""
+    known = {record.path: record.stamp for record in snapshot.files()}
+    return any(known.get(entry.path, entry.stamp) != entry.stamp for entry in walk.files)
