@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
+LineRange = tuple[int, int]
+"""The first and the last line of some text, counted from 1, both included."""
+
 
 class ChunkKind(StrEnum):
     """What a chunk (or a symbol) is; the closed set of `chunk_type`."""
@@ -207,7 +210,7 @@ class Parsed(msgspec.Struct, frozen=True):
     chunks: tuple[Chunk, ...]
     symbols: tuple[Symbol, ...] = ()
     references: tuple[Reference, ...] = ()
-    comments: tuple[tuple[int, int], ...] = ()
+    comments: tuple[LineRange, ...] = ()
     by_lines: ByLines = ByLines.NO
 
 
@@ -273,7 +276,7 @@ class Passage(msgspec.Struct, frozen=True):
     name: str
     language: str
     tags: tuple[str, ...]
-    head: tuple[int, int]  # the lines of the signature that names what this is
+    head: LineRange  # the lines of the signature that names what this is
     names: tuple[tuple[int, ChunkKind, str], ...]  # what starts on which line, if it has a name
     whole: bool  # not a part of something longer
     defines: bool  # holds a definition
