@@ -260,13 +260,6 @@ class ResolvedReference(msgspec.Struct, frozen=True):
     in_test: bool = False
 
 
-class LineRange(NamedTuple):
-    """The first and the last line of a range of lines in one file, counted from 1, both included."""
-
-    first: int
-    last: int
-
-
 class Passage(msgspec.Struct, frozen=True):
     """Lines of a file that may enter a pack: a definition with its comments, small neighbours together, or
     a window of a definition too long to be shown whole. All that a packer weighs is here."""
