@@ -211,7 +211,7 @@ def check_places(snapshot: Snapshot, record: FileRecord, result: Result) -> None
 
 
 def dump(engine: Engine) -> Dump:
-    """All that an index holds and answers, without what may differ: times, row numbers and segments."""
+    """All that an index holds and answers, without what may differ: times, row numbers and posting runs."""
     snapshot = engine.snapshot()
     units = dict(units_of_files(snapshot))
     found: Dump = {}
@@ -235,22 +235,22 @@ def dump(engine: Engine) -> Dump:
 
 
 def units_of_files(snapshot: Snapshot) -> Iterator[tuple[int, list[str]]]:
-    """By the first unit of each file of a segment: its vector, then the lines and lengths of each unit and
+    """By the first unit of each file of a run: its vector, then the lines and lengths of each unit and
     a hash of its terms with their counts. Rows come sorted by term."""
-    for segment in snapshot.segments():
-        files = np.frombuffer(segment.files, "<u4").reshape(-1, 2).tolist()
-        lines = np.frombuffer(segment.lines, "<u4").reshape(-1, 2).tolist()
-        lengths = np.frombuffer(segment.lengths, "<u2").reshape(-1, 2).tolist()
+    for run in snapshot.posting_runs():
+        files = np.frombuffer(run.files, "<u4").reshape(-1, 2).tolist()
+        lines = np.frombuffer(run.lines, "<u4").reshape(-1, 2).tolist()
+        lengths = np.frombuffer(run.lengths, "<u2").reshape(-1, 2).tolist()
         hashes = [hashlib.sha256() for _ in lines]
-        for term, data in snapshot.segment_terms(segment.number):
+        for term, data in snapshot.run_terms(run.number):
             name = term.encode("utf-8", "surrogatepass")
             offsets, counts = postings.decode(data)
             for offset, count in zip(offsets.tolist(), counts.tolist(), strict=True):
                 hashes[offset].update(b"%s %d\n" % (name, count))
-        width = len(segment.vectors) // max(1, len(files))
+        width = len(run.vectors) // max(1, len(files))
         start = 0
         for place, (first_unit, count) in enumerate(files):
-            vector = segment.vectors[place * width : (place + 1) * width]
+            vector = run.vectors[place * width : (place + 1) * width]
             entries = [f"0: vector {vector.hex()}"]
             for unit in range(start, start + count):
                 first, last = lines[unit]

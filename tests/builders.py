@@ -254,21 +254,21 @@ def dump_tables(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _units(snapshot: Snapshot) -> Iterator[tuple[int, list[Any]]]:
-    """By the first unit of each file that a segment covers: its vector, and its units' lines, lengths, terms."""
-    for segment in snapshot.segments():
-        lines = np.frombuffer(segment.lines, "<u4").reshape(-1, 2).tolist()
-        lengths = np.frombuffer(segment.lengths, "<u2").reshape(-1, 2).tolist()
+    """By the first unit of each file that a run covers: its vector, and its units' lines, lengths, terms."""
+    for run in snapshot.posting_runs():
+        lines = np.frombuffer(run.lines, "<u4").reshape(-1, 2).tolist()
+        lengths = np.frombuffer(run.lengths, "<u2").reshape(-1, 2).tolist()
         held: list[list[tuple[str, int]]] = [[] for _ in lines]
-        for term, data in snapshot.segment_terms(segment.number):
+        for term, data in snapshot.run_terms(run.number):
             offsets, counts = postings.decode(data)
             for offset, count in zip(offsets.tolist(), counts.tolist(), strict=True):
                 held[offset].append((term, count))
         units = list(zip(lines, lengths, held, strict=True))
-        files = np.frombuffer(segment.files, "<u4").reshape(-1, 2)
-        width = len(segment.vectors) // max(1, len(files))
+        files = np.frombuffer(run.files, "<u4").reshape(-1, 2)
+        width = len(run.vectors) // max(1, len(files))
         ends = np.cumsum(files[:, 1]).tolist()
         for place, ((first, count), end) in enumerate(zip(files.tolist(), ends, strict=True)):
-            yield first, [segment.vectors[place * width : (place + 1) * width], *units[end - count : end]]
+            yield first, [run.vectors[place * width : (place + 1) * width], *units[end - count : end]]
 
 
 def _file(snapshot: Snapshot, record: FileRecord) -> dict[str, Any]:

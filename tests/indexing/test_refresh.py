@@ -432,13 +432,13 @@ def test_one_worker_and_two_give_the_same_index(tmp_path: Path) -> None:
     assert dump(one, ["add_money", "setup"]) == dump(two, ["add_money", "setup"])
 
 
-def test_many_small_refreshes_merge_segments_and_lose_nothing(engine: Engine) -> None:
+def test_many_small_refreshes_merge_runs_and_lose_nothing(engine: Engine) -> None:
     most = 0
     for number in range(14):
         make_tree(engine.root, {f"notes/n{number % 9}.md": f"# Note {number}\n\nbasket topic{number}\n"})
         engine.refresh()
-        most = max(most, len(engine.snapshot().segments()))
-    assert len(engine.snapshot().segments()) < most
+        most = max(most, len(engine.snapshot().posting_runs()))
+    assert len(engine.snapshot().posting_runs()) < most
     assert dump(engine) == dump(memory_engine(engine.root))
 
 
@@ -446,7 +446,7 @@ def test_a_merge_of_segments_that_are_all_dead_loses_nothing(engine: Engine) -> 
     for number in range(30):
         make_tree(engine.root, {"notes/only.md": f"# Note {number}\n\nbasket topic{number}\n"})
         engine.refresh()
-    assert len(engine.snapshot().segments()) <= 12
+    assert len(engine.snapshot().posting_runs()) <= 12
     assert dump(engine) == dump(memory_engine(engine.root))
 
 

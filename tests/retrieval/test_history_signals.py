@@ -15,10 +15,10 @@ from satchel.retrieval.filters import Filters
 from satchel.retrieval.search import look_closely
 from satchel.retrieval.signals.history import SIGNAL
 from satchel.retrieval.views import View, look
-from satchel.storage.records import Commit
+from satchel.storage.records import HistoryCommit
 
 FILES = {f"{name}.py": f"def {name}():\n    return basket\n" for name in ("till", "drawer", "ledger", "lamp")}
-FILLER = [Commit(0, f"Unrelated number {number}", ("gone.py", "lamp.py")) for number in range(10)]
+FILLER = [HistoryCommit(0, f"Unrelated number {number}", ("gone.py", "lamp.py")) for number in range(10)]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return memory_engine(root).corpus()
 
 
-def ask(corpus: Corpus, query: str, past: Sequence[Commit]) -> dict[str, dict[str, float]]:
+def ask(corpus: Corpus, query: str, past: Sequence[HistoryCommit]) -> dict[str, dict[str, float]]:
     """Each signal by path, without what is zero."""
     corpus.history = past
     context = look_closely(corpus, query, Filters(), 100)
@@ -43,7 +43,7 @@ def ask(corpus: Corpus, query: str, past: Sequence[Commit]) -> dict[str, dict[st
 
 def test_without_a_past_there_are_no_signals(corpus: Corpus) -> None:
     assert ask(corpus, "basket", []) == {}
-    assert ask(corpus, "basket", [Commit(0, "basket", ("gone.py",))]) == {}
+    assert ask(corpus, "basket", [HistoryCommit(0, "basket", ("gone.py",))]) == {}
 
 
 def test_every_signal_is_given_when_there_is_a_past(corpus: Corpus) -> None:
@@ -51,14 +51,14 @@ def test_every_signal_is_given_when_there_is_a_past(corpus: Corpus) -> None:
 
 
 def test_a_message_like_the_question_points_at_its_files(corpus: Corpus) -> None:
-    past = [Commit(0, "Count coins twice", ("drawer.py",)), *FILLER]
+    past = [HistoryCommit(0, "Count coins twice", ("drawer.py",)), *FILLER]
     assert ask(corpus, "basket coins", past)["history_messages"] == {"drawer.py": 1.0}
 
 
 def test_a_commit_is_shared_among_its_files_of_now(corpus: Corpus) -> None:
     past = [
-        Commit(0, "Count coins", ("drawer.py", "gone.py", "ledger.py")),
-        Commit(0, "Count coins", ("till.py", "gone.py")),
+        HistoryCommit(0, "Count coins", ("drawer.py", "gone.py", "ledger.py")),
+        HistoryCommit(0, "Count coins", ("till.py", "gone.py")),
         *FILLER,
     ]
     found = ask(corpus, "basket coins", past)["history_messages"]
@@ -67,7 +67,11 @@ def test_a_commit_is_shared_among_its_files_of_now(corpus: Corpus) -> None:
 
 
 def test_likeness_counts_by_its_square(corpus: Corpus) -> None:
-    past = [Commit(0, "coins notes", ("till.py",)), Commit(0, "paper money", ("drawer.py",)), *FILLER]
+    past = [
+        HistoryCommit(0, "coins notes", ("till.py",)),
+        HistoryCommit(0, "paper money", ("drawer.py",)),
+        *FILLER,
+    ]
     views = look(question.read("basket coins notes paper"))
     weights = dict(zip(views.terms, views.weights[View.BLEND], strict=True))
     ratio = weights["paper"] / (weights["coin"] + weights["note"])
@@ -76,18 +80,23 @@ def test_likeness_counts_by_its_square(corpus: Corpus) -> None:
 
 
 def test_a_word_of_most_messages_points_nowhere(corpus: Corpus) -> None:
-    past = [Commit(0, "Unrelated coins", ("drawer.py",)), *FILLER]
+    past = [HistoryCommit(0, "Unrelated coins", ("drawer.py",)), *FILLER]
     assert ask(corpus, "basket unrelated", past)["history_messages"] == {}
 
 
 def test_only_the_commits_most_alike_count(corpus: Corpus) -> None:
-    alike = [Commit(0, "Count coins", ("till.py",))] * 30
-    past = [*alike, Commit(0, "Count coins", ("drawer.py",)), *FILLER * 10]
+    alike = [HistoryCommit(0, "Count coins", ("till.py",))] * 30
+    past = [*alike, HistoryCommit(0, "Count coins", ("drawer.py",)), *FILLER * 10]
     assert ask(corpus, "basket coins", past)["history_messages"] == {"till.py": 1.0}
 
 
 def test_a_recent_change_counts_by_how_many_commits_ago_it_was(corpus: Corpus) -> None:
-    past = [*FILLER, Commit(0, "x", ("till.py",)), *FILLER, Commit(0, "x", ("till.py", "ledger.py"))]
+    past = [
+        *FILLER,
+        HistoryCommit(0, "x", ("till.py",)),
+        *FILLER,
+        HistoryCommit(0, "x", ("till.py", "ledger.py")),
+    ]
     found = ask(corpus, "basket", past)["history_recent"]
     expected = {"lamp.py": 1.0, "till.py": math.exp(-10 / 400), "ledger.py": math.exp(-21 / 400)}
     assert found == {path: round(value, 6) for path, value in expected.items()}

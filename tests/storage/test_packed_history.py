@@ -17,11 +17,14 @@ from satchel.errors import IndexCorrupt
 from satchel.storage.history import arrange, pack_history, unpack_history
 from satchel.storage.memory import MemoryStore
 from satchel.storage.protocol import Store
-from satchel.storage.records import Commit
+from satchel.storage.records import HistoryCommit
 from satchel.storage.sqlite import SqliteStore
 from satchel.terms import terms
 
-PAST = [Commit(2, "Mend the basket, the basket", ("a.py", "b.py")), Commit(1, "Open the till", ("b.py",))]
+PAST = [
+    HistoryCommit(2, "Mend the basket, the basket", ("a.py", "b.py")),
+    HistoryCommit(1, "Open the till", ("b.py",)),
+]
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -81,14 +84,17 @@ def test_bytes_that_are_no_history_are_a_typed_error() -> None:
 MESSAGES = st.text("abAB _.é日\n", max_size=40)
 COMMITS = st.lists(
     st.builds(
-        Commit, st.just(0), MESSAGES, st.lists(st.sampled_from("wxyz"), min_size=1, unique=True).map(tuple)
+        HistoryCommit,
+        st.just(0),
+        MESSAGES,
+        st.lists(st.sampled_from("wxyz"), min_size=1, unique=True).map(tuple),
     ),
     max_size=8,
 )
 
 
 @given(COMMITS)
-def test_every_term_and_path_of_every_commit_comes_out_again(commits: list[Commit]) -> None:
+def test_every_term_and_path_of_every_commit_comes_out_again(commits: list[HistoryCommit]) -> None:
     found = unpack_history(pack_history(commits))
     assert found == (arrange(commits) if commits else found)
     for term in {term for commit in commits for term in terms(commit.message)} | {"missing"}:
@@ -103,5 +109,5 @@ def test_every_term_and_path_of_every_commit_comes_out_again(commits: list[Commi
 
 
 def test_a_term_is_counted_up_to_what_a_byte_holds() -> None:
-    found = arrange([Commit(0, "till " * 300, ("a",))])
+    found = arrange([HistoryCommit(0, "till " * 300, ("a",))])
     assert found.postings("till")[1].tolist() == [255]

@@ -16,7 +16,7 @@ from satchel.errors import IndexMissing
 from satchel.storage import postings, records
 from satchel.storage.memory import MemoryStore
 from satchel.storage.protocol import Extent, Snapshot, Store
-from satchel.storage.records import FileRecord, RetiredChunk, Segment, SkippedRecord
+from satchel.storage.records import FileRecord, PostingRun, RetiredChunk, SkippedRecord
 from satchel.storage.sqlite import SqliteStore
 from satchel.types import FileEntry, Label, Skipped, SkipReason
 
@@ -42,8 +42,8 @@ def paths(snapshot: Snapshot) -> list[str]:
 
 def put_terms(store: Store, rows: Iterable[tuple[str, bytes]]) -> int:
     with store.write() as writer:
-        number = writer.next_segment()
-        writer.put_segment(_segment(number, [(1, 1)]), rows)
+        number = writer.next_run()
+        writer.put_run(_run(number, [(1, 1)]), rows)
     return number
 
 
@@ -238,7 +238,7 @@ def test_clearing_keeps_the_count_of_generations(store: Store) -> None:
         writer.clear()
         assert paths(writer.snapshot) == []
     with closing(store.snapshot()) as snapshot:
-        assert snapshot.generation == 2 and paths(snapshot) == [] and snapshot.segments() == []
+        assert snapshot.generation == 2 and paths(snapshot) == [] and snapshot.posting_runs() == []
 
 
 def test_clearing_remembers_which_of_several_chunks_of_a_title_each_was(store: Store) -> None:
@@ -282,10 +282,12 @@ def test_every_generation_has_a_version_of_its_own(store: Store) -> None:
         assert len({*versions, snapshot.version}) == 4
 
 
-def test_segments_can_be_sized_and_read_one_by_one(store: Store) -> None:
+def test_runs_can_be_sized_and_read_one_by_one(store: Store) -> None:
     number = put_terms(store, [("alpha", b"123456")])
     with closing(store.snapshot()) as snapshot:
-        assert snapshot.segment_sizes() == {number: 1} and snapshot.segment(number) == snapshot.segments()[0]
+        assert (
+            snapshot.run_sizes() == {number: 1} and snapshot.posting_run(number) == snapshot.posting_runs()[0]
+        )
 
 
 def test_symbols_are_found_whatever_the_case_of_ascii_letters(store: Store) -> None:
@@ -312,32 +314,32 @@ def test_symbols_come_by_path_and_place(store: Store) -> None:
     assert found == [("a.py", "Basket"), ("a.py", "total"), ("b.py", "two")]
 
 
-def test_segments_and_postings_come_back(store: Store) -> None:
+def test_runs_and_postings_come_back(store: Store) -> None:
     number = put_terms(store, [("alpha", b"123456"), ("beta", b"abcdef")])
     with closing(store.snapshot()) as snapshot:
-        assert snapshot.segments() == [_segment(number, [(1, 1)])]
+        assert snapshot.posting_runs() == [_run(number, [(1, 1)])]
         assert snapshot.postings(number, "alpha") == b"123456" and snapshot.postings(number, "gamma") == b""
-        assert list(snapshot.segment_terms(number)) == [("alpha", b"123456"), ("beta", b"abcdef")]
+        assert list(snapshot.run_terms(number)) == [("alpha", b"123456"), ("beta", b"abcdef")]
 
 
-def test_all_parts_of_a_segment_come_back(store: Store) -> None:
-    segment = Segment(1, b"files...", b"len.", b"lines...", b"\x80\x7f")
+def test_all_parts_of_a_run_come_back(store: Store) -> None:
+    run = PostingRun(1, b"files...", b"len.", b"lines...", b"\x80\x7f")
     with store.write() as writer:
-        writer.put_segment(segment, [])
+        writer.put_run(run, [])
     with closing(store.snapshot()) as snapshot:
-        assert snapshot.segment(1) == segment and segment.unit_count == 1
+        assert snapshot.posting_run(1) == run and run.unit_count == 1
 
 
-def test_a_dropped_segment_takes_its_postings_along(store: Store) -> None:
+def test_a_dropped_run_takes_its_postings_along(store: Store) -> None:
     number = put_terms(store, [("alpha", b"123456")])
     with store.write() as writer:
-        writer.drop_segment(number)
+        writer.drop_run(number)
     assert put_terms(store, []) > number
     with closing(store.snapshot()) as snapshot:
-        assert snapshot.terms("", 10) == [] and len(snapshot.segments()) == 1
+        assert snapshot.terms("", 10) == [] and len(snapshot.posting_runs()) == 1
 
 
-def test_terms_by_prefix_are_merged_over_segments(store: Store) -> None:
+def test_terms_by_prefix_are_merged_over_runs(store: Store) -> None:
     put_terms(store, [("=basketitem", b""), ("basalt", b""), ("bask", b"")])
     put_terms(store, [("base", b""), ("bask", b""), ("zoo", b"")])
     with closing(store.snapshot()) as snapshot:
@@ -427,12 +429,12 @@ def test_fields_do_not_touch_each_other() -> None:
         ]
 
 
-def _segment(number: int, files: list[tuple[int, int]], vectors: bytes = b"") -> Segment:
+def _run(number: int, files: list[tuple[int, int]], vectors: bytes = b"") -> PostingRun:
     """Files as (first unit, count of units); each unit says its own number as length and line."""
     units = [unit for first, count in files for unit in range(first, first + count)]
     lengths = np.array([[unit, 0] for unit in units], "<u2").tobytes()
     lines = np.array([[unit, unit] for unit in units], "<u4").tobytes()
-    return Segment(number, np.array(files, "<u4").tobytes(), lengths, lines, vectors)
+    return PostingRun(number, np.array(files, "<u4").tobytes(), lengths, lines, vectors)
 
 
 def _row(*pairs: tuple[int, int]) -> bytes:
@@ -446,24 +448,24 @@ def _living(*first_units: int) -> Callable[[Sequence[int]], set[int]]:
 
 
 def test_merging_drops_files_that_are_gone_and_keeps_the_rest_in_order() -> None:
-    one = _segment(1, [(1, 1), (2, 2), (4, 1)], b"abc")
-    two = _segment(2, [(10, 2), (12, 1)], b"de")
+    one = _run(1, [(1, 1), (2, 2), (4, 1)], b"abc")
+    two = _run(2, [(10, 2), (12, 1)], b"de")
     first_rows = [("both", _row((0, 5), (1, 6))), ("dead", _row((1, 1), (2, 1)))]
     second_rows = [("both", _row((2, 7))), ("late", _row((0, 8), (1, 9), (2, 10)))]
     merged = postings.merge(9, [(one, first_rows), (two, second_rows)], _living(1, 4, 10))
     rows = {term: [part.tolist() for part in postings.decode(data)] for term, data in merged.rows}
-    assert merged.segment == _segment(9, [(1, 1), (4, 1), (10, 2)], b"acd")
+    assert merged.run == _run(9, [(1, 1), (4, 1), (10, 2)], b"acd")
     assert rows == {"both": [[0], [5]], "late": [[2, 3], [8, 9]]}
 
 
 def test_merging_keeps_several_bytes_of_each_vector_together() -> None:
-    segments = [(_segment(1, [(1, 1), (2, 1)], b"aabb"), []), (_segment(2, [(3, 1)], b"cc"), [])]
-    assert postings.merge(3, segments, _living(2, 3)).segment.vectors == b"bbcc"
+    runs = [(_run(1, [(1, 1), (2, 1)], b"aabb"), []), (_run(2, [(3, 1)], b"cc"), [])]
+    assert postings.merge(3, runs, _living(2, 3)).run.vectors == b"bbcc"
 
 
-def test_merging_only_files_that_are_gone_gives_an_empty_segment() -> None:
-    merged = postings.merge(3, [(_segment(1, [(1, 1)]), [("term", _row((0, 1)))])], _living())
-    assert merged.segment == _segment(3, []) and list(merged.rows) == []
+def test_merging_only_files_that_are_gone_gives_an_empty_run() -> None:
+    merged = postings.merge(3, [(_run(1, [(1, 1)]), [("term", _row((0, 1)))])], _living())
+    assert merged.run == _run(3, []) and list(merged.rows) == []
 
 
 def test_what_is_known_of_files_gives_the_same_list(store: Store) -> None:

@@ -32,7 +32,7 @@ def project(write: Write, commit: Commit) -> Path:
     return root
 
 
-def said(commits: list[records.Commit]) -> list[tuple[str, tuple[str, ...]]]:
+def said(commits: list[records.HistoryCommit]) -> list[tuple[str, tuple[str, ...]]]:
     return [(item.message, item.paths) for item in commits]
 
 

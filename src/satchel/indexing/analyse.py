@@ -14,7 +14,7 @@ from satchel import ids
 from satchel.embedding.table import WordVectors
 from satchel.indexing import vectors
 from satchel.indexing.outlines import outline
-from satchel.indexing.segment_builder import TermBatch
+from satchel.indexing.posting_run_builder import TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.lines import split_lines
 from satchel.storage.records import BY_LINES_TAG, FileRecord, PackedFile, pack, unpack_outline

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from satchel.errors import IndexStale
 from satchel.indexing.analyse import AnalysedFile, Stages, analyse_source, with_vectors
 from satchel.indexing.plan import HISTORY_HEAD, Plan, Refresh, plan_all, plan_paths, unchanged
+from satchel.indexing.posting_run_builder import PostingRunBuilder, TermBatch
 from satchel.indexing.retirement import retired
-from satchel.indexing.segment_builder import SegmentBuilder, TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.indexing.workers import analyse_all
 from satchel.storage import postings
@@ -25,7 +25,7 @@ from satchel.storage.protocol import Snapshot, Store, Writer
 from satchel.storage.records import FileRecord, PackedFile, SkippedRecord, by_lines, split_title
 from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
 
-_SEGMENT_POSTINGS = 3_000_000  # postings held in memory before a segment is written; about 90 MB
+_RUN_POSTINGS = 3_000_000  # postings held in memory before a run is written; about 90 MB
 _MANY_SEGMENTS = 10  # of one size; above this they are merged
 _SEGMENT_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make one edit slow
 _RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
@@ -94,7 +94,7 @@ class _Run:
         self.stages = stages
         self.workers = workers
         self.progress = progress or (lambda done, total: None)
-        self.builder = SegmentBuilder()
+        self.builder = PostingRunBuilder()
         self.hashes: Hashes | None = None
         self.others: Sequence[Snapshot] = ()
         self.plans: Mapping[str, Plan] = {}
@@ -113,14 +113,14 @@ class _Run:
         if plan is None:
             plan = plan_all(snapshot, walk) if paths is None else plan_paths(snapshot, walk, paths)
         self.skipped = list(plan.skipped)
-        self.first = not snapshot.segment_sizes()
+        self.first = not snapshot.run_sizes()
         changed = plan.changed if self.first else self.touch(plan.changed)
         to_parse = list(changed) if self.first and not self.others else self.reuse(changed)
         self.parse(to_parse)
         self.flush()
         dropped = [*plan.dropped, *self.now_skipped(plan)]
         self.drop(dropped)
-        self.merge_segments()
+        self.merge_runs()
         self.keep_skipped(plan)
         self.writer.set_meta(meta)
         return Refresh(
@@ -210,14 +210,14 @@ class _Run:
                 covered.append((first_unit, file.packed.unit_count))
                 vectors.append(file.vector)
         self.builder.add(batch, covered, vectors)
-        if self.builder.posting_count >= _SEGMENT_POSTINGS:
+        if self.builder.posting_count >= _RUN_POSTINGS:
             self.flush()
 
     def flush(self) -> None:
-        segment = self.builder.segment(self.writer.next_segment())
-        if segment.files:
-            self.writer.put_segment(segment, self.builder.rows())
-        self.builder = SegmentBuilder()
+        run = self.builder.build(self.writer.next_run())
+        if run.files:
+            self.writer.put_run(run, self.builder.rows())
+        self.builder = PostingRunBuilder()
 
     def now_skipped(self, plan: Plan) -> list[str]:
         """Files that were indexed and are now left out: they must not stay in the index."""
@@ -256,10 +256,10 @@ class _Run:
         mtime_ns = entry.mtime_ns if self.settled(entry) else -1
         self.skipped.append(SkippedRecord(skipped, entry.size, mtime_ns, entry.ctime_ns, entry.inode))
 
-    def merge_segments(self) -> None:
-        """Merge segments of a size when there are many: each edit adds one, each search reads them all.
+    def merge_runs(self) -> None:
+        """Merge posting runs of a size when there are many: each edit adds one, each search reads them all.
         Sizes are kept apart, so that an edit never pays for moving what was merged before."""
-        sizes = self.writer.snapshot.segment_sizes()
+        sizes = self.writer.snapshot.run_sizes()
         for least, most in pairwise((0, *_SEGMENT_SIZES)):
             alike = [number for number, size in sizes.items() if least < size <= most]
             if len(alike) > _MANY_SEGMENTS:
@@ -268,11 +268,11 @@ class _Run:
     def merge(self, numbers: Sequence[int]) -> None:
         snapshot = self.writer.snapshot
         merged = postings.merge(
-            self.writer.next_segment(),
-            [(snapshot.segment(number), list(snapshot.segment_terms(number))) for number in numbers],
+            self.writer.next_run(),
+            [(snapshot.posting_run(number), list(snapshot.run_terms(number))) for number in numbers],
             snapshot.living,
         )
         for number in numbers:
-            self.writer.drop_segment(number)
-        if merged.segment.files:
-            self.writer.put_segment(merged.segment, merged.rows)
+            self.writer.drop_run(number)
+        if merged.run.files:
+            self.writer.put_run(merged.run, merged.rows)

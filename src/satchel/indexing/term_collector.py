@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.indexing.segment_builder import TermBatch, Vocabulary
+from satchel.indexing.posting_run_builder import TermBatch, Vocabulary
 from satchel.indexing.units import unit_lines
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 from satchel.terms import encoded_tokens, terms_of_token

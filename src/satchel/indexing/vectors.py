@@ -11,7 +11,7 @@ import numpy as np
 
 from satchel.embedding.pooling import normalised, pool, weight_of
 from satchel.embedding.table import UNKNOWN_ROW, WordVectors
-from satchel.indexing.segment_builder import TermBatch
+from satchel.indexing.posting_run_builder import TermBatch
 from satchel.indexing.term_collector import stem_and_folder
 from satchel.storage.postings import BODY, COMMENT
 from satchel.terms import terms

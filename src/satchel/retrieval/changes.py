@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.storage.history import History
+from satchel.storage.history import PackedHistory
 
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Places
@@ -21,7 +21,7 @@ class Changes:
     """One entry for each living file of each commit: `commits` and `files` are its places, `shares` what the
     commit gives to each of its files."""
 
-    def __init__(self, history: History, position_of: Mapping[str, int]) -> None:
+    def __init__(self, history: PackedHistory, position_of: Mapping[str, int]) -> None:
         self._history = history
         counts = np.frombuffer(history.path_counts, "<u4").astype(np.int64)
         position = np.array([position_of.get(path, -1) for path in history.paths], np.int64)

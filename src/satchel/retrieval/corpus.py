@@ -1,6 +1,6 @@
 """One generation of the index as arrays: which units exist, how long they are, whose they are.
 
-Units are addressed by *place*: their position in all segments laid end to end.
+Units are addressed by *place*: their position in all runs laid end to end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from satchel.retrieval.read import Kept, Key, Known, Names, Read
 from satchel.storage import postings
 from satchel.storage.history import arrange, unpack_history
 from satchel.storage.protocol import Snapshot
-from satchel.storage.records import ChunkRecord, Commit, FileRecord, Segment
+from satchel.storage.records import ChunkRecord, FileRecord, HistoryCommit, PostingRun
 from satchel.types import Label, Reference
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
@@ -44,14 +44,14 @@ class Corpus:
         self.snapshot = snapshot
         index = snapshot.version.rpartition(":")[0]  # numbers of another index mean something else
         self.files = snapshot.files(before.files if before is not None and before.index == index else ())
-        segments = snapshot.segments()
-        self._segments = [segment.number for segment in segments]
-        self._bases = np.cumsum([0, *(segment.unit_count for segment in segments)]).tolist()
-        covered = joined([np.frombuffer(item.files, "<u4") for item in segments], np.uint32).reshape(-1, 2)
+        runs = snapshot.posting_runs()
+        self._runs = [run.number for run in runs]
+        self._bases = np.cumsum([0, *(run.unit_count for run in runs)]).tolist()
+        covered = joined([np.frombuffer(item.files, "<u4") for item in runs], np.uint32).reshape(-1, 2)
         self._counts = covered[:, 1].astype(np.int64)
-        lengths = joined([np.frombuffer(item.lengths, "<u2") for item in segments], np.uint16)
+        lengths = joined([np.frombuffer(item.lengths, "<u2") for item in runs], np.uint16)
         self.body_lengths, self.comment_lengths = lengths.reshape(-1, 2).T
-        lines = joined([np.frombuffer(item.lines, "<u4") for item in segments], np.uint32)
+        lines = joined([np.frombuffer(item.lines, "<u4") for item in runs], np.uint32)
         self.first_lines, self.last_lines = lines.reshape(-1, 2).T
         owners = self._owners(covered[:, 0])
         self.file_of = np.repeat(owners, self._counts)
@@ -64,7 +64,7 @@ class Corpus:
         self.first_place[owners[owners >= 0]] = starts[owners >= 0]
         self.unit_counts = np.zeros(len(self.files), np.int64)
         self.unit_counts[owners[owners >= 0]] = self._counts[owners >= 0]
-        self.file_vectors = self._file_vectors(segments, owners)
+        self.file_vectors = self._file_vectors(runs, owners)
         self.read = Read(index, snapshot.meta().get("signature", ""), self.files)
         if before is not None:
             self.read.take(before)
@@ -107,8 +107,8 @@ class Corpus:
     def _read_postings(self, term: str) -> tuple[Places, Counts]:
         rows = [
             (base, data)
-            for base, segment in zip(self._bases, self._segments, strict=False)
-            if (data := self.snapshot.postings(segment, term))
+            for base, run in zip(self._bases, self._runs, strict=False)
+            if (data := self.snapshot.postings(run, term))
         ]
         decoded = [postings.decode(data) for _, data in rows]
         counts = joined([packed for _, packed in decoded], np.uint16)
@@ -120,9 +120,9 @@ class Corpus:
         keep = self.alive[places]
         return (places, counts) if keep.all() else (places[keep], counts[keep])
 
-    def _file_vectors(self, segments: list[Segment], owners: Places) -> NDArray[np.float32] | None:
+    def _file_vectors(self, runs: list[PostingRun], owners: Places) -> NDArray[np.float32] | None:
         """A row for each file, zero for one without units; None for an index made without a model."""
-        joined = np.frombuffer(b"".join(segment.vectors for segment in segments), np.int8)
+        joined = np.frombuffer(b"".join(run.vectors for run in runs), np.int8)
         if not len(joined):
             return None
         rows = joined.reshape(len(owners), -1)
@@ -237,7 +237,7 @@ class Corpus:
         return self._history
 
     @history.setter
-    def history(self, commits: Sequence[Commit]) -> None:
+    def history(self, commits: Sequence[HistoryCommit]) -> None:
         """Another past than the index keeps: that of the commit which a copy without git was taken from."""
         self._history = Changes(arrange(commits), self.position_of)
         self.__dict__.pop("last_changes", None)

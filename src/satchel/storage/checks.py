@@ -3,7 +3,7 @@
 A check is the CRC-32 of a row's values, its key among them: one flipped bit always changes it, and a row
 that is found under another key has another one. SQLite checks the pages of its log and no others, and its
 standard build takes no page checksums. So whatever says how much there has to be (the totals, the
-record of a file, the first terms of a segment's blocks) is checked too: rows that vanish are missed.
+record of a file, the first terms of a run's blocks) is checked too: rows that vanish are missed.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from satchel.errors import IndexCorrupt
-from satchel.storage.records import Commit
+from satchel.storage.records import HistoryCommit
 from satchel.terms import terms
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
@@ -27,7 +27,7 @@ _MOST_COUNTED = 255  # of one term in one message: the most that a byte holds
 _MOST_COMMITS = 65_535  # whose places two bytes hold
 
 
-class History(msgspec.Struct, frozen=True, array_like=True):
+class PackedHistory(msgspec.Struct, frozen=True, array_like=True):
     """The last commits, newest first, as packed arrays; a commit is named by its place."""
 
     paths: tuple[str, ...] = ()  # sorted
@@ -49,7 +49,7 @@ class History(msgspec.Struct, frozen=True, array_like=True):
         return np.frombuffer(self.commits, "<u2")[held], np.frombuffer(self.frequencies, np.uint8)[held]
 
 
-def arrange(commits: Sequence[Commit]) -> History:
+def arrange(commits: Sequence[HistoryCommit]) -> PackedHistory:
     """Commits, newest first, as a question asks for them."""
     commits = commits[:_MOST_COMMITS]
     paths = sorted({path for commit in commits for path in commit.paths})
@@ -63,7 +63,7 @@ def arrange(commits: Sequence[Commit]) -> History:
             found[term].append((place, min(count, _MOST_COUNTED)))
     ordered = sorted(found)
     held = [pair for term in ordered for pair in found[term]]
-    return History(
+    return PackedHistory(
         paths=tuple(paths),
         path_counts=_bytes((len(commit.paths) for commit in commits), "<u4"),
         path_places=_bytes((place_of[path] for commit in commits for path in commit.paths), "<u4"),
@@ -75,19 +75,19 @@ def arrange(commits: Sequence[Commit]) -> History:
     )
 
 
-def pack_history(commits: Sequence[Commit]) -> bytes:
+def pack_history(commits: Sequence[HistoryCommit]) -> bytes:
     """Commits as a store keeps them; nothing for none."""
     if not commits:
         return b""
     return zlib.compress(msgspec.msgpack.encode(arrange(commits)), _FAST_COMPRESSION)
 
 
-def unpack_history(data: bytes) -> History:
+def unpack_history(data: bytes) -> PackedHistory:
     """What a store keeps."""
     if not data:
-        return History()
+        return PackedHistory()
     try:
-        return msgspec.msgpack.decode(zlib.decompress(data), type=History)
+        return msgspec.msgpack.decode(zlib.decompress(data), type=PackedHistory)
     except (zlib.error, msgspec.MsgspecError) as error:
         raise IndexCorrupt(f"the history in the index cannot be read: {error}") from error
 

@@ -18,8 +18,8 @@ from satchel.storage.records import (
     FileRecord,
     Outline,
     PackedFile,
+    PostingRun,
     RetiredChunk,
-    Segment,
     SkippedRecord,
     SymbolRecord,
 )
@@ -33,10 +33,10 @@ class _Tables:
     generation: int = 0
     next_chunk: int = 1
     next_unit: int = 1
-    next_segment: int = 1
+    next_run: int = 1
     meta: dict[str, str] = field(default_factory=dict)
     files: dict[str, tuple[FileRecord, PackedFile]] = field(default_factory=dict)
-    segments: dict[int, tuple[Segment, dict[str, bytes]]] = field(default_factory=dict)
+    runs: dict[int, tuple[PostingRun, dict[str, bytes]]] = field(default_factory=dict)
     skipped: dict[str, SkippedRecord] = field(default_factory=dict)
     retired: dict[str, RetiredChunk] = field(default_factory=dict)
     history: bytes = b""
@@ -46,10 +46,10 @@ class _Tables:
             generation=self.generation,
             next_chunk=self.next_chunk,
             next_unit=self.next_unit,
-            next_segment=self.next_segment,
+            next_run=self.next_run,
             meta=dict(self.meta),
             files=dict(self.files),
-            segments=dict(self.segments),
+            runs=dict(self.runs),
             skipped=dict(self.skipped),
             retired=dict(self.retired),
             history=self.history,
@@ -166,25 +166,23 @@ class MemorySnapshot:
             for symbol in self.symbols(path):
                 yield SymbolRecord(path, symbol)
 
-    def segment_sizes(self) -> dict[int, int]:
-        return {item.number: item.unit_count for item in self.segments()}
+    def run_sizes(self) -> dict[int, int]:
+        return {item.number: item.unit_count for item in self.posting_runs()}
 
-    def segments(self) -> list[Segment]:
-        return [self._tables.segments[number][0] for number in sorted(self._tables.segments)]
+    def posting_runs(self) -> list[PostingRun]:
+        return [self._tables.runs[number][0] for number in sorted(self._tables.runs)]
 
-    def segment(self, number: int) -> Segment:
-        return self._tables.segments[number][0]
+    def posting_run(self, number: int) -> PostingRun:
+        return self._tables.runs[number][0]
 
-    def postings(self, segment: int, term: str) -> bytes:
-        return self._tables.segments[segment][1].get(term, b"")
+    def postings(self, run: int, term: str) -> bytes:
+        return self._tables.runs[run][1].get(term, b"")
 
-    def segment_terms(self, segment: int) -> Iterable[tuple[str, bytes]]:
-        return sorted(self._tables.segments[segment][1].items())
+    def run_terms(self, run: int) -> Iterable[tuple[str, bytes]]:
+        return sorted(self._tables.runs[run][1].items())
 
     def terms(self, prefix: str, limit: int) -> list[str]:
-        found = {
-            term for _, rows in self._tables.segments.values() for term in rows if term.startswith(prefix)
-        }
+        found = {term for _, rows in self._tables.runs.values() for term in rows if term.startswith(prefix)}
         return sorted(found)[:limit]
 
     def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
@@ -217,9 +215,9 @@ class MemoryWriter:
     def snapshot(self) -> MemorySnapshot:
         return MemorySnapshot(self._tables)
 
-    def next_segment(self) -> int:
-        self._tables.next_segment += 1
-        return self._tables.next_segment - 1
+    def next_run(self) -> int:
+        self._tables.next_run += 1
+        return self._tables.next_run - 1
 
     def put_file(self, record: FileRecord, packed: PackedFile) -> int:
         tables = self._tables
@@ -243,11 +241,11 @@ class MemoryWriter:
     def drop_file(self, path: str) -> None:
         self._tables.files.pop(path, None)
 
-    def put_segment(self, segment: Segment, rows: Iterable[tuple[str, bytes]]) -> None:
-        self._tables.segments[segment.number] = (segment, dict(rows))
+    def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
+        self._tables.runs[run.number] = (run, dict(rows))
 
-    def drop_segment(self, number: int) -> None:
-        self._tables.segments.pop(number, None)
+    def drop_run(self, number: int) -> None:
+        self._tables.runs.pop(number, None)
 
     def retire(self, chunks: Sequence[RetiredChunk]) -> None:
         for chunk in chunks:
@@ -273,7 +271,7 @@ class MemoryWriter:
         for record in self.snapshot.files():
             self.retire(records.ended(record, self.snapshot.chunks(record.path)))
         self._tables.files.clear()
-        self._tables.segments.clear()
+        self._tables.runs.clear()
         self._tables.skipped.clear()
         self._tables.history = b""
         self._tables.meta.clear()

@@ -1,6 +1,6 @@
 """The full-text index as bytes: how often which term stands in which part of which unit.
 
-A posting is a unit's offset inside its segment (4 bytes) and its counts packed into 2 bytes,
+A posting is a unit's offset inside its run (4 bytes) and its counts packed into 2 bytes,
 one group of bits per field. A term's row is all its offsets followed by all its counts.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from satchel.storage.records import Segment
+from satchel.storage.records import PostingRun
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -57,36 +57,36 @@ def decode(data: bytes) -> tuple[Numbers, Counts]:
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """Several segments as one, without the files that are gone."""
+    """Several runs as one, without the files that are gone."""
 
-    segment: Segment
+    run: PostingRun
     rows: Iterator[tuple[str, bytes]]
 
 
 def merge(
     number: int,
-    segments: Sequence[tuple[Segment, Iterable[tuple[str, bytes]]]],
+    runs: Sequence[tuple[PostingRun, Iterable[tuple[str, bytes]]]],
     living: Callable[[Sequence[int]], set[int]],
 ) -> Merged:
-    """Merge segments with their rows; `living` tells which of some files, named by their first unit, are
+    """Merge runs with their rows; `living` tells which of some files, named by their first unit, are
     still there."""
     moves: list[NDArray[np.int64]] = []
     kept: list[tuple[NDArray[Any], ...]] = []
     base = 0
-    for segment, _ in segments:
-        files = np.frombuffer(segment.files, "<u4").reshape(-1, 2)
+    for run, _ in runs:
+        files = np.frombuffer(run.files, "<u4").reshape(-1, 2)
         there = living(files[:, 0].tolist())
         keep_files = np.fromiter((first in there for first in files[:, 0].tolist()), bool, len(files))
         keep = np.repeat(keep_files, files[:, 1])
         moves.append(np.where(keep, base + np.cumsum(keep) - 1, -1))
-        lengths = np.frombuffer(segment.lengths, "<u2").reshape(-1, 2)
-        lines = np.frombuffer(segment.lines, "<u4").reshape(-1, 2)
-        vectors = np.frombuffer(segment.vectors, np.int8).reshape(len(files), -1)
+        lengths = np.frombuffer(run.lengths, "<u2").reshape(-1, 2)
+        lines = np.frombuffer(run.lines, "<u4").reshape(-1, 2)
+        vectors = np.frombuffer(run.vectors, np.int8).reshape(len(files), -1)
         kept.append((files[keep_files], lengths[keep], lines[keep], vectors[keep_files]))
         base += int(keep.sum())
     joined = (b"".join(part.tobytes() for part in parts) for parts in zip(*kept, strict=True))
-    merged = Segment(number, *joined)
-    return Merged(merged, _merged_rows([rows for _, rows in segments], moves))
+    merged = PostingRun(number, *joined)
+    return Merged(merged, _merged_rows([rows for _, rows in runs], moves))
 
 
 def _merged_rows(

@@ -80,7 +80,7 @@ class ChunkRecord(msgspec.Struct, frozen=True):
     path: str = ""
 
 
-class Segment(msgspec.Struct, frozen=True):
+class PostingRun(msgspec.Struct, frozen=True):
     """A run of the full-text index: the files it covers and their units, laid end to end as packed arrays."""
 
     number: int
@@ -104,7 +104,7 @@ class Outline(msgspec.Struct, frozen=True, array_like=True):
     head: tuple[str, ...] = ()  # the terms of the comment that opens the file
 
 
-class Commit(msgspec.Struct, frozen=True):
+class HistoryCommit(msgspec.Struct, frozen=True):
     """A change in the past of the files: when it was made, what was said of it, what it touched."""
 
     seconds: int  # since 1970, when it was committed

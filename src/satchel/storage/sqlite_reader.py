@@ -36,8 +36,8 @@ from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
     Outline,
+    PostingRun,
     RetiredChunk,
-    Segment,
     SkippedRecord,
     SymbolRecord,
 )
@@ -58,7 +58,7 @@ _START_LINE, _END_LINE = 5, 6  # in a row of the chunk columns
 # An index that holds all columns of a question is read instead of the table, NOT INDEXED or not: this asks
 # for a column that no index of `symbols` has.
 BY_TABLE = "row_check IS NOT NULL"
-_SEGMENT_COLUMNS = "number, files, lengths, lines, vectors, row_check"
+_RUN_COLUMNS = "number, files, lengths, lines, vectors, row_check"
 _RETIRED_COLUMNS = "digest, path, title, file_hash, place, successor, row_check"
 KEEP_ELSEWHERE = "or keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME"
 _DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
@@ -102,7 +102,7 @@ class Stored(NamedTuple):
 
 
 class _Directory(NamedTuple):
-    """The blocks of a segment: the number of the first, and the first term of each."""
+    """The blocks of a run: the number of the first, and the first term of each."""
 
     first_block: int
     first_terms: list[str]
@@ -381,68 +381,68 @@ class SqliteSnapshot:
             for symbol in self.symbols(record.path):
                 yield SymbolRecord(record.path, symbol)
 
-    def segment_sizes(self) -> dict[int, int]:
+    def run_sizes(self) -> dict[int, int]:
         rows = self._rows("SELECT number, length(lengths) / 4, row_check FROM segments ORDER BY number")
         sized = all(type(row[1]) is int for row in rows)
         if not sized or sum_checks(row[2] for row in rows) != self._totals.segments:
-            raise damaged("the list of segments")
+            raise damaged("the list of posting runs")
         return {number: size for number, size, _ in rows}
 
-    def segment(self, number: int) -> Segment:
-        row = self._one(f"SELECT {_SEGMENT_COLUMNS} FROM segments WHERE number = ?", number)
+    def posting_run(self, number: int) -> PostingRun:
+        row = self._one(f"SELECT {_RUN_COLUMNS} FROM segments WHERE number = ?", number)
         if row is None:
-            raise damaged("the list of segments")
-        return _checked_segment(row)
+            raise damaged("the list of posting runs")
+        return _checked_run(row)
 
-    def segments(self) -> list[Segment]:
-        rows = self._rows(f"SELECT {_SEGMENT_COLUMNS} FROM segments ORDER BY number")
+    def posting_runs(self) -> list[PostingRun]:
+        rows = self._rows(f"SELECT {_RUN_COLUMNS} FROM segments ORDER BY number")
         if sum_checks(row[5] for row in rows) != self._totals.segments:
-            raise damaged("the list of segments")
-        return [_checked_segment(row) for row in rows]
+            raise damaged("the list of posting runs")
+        return [_checked_run(row) for row in rows]
 
-    def postings(self, segment: int, term: str) -> bytes:
-        directory = self._directory(segment)
+    def postings(self, run: int, term: str) -> bytes:
+        directory = self._directory(run)
         at = bisect_right(directory.first_terms, term) - 1
-        return term_blocks.find(self._block(segment, directory.first_block + at), term) if at >= 0 else b""
+        return term_blocks.find(self._block(run, directory.first_block + at), term) if at >= 0 else b""
 
-    def segment_terms(self, segment: int) -> Iterator[tuple[str, bytes]]:
-        directory = self._directory(segment)
+    def run_terms(self, run: int) -> Iterator[tuple[str, bytes]]:
+        directory = self._directory(run)
         for at in range(len(directory.first_terms)):
-            yield from term_blocks.items(self._block(segment, directory.first_block + at))
+            yield from term_blocks.items(self._block(run, directory.first_block + at))
 
-    def block_range(self, segment: int) -> tuple[int, int]:
-        """The number of a segment's first block and the count of its blocks, for the writer that drops it."""
-        directory = self._directory(segment)
+    def block_range(self, run: int) -> tuple[int, int]:
+        """The number of a run's first block and the count of its blocks, for the writer that drops it."""
+        directory = self._directory(run)
         return directory.first_block, len(directory.first_terms)
 
-    def _directory(self, segment: int) -> _Directory:
-        found = self._directories.get(segment)
+    def _directory(self, run: int) -> _Directory:
+        found = self._directories.get(run)
         if found is None:
-            row = self._one("SELECT data, row_check FROM directories WHERE segment = ?", segment)
-            if row is None or blob_check(row[0], start=segment) != row[1]:
+            row = self._one("SELECT data, row_check FROM directories WHERE segment = ?", run)
+            if row is None or blob_check(row[0], start=run) != row[1]:
                 raise damaged("the list of terms")
-            found = self._directories[segment] = msgspec.msgpack.decode(row[0], type=_Directory)
+            found = self._directories[run] = msgspec.msgpack.decode(row[0], type=_Directory)
         return found
 
-    def _block(self, segment: int, number: int) -> bytes:
+    def _block(self, run: int, number: int) -> bytes:
         row = self._one("SELECT data, row_check FROM blocks WHERE number = ?", number)
-        if row is None or blob_check(row[0], start=row_check(segment, number)) != row[1]:
+        if row is None or blob_check(row[0], start=row_check(run, number)) != row[1]:
             raise damaged("a run of the full-text index")
         data: bytes = row[0]
         return data
 
     def terms(self, prefix: str, limit: int) -> list[str]:
         found: set[str] = set()
-        for number in self.segment_sizes():
-            found.update(self._segment_terms_from(number, prefix, limit))
+        for number in self.run_sizes():
+            found.update(self._run_terms_from(number, prefix, limit))
         return sorted(found)[:limit]
 
-    def _segment_terms_from(self, segment: int, prefix: str, limit: int) -> list[str]:
-        directory = self._directory(segment)
+    def _run_terms_from(self, run: int, prefix: str, limit: int) -> list[str]:
+        directory = self._directory(run)
         start = max(bisect_right(directory.first_terms, prefix) - 1, 0)
         found: list[str] = []
         for at in range(start, len(directory.first_terms)):
-            names = [term for term, _ in term_blocks.items(self._block(segment, directory.first_block + at))]
+            names = [term for term, _ in term_blocks.items(self._block(run, directory.first_block + at))]
             found += [term for term in names if term.startswith(prefix)]
             beyond = names[-1] > prefix and not names[-1].startswith(prefix)
             if beyond or len(found) >= limit:
@@ -546,10 +546,10 @@ def _record(row: Sequence[Any], before: FileRecord | None = None) -> FileRecord:
     return _file_record(row)
 
 
-def _checked_segment(row: Sequence[Any]) -> Segment:
+def _checked_run(row: Sequence[Any]) -> PostingRun:
     if blob_check(*row[1:5], start=row[0]) != row[5]:
-        raise damaged("a segment of the full-text index")
-    return Segment(*row[:5])
+        raise damaged("a run of the full-text index")
+    return PostingRun(*row[:5])
 
 
 def _checked_skipped(row: Sequence[Any]) -> SkippedRecord:

@@ -24,7 +24,7 @@ from satchel.storage.checks import (
     rows_check,
     sum_checks,
 )
-from satchel.storage.records import FileRecord, PackedFile, RetiredChunk, Segment, SkippedRecord
+from satchel.storage.records import FileRecord, PackedFile, PostingRun, RetiredChunk, SkippedRecord
 from satchel.storage.sqlite_reader import (
     CHECK_COLUMNS,
     FILE_COLUMNS,
@@ -68,7 +68,7 @@ class SqliteWriter:
             self._totals = read_totals(meta["totals"])
         if unchecked:
             self._totals.retired = self._retired_sum()
-        self._next_file, self._next_chunk, self._next_unit, self._next_segment, self._next_block = (
+        self._next_file, self._next_chunk, self._next_unit, self._next_run, self._next_block = (
             int(meta.get(key, 1)) for key in _COUNTERS
         )
         self._names: Counter[bytes] = Counter()  # how many symbols more, or less, have a name
@@ -77,9 +77,9 @@ class SqliteWriter:
     def snapshot(self) -> SqliteSnapshot:
         return SqliteSnapshot(self._connection, self._totals)
 
-    def next_segment(self) -> int:
-        self._next_segment += 1
-        return self._next_segment - 1
+    def next_run(self) -> int:
+        self._next_run += 1
+        return self._next_run - 1
 
     def put_file(self, record: FileRecord, packed: PackedFile) -> int:
         self.drop_file(record.path)
@@ -174,9 +174,9 @@ class SqliteWriter:
             totals.symbols += sign
             self._names[records.fold(name)] += sign
 
-    def put_segment(self, segment: Segment, rows: Iterable[tuple[str, bytes]]) -> None:
-        number = segment.number
-        parts = segment.files, segment.lengths, segment.lines, segment.vectors
+    def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
+        number = run.number
+        parts = run.files, run.lengths, run.lines, run.vectors
         check = blob_check(*parts, start=number)
         self._totals.segments += check
         self._connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)", (number, check, *parts))
@@ -195,7 +195,7 @@ class SqliteWriter:
             (number, blob_check(directory, start=number), directory),
         )
 
-    def drop_segment(self, number: int) -> None:
+    def drop_run(self, number: int) -> None:
         row = self._connection.execute(
             "SELECT row_check FROM segments WHERE number = ?", (number,)
         ).fetchone()
@@ -316,7 +316,7 @@ class SqliteWriter:
         """Called once, right before the commit."""
         self._count_names()
         meta = dict(self._connection.execute("SELECT key, value FROM meta WHERE key <> 'check'"))
-        numbers = self._next_file, self._next_chunk, self._next_unit, self._next_segment, self._next_block
+        numbers = self._next_file, self._next_chunk, self._next_unit, self._next_run, self._next_block
         changed = {
             "identity": meta.get("identity") or os.urandom(16).hex(),  # tells it from another in its place
             "generation": str(int(meta.get("generation", 0)) + 1),

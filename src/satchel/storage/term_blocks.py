@@ -1,6 +1,6 @@
-"""How are the terms of a segment laid out in a store, so that each look-up is checked?
+"""How are the terms of a run laid out in a store, so that each look-up is checked?
 
-The rows of a segment never change. They are kept in blocks of consecutive terms, a page of the database each,
+The rows of a run never change. They are kept in blocks of consecutive terms, a page of the database each,
 and a directory of the blocks' first terms. A term belongs to exactly one block: one that is not in it is
 proved to be missing, where the row of its own that SQLite does not find may as well be lost.
 A block is its count of terms, the length of their names, the names between line ends, where the data of each
@@ -26,7 +26,7 @@ def blocks(rows: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
     before = ""
     for term, data in rows:
         if names and term <= before:
-            raise ValueError(f"the terms of a segment come in order, and {term!r} is after {before!r}")
+            raise ValueError(f"the terms of a run come in order, and {term!r} is after {before!r}")
         before = term
         own = len(term.encode()) + len(data) + _PER_TERM
         if names and size + own > _BLOCK_BYTES:

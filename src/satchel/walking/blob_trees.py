@@ -10,7 +10,7 @@ from pathlib import Path
 from satchel.errors import FileNotFound, ProjectNotFound, RefNotFound
 from satchel.ids import hash_text
 from satchel.settings import WalkOptions
-from satchel.storage.records import Commit
+from satchel.storage.records import HistoryCommit
 from satchel.types import Skipped, SkipReason, Walk
 from satchel.walking import git, history, ignore, listed, selection
 from satchel.walking.git_command import GitUnusable
@@ -82,7 +82,7 @@ class BlobTree(ABC):
     def head(self) -> str:
         """The commit that the files come from; empty before the first one."""
 
-    def history(self, head: str) -> list[Commit]:
+    def history(self, head: str) -> list[HistoryCommit]:
         return history.read_history(self.root, head) if head else []
 
     @abstractmethod

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Timer
 
 from satchel.errors import RefNotFound
-from satchel.storage.records import Commit
+from satchel.storage.records import HistoryCommit
 from satchel.walking.git import resolve_ref
 from satchel.walking.git_command import GitProblem, GitUnusable, command, environment, run_git
 from satchel.walking.redaction import redact
@@ -42,7 +42,9 @@ _DIFF = (
 _STATUSES = frozenset((b"A", b"D", b"M", b"T"))
 
 
-def read_history(root: Path, ref: str, limit: int = COMMITS, *, prefix: str | None = None) -> list[Commit]:
+def read_history(
+    root: Path, ref: str, limit: int = COMMITS, *, prefix: str | None = None
+) -> list[HistoryCommit]:
     """The last commits up to a ref, newest first, without merges and sweeps. `root` is a folder of a work
     tree or a git directory; paths are relative to it, or to `prefix` (`sub/folder/`) where that is given, and
     what lies outside is left out."""
@@ -84,7 +86,7 @@ def _changes(root: Path, listed: bytes, prefix: str) -> bytes:
             process.communicate()
 
 
-def _commits(said: bytes) -> Iterator[Commit]:
+def _commits(said: bytes) -> Iterator[HistoryCommit]:
     """A time and a message, then a letter and a path for each change. Fields are told apart by their place:
     no message and no path, however odd, is taken for something else."""
     fields = said.split(b"\0")
@@ -98,7 +100,7 @@ def _commits(said: bytes) -> Iterator[Commit]:
             at += 2
         known = tuple(filter(None, map(_path, paths)))
         if known and len(paths) <= MOST_PATHS:
-            yield Commit(_time(seconds), _message(message), known)
+            yield HistoryCommit(_time(seconds), _message(message), known)
 
 
 def _message(raw: bytes) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from satchel.settings import WalkOptions
-from satchel.storage.records import Commit
+from satchel.storage.records import HistoryCommit
 from satchel.types import Skipped, Walk
 from satchel.walking.paths import check_relative
 from satchel.walking.walker import WORK_TREE, WorkTree
@@ -61,7 +61,7 @@ class PickedTree:
     def head(self) -> str:
         return ""  # what was picked is no repository, even where it lies in one
 
-    def history(self, head: str) -> list[Commit]:
+    def history(self, head: str) -> list[HistoryCommit]:
         return []
 
     def _wanted(self, path: str) -> bool:

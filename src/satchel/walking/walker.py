@@ -21,7 +21,7 @@ from satchel.walking import footprint
 from satchel.walking.paths import check_relative, open_inside, os_path
 
 if TYPE_CHECKING:
-    from satchel.storage.records import Commit
+    from satchel.storage.records import HistoryCommit
     from satchel.walking import git, git_command, history, ignore, listed, plain, selection
     from satchel.walking.ignore import IgnoreRules, Load
     from satchel.walking.plain import Ignores
@@ -69,7 +69,7 @@ class Tree(Protocol):
     def head(self) -> str:
         """The commit that the files come from, as the last walk found it; empty where there is none."""
 
-    def history(self, head: str) -> list[Commit]:
+    def history(self, head: str) -> list[HistoryCommit]:
         """The last commits up to that one, newest first."""
 
 
@@ -149,7 +149,7 @@ class WorkTree:
             self.entries()
         return self._head or ""
 
-    def history(self, head: str) -> list[Commit]:
+    def history(self, head: str) -> list[HistoryCommit]:
         return history.read_history(self.root, head) if head else []
 
     def _whole(self, key: str) -> bytes:

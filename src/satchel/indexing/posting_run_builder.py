@@ -1,4 +1,4 @@
-"""Term counts of many files → one segment of the full-text index."""
+"""Term counts of many files → one run of the full-text index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.storage.records import Segment
+from satchel.storage.records import PostingRun
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from satchel.storage.postings import Counts, Numbers
 
 
-_UNIT_BITS = 24  # a segment is written long before it holds so many units …
+_UNIT_BITS = 24  # a run is written long before it holds so many units …
 _COUNT_BITS = 16  # … and so many terms that they leave no room for these
 
 
@@ -40,8 +40,8 @@ class Vocabulary(dict[str, int]):
         return number
 
 
-class SegmentBuilder:
-    """Collects batches and turns them into one segment."""
+class PostingRunBuilder:
+    """Collects batches and turns them into one run."""
 
     def __init__(self) -> None:
         self._vocabulary = Vocabulary()
@@ -72,9 +72,9 @@ class SegmentBuilder:
         self._packed.append(np.frombuffer(batch.packed, np.uint16))
         self.posting_count += len(self._packed[-1])
 
-    def segment(self, number: int) -> Segment:
-        """What the segment covers."""
-        return Segment(
+    def build(self, number: int) -> PostingRun:
+        """What the run covers."""
+        return PostingRun(
             number=number,
             files=np.array(self._files, "<u4").tobytes(),
             lengths=b"".join(self._lengths),
@@ -83,7 +83,7 @@ class SegmentBuilder:
         )
 
     def rows(self) -> Iterator[tuple[str, bytes]]:
-        """The rows of the segment, by term."""
+        """The rows of the run, by term."""
         if not self._terms:
             return
         names = sorted(self._vocabulary)
