@@ -22,7 +22,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from satchel.chunking.headings import chunk_markdown, find_headings, front_matter_end
+from satchel.chunking.markdown import chunk_markdown, find_headings, front_matter_end
 
 PYPI_PACKAGES = """
 aiohttp anyio apscheduler argcomplete asgiref attrs autoflake bandit beautifulsoup4 black bleach blinker

@@ -35,7 +35,7 @@ import numpy as np
 from corpora import CORPORA, SWEEP, Corpus, default_cache, get
 
 from satchel import ids
-from satchel.chunking.layout import MAX_CHARS
+from satchel.chunking.chunk_layout import MAX_CHARS
 from satchel.commands import refs, search
 from satchel.engine import Engine
 from satchel.errors import SatchelError

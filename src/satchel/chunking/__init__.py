@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from satchel import languages, plugins
-from satchel.chunking.grammar import grammar
+from satchel.chunking.parsers import load_grammar
 from satchel.types import FileEntry, Parsed
 
 _MANY = 20  # files of one language, so that every worker will meet some
@@ -18,7 +18,7 @@ def prepare(entries: Iterable[FileEntry]) -> None:
     for name, count in sorted(counts.items()):
         language = languages.get(name)
         if count >= _MANY and language.grammar:
-            grammar(name)
+            load_grammar(name)
 
 
 def parse_source(text: str, language: str) -> Parsed:

@@ -20,11 +20,11 @@ import tree_sitter
 
 from satchel import languages, plugins
 from satchel.chunking import syntax, windows
+from satchel.chunking.chunk_layout import Definition, lay_out_chunks
 from satchel.chunking.chunker import Chunker
-from satchel.chunking.grammar import grammar
-from satchel.chunking.headings import Heading, chunk_markdown, find_headings
-from satchel.chunking.layout import Block, lay_out
-from satchel.chunking.readable import readable
+from satchel.chunking.markdown import chunk_markdown, find_headings
+from satchel.chunking.parsers import load_grammar, normalize_text
+from satchel.chunking.sections import Heading
 from satchel.lines import split_lines
 from satchel.types import ByLines, ChunkKind, Parsed, Reference, Symbol
 
@@ -50,7 +50,7 @@ def parse(text: str, name: str) -> Parsed:
     lines = split_lines(text)
     cells = list(_cells(notebook["cells"], text, lines))
     blocks, levels = _blocks(cells)
-    chunks = lay_out(lines, blocks, languages.get(name).module_kind)
+    chunks = lay_out_chunks(lines, blocks, languages.get(name).module_kind)
     symbols: list[Symbol] = []
     references: list[Reference] = []
     by_lines = ByLines.NO
@@ -98,7 +98,7 @@ def render_cells(text: str) -> str:
 
 def _load(text: str) -> Any:
     try:
-        return json.loads(readable(text))  # the decoder refuses a byte order mark
+        return json.loads(normalize_text(text))  # the decoder refuses a byte order mark
     except (ValueError, RecursionError):
         return None
 
@@ -110,7 +110,7 @@ def _joined(source: object) -> str:
 def _cells(values: Sequence[Any], text: str, lines: Sequence[str]) -> Iterator[_Cell]:
     """Each cell that is an object, with its lines."""
     starts = [0, *accumulate(len(line.encode("utf-8", "surrogatepass")) for line in lines)]
-    tree = grammar("json")[0].parse(text.encode("utf-8", "surrogatepass"))
+    tree = load_grammar("json")[0].parse(text.encode("utf-8", "surrogatepass"))
     root = tree.root_node.named_children[0]
     for value, node in zip(values, _items(_member(root, "cells")), strict=False):
         if isinstance(value, dict):
@@ -137,7 +137,7 @@ def _items(node: tree_sitter.Node | None) -> list[tree_sitter.Node]:
     return list(node.named_children) if node is not None and node.type == "array" else []
 
 
-def _blocks(cells: Sequence[_Cell]) -> tuple[list[Block], dict[tuple[str, ...], int]]:
+def _blocks(cells: Sequence[_Cell]) -> tuple[list[Definition], dict[tuple[str, ...], int]]:
     """A block for each cell, and the level of those that start with a heading."""
     blocks = []
     levels: dict[tuple[str, ...], int] = {}
@@ -152,7 +152,7 @@ def _blocks(cells: Sequence[_Cell]) -> tuple[list[Block], dict[tuple[str, ...], 
             title_path = tuple(title for _, title in open_titles)
             levels[title_path] = heading.level
         kind = ChunkKind.SECTION if is_prose else ChunkKind.MODULE
-        blocks.append(Block(kind, title_path, cell.first, cell.last))
+        blocks.append(Definition(kind, title_path, cell.first, cell.last))
     return blocks, levels
 
 

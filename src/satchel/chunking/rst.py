@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 
 from satchel.chunking.chunker import Chunker
-from satchel.chunking.headings import INTRO, MAX_CHARS, Heading
-from satchel.chunking.rst_links import find_links, literal_blocks
-from satchel.chunking.section_parts import Page, section_parts
+from satchel.chunking.sections import INTRO, MAX_CHARS, TITLE_SEPARATOR, DocumentLines, Heading, split_section
 from satchel.lines import split_lines
-from satchel.types import Chunk, ChunkKind, Parsed, Symbol
+from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Symbol
 
-TITLE_SEPARATOR = " > "  # as in Markdown
 _SURE_LENGTH = 4  # a shorter line of marks that does not reach under its title is text
 _MARKS = re.compile(r"([!-/:-@\[-`{-~])\1*")
 _NO_TEXT = re.compile(  # list items, fields, line blocks, explicit markup, grid tables: no titles
@@ -31,6 +28,16 @@ _DOCTEST = re.compile(r">>>(?: |$)")
 _TABLE_TOP = re.compile(r"=+(?: +=+)+$")
 _TABLE_RULE = re.compile(r"=[ =]*$")
 _TARGET = re.compile(r"\.\. _[^:]+:\s*$")
+_CODE_DIRECTIVES = "code|code-block|sourcecode|parsed-literal|raw|math|prompt|doctest|testcode|productionlist"
+_LITERAL = re.compile(rf"\s*\.\. (?:{_CODE_DIRECTIVES})::|(?!\s*\.\. ).*::\s*$")
+_TOCTREE = re.compile(r"\s*\.\. toctree::")
+_ENTRY = re.compile(r"\s+(?!:)(?:[^<]*<([^<>]+)>|(\S+))\s*$")
+_LINK = re.compile(
+    r"^\s*\.\. (?:include|literalinclude)::\s+(?P<file>\S+)"
+    r"|:(?:doc|ref|download):`(?:[^`<]*<(?P<named>[^<>`]+)>|!?(?P<plain>[^`<>]+))`"
+    r"|(?<!:)`[^`<]*<(?P<address>[^<>`\s]*[^<>`\s_])>`__?"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#")  # another site, a mail address, a mere anchor
 
 
 def find_headings(lines: Sequence[str]) -> list[Heading]:
@@ -111,13 +118,13 @@ def parse(text: str, name: str) -> Parsed:
     """The sections of one document, with one symbol per heading and its links."""
     lines = split_lines(text)
     literals = literal_blocks(lines)
-    page = Page(lines, [0, *accumulate(map(len, lines))], literals)
+    document = DocumentLines(lines, [0, *accumulate(map(len, lines))], literals)
     headings = find_headings(lines)
     borders = [*(_with_targets(lines, heading.line) for heading in headings), len(lines) + 1]
-    chunks = list(_section(page, text, (1, borders[0] - 1), None))
+    chunks = list(_section(document, text, (1, borders[0] - 1), None))
     symbols = []
     for heading, (start, end) in zip(headings, pairwise(borders), strict=True):
-        chunks += _section(page, text, (start, end - 1), heading)
+        chunks += _section(document, text, (start, end - 1), heading)
         qualified_name = TITLE_SEPARATOR.join(heading.title_path)
         last = chunks[-1].end_line
         symbols.append(
@@ -136,20 +143,66 @@ def _with_targets(lines: Sequence[str], line: int) -> int:
     return first
 
 
-def _section(page: Page, text: str, span: tuple[int, int], heading: Heading | None) -> Iterator[Chunk]:
+def _section(
+    document: DocumentLines, text: str, span: tuple[int, int], heading: Heading | None
+) -> Iterator[Chunk]:
     """One section as chunks; its heading is no part of the body of the first."""
     first, end = span
-    while first <= end and page.blank(first):
+    while first <= end and document.blank(first):
         first += 1
     if first > end:
         return
     heading_last = heading.end_line if heading else first - 1
     title_path = heading.title_path if heading else (INTRO,)
     level = heading.level if heading else 0
-    body_offset = page.size(first, heading_last)
-    for part in section_parts(page, first, heading_last, page.trim_end(first, end), MAX_CHARS):
-        yield Chunk(ChunkKind.SECTION, title_path, *part, page.text(text, *part), level, body_offset)
+    body_offset = document.size(first, heading_last)
+    for part in split_section(document, first, heading_last, document.trim_end(first, end), MAX_CHARS):
+        yield Chunk(ChunkKind.SECTION, title_path, *part, document.text(text, *part), level, body_offset)
         body_offset = 0
+
+
+def literal_blocks(lines: Sequence[str]) -> dict[int, int]:
+    """First line → last line of each code sample, from 1: what is indented below `::`."""
+    blocks: dict[int, int] = {}
+    margin = -1  # the indent of the line that opened a sample
+    first = 0
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        indent = _indent(line)
+        if indent > margin >= 0:
+            first = first or number
+            blocks[first] = number
+            continue
+        margin = indent if "::" in line and _LITERAL.match(line) else -1
+        first = 0
+    return blocks
+
+
+def find_links(lines: Sequence[str], literals: Mapping[int, int]) -> Iterator[Reference]:
+    """The links of a document, by line; `literals` are its code samples."""
+    skipped_to = 0
+    entries_margin = -1  # the indent of the table of contents whose entries are being read
+    for number, line in enumerate(lines, start=1):
+        skipped_to = literals.get(number, skipped_to)
+        if number <= skipped_to or not line.strip():
+            continue
+        if _indent(line) > entries_margin >= 0:
+            entry = _ENTRY.match(line)
+            targets = [entry[1] or entry[2]] if entry else []
+        elif "`" not in line and "::" not in line:
+            entries_margin = -1
+            continue
+        else:
+            entries_margin = _indent(line) if _TOCTREE.match(line) else -1
+            targets = [match[match.lastgroup or 0] for match in _LINK.finditer(line)]
+        for target in dict.fromkeys(targets):
+            if target.strip() not in ("", "self") and not _SCHEME.match(target):
+                yield Reference(target.strip(), Label.LINKS_TO, number)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 CHUNKER = Chunker("rst", parse)

@@ -13,12 +13,10 @@ import tree_sitter
 
 from satchel import languages
 from satchel.chunking import confined, windows
+from satchel.chunking.captures import CapturedDefinition, Captures, LineMap, collect_captures, first_paragraph
+from satchel.chunking.chunk_layout import Definition, lay_out_chunks
 from satchel.chunking.chunker import Chunker
-from satchel.chunking.depth import is_too_deep
-from satchel.chunking.findings import Definition, Findings, LineMap, collect, first_paragraph
-from satchel.chunking.grammar import grammar
-from satchel.chunking.layout import Block, lay_out
-from satchel.chunking.readable import blanked, readable
+from satchel.chunking.parsers import blank_out, is_too_deep, load_grammar, normalize_text
 from satchel.chunking.stalling import would_stall
 from satchel.languages.language import Language
 from satchel.lines import split_lines
@@ -49,14 +47,14 @@ def parse(text: str, name: str) -> Parsed:
 def parse_here(text: str, name: str) -> Parsed:
     """The same, in this process and without a limit of time or memory."""
     language = languages.get(name)
-    read = readable(text)
+    read = normalize_text(text)
     if read and not read.endswith("\n"):
         read += "\n"  # the Makefile grammar leaves the only line of a recipe out without it
     data = read.encode("utf-8", "surrogatepass")
     if is_too_deep(data):
         return windows.parse(text, name, ByLines.NESTING)
-    parser, query = grammar(name)
-    shown = blanked(data, language)
+    parser, query = load_grammar(name)
+    shown = blank_out(data, language)
     if would_stall(shown, parser):
         return windows.parse(text, name, ByLines.ERRORS)
     lines = split_lines(text)
@@ -64,18 +62,20 @@ def parse_here(text: str, name: str) -> Parsed:
     tree = parser.parse(shown)
     if shown != data and _is_broken(tree):
         tree = parser.parse(data)  # what was blanked had kept its parts together
-    findings = collect(tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language)
-    roots = _nest(findings, line_map, language)
+    captures = collect_captures(
+        tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language
+    )
+    roots = _nest(captures, line_map, language)
     blocks = [_block(definition) for definition in roots]
-    chunks = lay_out(lines, blocks, language.module_kind)
-    comments = {number for first, last in findings.comments for number in range(first, last + 1)}
+    chunks = lay_out_chunks(lines, blocks, language.module_kind)
+    comments = {number for first, last in captures.comments for number in range(first, last + 1)}
     symbols: list[Symbol] = []
     _collect_symbols(roots, data, line_map, comments, symbols)
     return Parsed(
         chunks=tuple(chunks),
         symbols=tuple(symbols),
-        references=tuple(findings.references),
-        comments=tuple(findings.comments),
+        references=tuple(captures.references),
+        comments=tuple(captures.comments),
     )
 
 
@@ -88,13 +88,13 @@ def _is_broken(tree: tree_sitter.Tree) -> bool:
     )
 
 
-def _nest(findings: Findings, line_map: LineMap, language: Language) -> list[Definition]:
+def _nest(captures: Captures, line_map: LineMap, language: Language) -> list[CapturedDefinition]:
     """Definitions as a tree by containment; wrappers lend their span and vanish."""
-    findings.comments.sort()
-    roots: list[Definition] = []
-    stack: list[Definition] = []
-    seen: dict[tuple[int, int], Definition] = {}
-    order = sorted(findings.definitions, key=lambda item: (item.start, -item.end, item.pattern))
+    captures.comments.sort()
+    roots: list[CapturedDefinition] = []
+    stack: list[CapturedDefinition] = []
+    seen: dict[tuple[int, int], CapturedDefinition] = {}
+    order = sorted(captures.definitions, key=lambda item: (item.start, -item.end, item.pattern))
     for definition in order:
         if definition.kind is not None:
             first = seen.setdefault((definition.start, definition.end), definition)
@@ -103,26 +103,26 @@ def _nest(findings: Findings, line_map: LineMap, language: Language) -> list[Def
                 continue
         while stack and stack[-1].end < definition.end:
             stack.pop()
-        definition.lines = definition.span = _own_lines(definition.node, findings, line_map)
+        definition.lines = definition.span = _own_lines(definition.node, captures, line_map)
         if stack and stack[-1].kind is None and stack[-1].end - definition.end <= _WRAPPER_TAIL:
             definition.span = stack.pop().span
         if len(stack) >= _MAX_DEPTH:
             continue
         if definition.kind is not None:
-            _place(definition, [item for item in stack if item.kind is not None], roots, findings, language)
+            _place(definition, [item for item in stack if item.kind is not None], roots, captures, language)
         stack.append(definition)
     return roots
 
 
-def _own_lines(node: tree_sitter.Node, findings: Findings, line_map: LineMap) -> tuple[int, int]:
+def _own_lines(node: tree_sitter.Node, captures: Captures, line_map: LineMap) -> tuple[int, int]:
     """The lines of a node without its blank end. Where indentation closes a block (Scala) a node runs on to
     the next one: the comments there, no deeper than the node itself, belong to what follows."""
     first, last = line_map.first(node), line_map.last(node)
     while last > first and (
         not line_map.lines[last - 1].strip()
         or (
-            last in findings.leading
-            and first < findings.leading[last]
+            last in captures.leading
+            and first < captures.leading[last]
             and line_map.depth(last) <= line_map.depth(first)
         )
     ):
@@ -131,10 +131,10 @@ def _own_lines(node: tree_sitter.Node, findings: Findings, line_map: LineMap) ->
 
 
 def _place(
-    definition: Definition,
-    parents: list[Definition],
-    roots: list[Definition],
-    findings: Findings,
+    definition: CapturedDefinition,
+    parents: list[CapturedDefinition],
+    roots: list[CapturedDefinition],
+    captures: Captures,
     language: Language,
 ) -> None:
     parent = parents[-1] if parents else None
@@ -143,15 +143,15 @@ def _place(
     ):
         definition.kind = ChunkKind.METHOD
     own = _name_parts([definition.scope, definition.name], language) or (definition.name,)
-    namespace = findings.namespace(definition.start) if parent is None else ""
+    namespace = captures.namespace(definition.start) if parent is None else ""
     definition.title_path = (parent.title_path if parent else _name_parts([namespace], language)) + own
     first, last = definition.span
     above = first - 1
-    while above in findings.leading:
-        first = findings.leading[above]
+    while above in captures.leading:
+        first = captures.leading[above]
         above = first - 1
     definition.span = (first, last)
-    documented = [findings.docs[line] for line in range(first, definition.lines[0]) if line in findings.docs]
+    documented = [captures.docs[line] for line in range(first, definition.lines[0]) if line in captures.docs]
     definition.doc = definition.doc or next(iter(documented), "")
     siblings = parent.children if parent else roots
     mergeable = language.merge_clauses and definition.kind in _CLAUSE_KINDS
@@ -170,9 +170,9 @@ def _name_parts(written: list[str], language: Language) -> tuple[str, ...]:
     return tuple(part.strip() for part in written if part.strip())
 
 
-def _block(definition: Definition) -> Block:
+def _block(definition: CapturedDefinition) -> Definition:
     assert definition.kind is not None
-    return Block(
+    return Definition(
         kind=definition.kind,
         title_path=definition.title_path,
         first=definition.span[0],
@@ -183,7 +183,11 @@ def _block(definition: Definition) -> Block:
 
 
 def _collect_symbols(
-    definitions: list[Definition], data: bytes, line_map: LineMap, comments: set[int], symbols: list[Symbol]
+    definitions: list[CapturedDefinition],
+    data: bytes,
+    line_map: LineMap,
+    comments: set[int],
+    symbols: list[Symbol],
 ) -> None:
     for definition in definitions:
         if definition.defines:
@@ -191,7 +195,7 @@ def _collect_symbols(
         _collect_symbols(definition.children, data, line_map, comments, symbols)
 
 
-def _symbol(definition: Definition, data: bytes, line_map: LineMap, comments: set[int]) -> Symbol:
+def _symbol(definition: CapturedDefinition, data: bytes, line_map: LineMap, comments: set[int]) -> Symbol:
     assert definition.kind is not None
     first, last = definition.lines
     if definition.name_line > first and data[definition.start] in _ATTRIBUTE_MARKS:
@@ -208,7 +212,7 @@ def _symbol(definition: Definition, data: bytes, line_map: LineMap, comments: se
     )
 
 
-def _signature(definition: Definition, data: bytes) -> str:
+def _signature(definition: CapturedDefinition, data: bytes) -> str:
     """The definition up to its body, on one line; without a body its first line."""
     body = definition.node.child_by_field_name("body")
     head_end = definition.head_end or (body.start_byte if body else 0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from satchel import languages
+from satchel.chunking.chunk_layout import cut
 from satchel.chunking.chunker import Chunker
-from satchel.chunking.layout import cut
 from satchel.lines import split_lines
 from satchel.types import ByLines, Chunk, Parsed
 

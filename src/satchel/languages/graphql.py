@@ -1,4 +1,4 @@
-"""GraphQL schemas and operations, read by the blocks chunker."""
+"""GraphQL schemas and operations, read by the braces chunker."""
 
 from satchel.languages.language import Language
 from satchel.types import ChunkKind
@@ -6,7 +6,7 @@ from satchel.types import ChunkKind
 LANGUAGE = Language(
     name="graphql",
     suffixes=(".graphql", ".gql", ".graphqls"),
-    chunker="blocks",
+    chunker="braces",
     line_comment="#",
     block_keywords=(
         ("type", ChunkKind.STRUCT),

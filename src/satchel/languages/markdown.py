@@ -6,7 +6,7 @@ from satchel.types import ChunkKind
 LANGUAGE = Language(
     name="markdown",
     suffixes=(".md", ".mdx", ".markdown", ".mdown", ".mkd"),
-    chunker="headings",
+    chunker="markdown",
     module_kind=ChunkKind.SECTION,
     prose=True,
     index_stems=("README", "index"),

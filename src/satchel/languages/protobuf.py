@@ -1,4 +1,4 @@
-"""Protocol Buffers. No grammar wheel exists, so the blocks chunker reads it."""
+"""Protocol Buffers. No grammar wheel exists, so the braces chunker reads it."""
 
 from satchel.languages.language import Language
 from satchel.types import ChunkKind
@@ -6,7 +6,7 @@ from satchel.types import ChunkKind
 LANGUAGE = Language(
     name="protobuf",
     suffixes=(".proto",),
-    chunker="blocks",
+    chunker="braces",
     line_comment="//",
     block_keywords=(
         ("message", ChunkKind.STRUCT),

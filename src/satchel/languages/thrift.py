@@ -1,4 +1,4 @@
-"""Thrift, read by the blocks chunker."""
+"""Thrift, read by the braces chunker."""
 
 from satchel.languages.language import Language
 from satchel.types import ChunkKind
@@ -6,7 +6,7 @@ from satchel.types import ChunkKind
 LANGUAGE = Language(
     name="thrift",
     suffixes=(".thrift",),
-    chunker="blocks",
+    chunker="braces",
     line_comment="#",
     block_keywords=(
         ("struct", ChunkKind.STRUCT),

@@ -14,8 +14,8 @@ import msgspec
 
 from satchel import languages
 from satchel.chunking import syntax
+from satchel.chunking.chunk_layout import Definition, lay_out_chunks
 from satchel.chunking.chunker import Chunker
-from satchel.chunking.layout import Block, lay_out
 from satchel.lines import split_lines
 from satchel.types import Label, Parsed, Reference
 
@@ -36,8 +36,8 @@ def parse(text: str, name: str) -> Parsed:
         symbols.append(
             msgspec.structs.replace(symbol, end_line=_last_text(lines, symbol.start_line, after - 1))
         )
-        blocks.append(Block(symbol.kind, (symbol.name,), first, after - 1))
-    chunks = lay_out(lines, blocks, languages.get(name).module_kind)
+        blocks.append(Definition(symbol.kind, (symbol.name,), first, after - 1))
+    chunks = lay_out_chunks(lines, blocks, languages.get(name).module_kind)
     lines_of = {symbol.name: symbol.start_line for symbol in reversed(symbols)}
     references = tuple(_reference(item, lines_of) for item in parsed.references)
     return msgspec.structs.replace(
@@ -64,4 +64,4 @@ def _last_text(lines: Sequence[str], first: int, last: int) -> int:
     return last
 
 
-CHUNKER = Chunker("stages", parse)
+CHUNKER = Chunker("dockerfile", parse)

@@ -9,11 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-Span = tuple[int, int]
+from satchel.types import LineRange
+
+MAX_CHARS = 6000  # a longer section is cut into parts
+INTRO = "INTRO"  # the title of what stands before the first heading
+TITLE_SEPARATOR = " > "  # between the titles of a qualified name
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Heading:
+    """A heading at lines `line` to `end_line`, from 1 (a setext heading ends with its underline).
+
+    `title` is the inline text as written; that of a setext heading may hold line ends.
+    """
+
+    line: int
+    end_line: int
+    level: int
+    title: str
+    title_path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLines:
     """A document as the cutter sees it: `offsets[n]` is where line n ends, `fences` first line → last."""
 
     lines: Sequence[str]
@@ -39,57 +57,59 @@ class Page:
         return last
 
 
-def section_parts(page: Page, first: int, heading_last: int, last: int, limit: int) -> list[Span]:
+def split_section(
+    document: DocumentLines, first: int, heading_last: int, last: int, limit: int
+) -> list[LineRange]:
     """The section's lines in parts of at most `limit` characters where that is possible.
 
     `heading_last` is the last line of the heading, which is never cut, or `first - 1` without one.
     """
-    if page.size(first, last) <= limit:
+    if document.size(first, last) <= limit:
         return [(first, last)]
-    parts: list[Span] = [(first, heading_last)] if heading_last >= first else []
-    for paragraph in _paragraphs(page, heading_last + 1, last):
-        if page.size(*paragraph) <= limit:
-            _append(parts, [paragraph], page, limit)
+    parts: list[LineRange] = [(first, heading_last)] if heading_last >= first else []
+    for paragraph in _paragraphs(document, heading_last + 1, last):
+        if document.size(*paragraph) <= limit:
+            _append(parts, [paragraph], document, limit)
             continue
-        pieces = list(_pieces(page, paragraph, limit))
+        pieces = list(_pieces(document, paragraph, limit))
         if parts and parts[-1][1] > heading_last:
             parts.append(pieces.pop(0))  # what is too long starts its own part, but not without its heading
-        _append(parts, pieces, page, limit)
-    return [(begin, page.trim_end(begin, end)) for begin, end in parts]
+        _append(parts, pieces, document, limit)
+    return [(begin, document.trim_end(begin, end)) for begin, end in parts]
 
 
-def _append(parts: list[Span], pieces: Sequence[Span], page: Page, limit: int) -> None:
+def _append(parts: list[LineRange], pieces: Sequence[LineRange], document: DocumentLines, limit: int) -> None:
     for first, last in pieces:
-        if parts and page.size(parts[-1][0], last) <= limit:
+        if parts and document.size(parts[-1][0], last) <= limit:
             parts[-1] = (parts[-1][0], last)
         else:
             parts.append((first, last))
 
 
-def _paragraphs(page: Page, first: int, last: int) -> Iterator[Span]:
+def _paragraphs(document: DocumentLines, first: int, last: int) -> Iterator[LineRange]:
     """Runs of lines without a blank line outside fences."""
     begin = 0
     number = first
     while number <= last:
-        if number not in page.fences and page.blank(number):
+        if number not in document.fences and document.blank(number):
             if begin:
                 yield begin, number - 1
             begin = 0
         else:
             begin = begin or number
-            number = min(page.fences.get(number, number), last)
+            number = min(document.fences.get(number, number), last)
         number += 1
     if begin:
         yield begin, last
 
 
-def _pieces(page: Page, paragraph: Span, limit: int) -> Iterator[Span]:
+def _pieces(document: DocumentLines, paragraph: LineRange, limit: int) -> Iterator[LineRange]:
     """Lines, and fences that fit whole; a blank line only ever stands between two pieces."""
     number, last = paragraph
     while number <= last:
-        end = page.trim_end(number, min(page.fences.get(number, number), last))
-        if page.size(number, end) > limit:
+        end = document.trim_end(number, min(document.fences.get(number, number), last))
+        if document.size(number, end) > limit:
             end = number
-        if not page.blank(number):
+        if not document.blank(number):
             yield number, end
         number = end + 1

@@ -16,9 +16,9 @@ from functools import cache
 from itertools import accumulate
 
 from satchel import languages
+from satchel.chunking.chunk_layout import Definition, lay_out_chunks
 from satchel.chunking.chunker import Chunker
-from satchel.chunking.layout import Block, lay_out
-from satchel.chunking.readable import readable
+from satchel.chunking.parsers import normalize_text
 from satchel.languages.language import Language
 from satchel.lines import split_lines
 from satchel.types import ChunkKind, Label, Parsed, Reference, Symbol
@@ -43,7 +43,7 @@ _TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")  # a value of an enum is all capita
 class _Open:
     """A definition whose end is not reached yet."""
 
-    block: Block
+    block: Definition
     start: int
     line: int
     signature: str = ""
@@ -71,7 +71,7 @@ class _Scan:
         self.text, self.code, self.language = text, code, language
         self.lines, self.code_lines = split_lines(text), split_lines(code)
         self.starts = [0, *accumulate(map(len, self.lines))]
-        self.roots: list[Block] = []
+        self.roots: list[Definition] = []
         self.symbols: list[tuple[int, Symbol]] = []
         self.stack: list[_Open | None] = []  # one for each open brace; None if it defines nothing
         self.pending: _Open | None = None  # its brace has not come yet
@@ -133,7 +133,7 @@ class _Scan:
         while first > 1 and self.lines[first - 2].strip() and not self.code_lines[first - 2].strip():
             first -= 1
         title_path = (*(parent.title_path if parent else ()), name)
-        block = Block(kind, title_path, first, line, always_split=kind is ChunkKind.IMPL)
+        block = Definition(kind, title_path, first, line, always_split=kind is ChunkKind.IMPL)
         (parent.children if parent else self.roots).append(block)
         self.pending = _Open(block, start, line)
         self.statement = start
@@ -169,12 +169,12 @@ def parse(text: str, name: str) -> Parsed:
     language = languages.get(name)
     blanked, tokens = _patterns(name)
     lines = split_lines(text)
-    read = readable(text)
+    read = normalize_text(text)
     code = blanked.sub(lambda match: _NOT_LINE_END.sub(" ", match[0]), read)
     scan = _Scan(read, code, language)
     scan.run(tokens)
     return Parsed(
-        chunks=tuple(lay_out(lines, scan.roots, language.module_kind)),
+        chunks=tuple(lay_out_chunks(lines, scan.roots, language.module_kind)),
         symbols=tuple(symbol for _, symbol in sorted(scan.symbols, key=lambda pair: pair[0])),
         references=tuple(sorted(set(_references(scan)), key=lambda item: (item.line, item.label, item.name))),
         comments=tuple(_comments(scan)),
@@ -222,4 +222,4 @@ def _first_paragraph(lines: Sequence[str]) -> str:
     return " ".join(cleaned)[:_DOC_LIMIT]
 
 
-CHUNKER = Chunker("blocks", parse)
+CHUNKER = Chunker("braces", parse)

@@ -36,7 +36,7 @@ _CLOSING = re.compile(r"[\s)\]};,_]*(?:(?:end|#endif|endif|fi|done|esac)\b[\s)\]
 
 
 @dataclass(slots=True)
-class Block:
+class Definition:
     """A definition with the lines it claims, and the definitions inside it."""
 
     kind: ChunkKind
@@ -44,7 +44,7 @@ class Block:
     first: int
     last: int
     always_split: bool = False  # a namespace or an impl is never one chunk with what it holds
-    children: list[Block] = field(default_factory=list)
+    children: list[Definition] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class _Layout:
         """How long lines first..last are together; nothing for no lines."""
         return self.offsets[last] - self.offsets[first - 1]
 
-    def fill(self, first: int, last: int, children: Iterable[Block], owner: _Span) -> None:
+    def fill(self, first: int, last: int, children: Iterable[Definition], owner: _Span) -> None:
         """Lay out lines first..last: the children where they are, the owner's own code between them."""
         cursor = first
         for child in children:
@@ -88,7 +88,7 @@ class _Layout:
             cursor = max(cursor, child.last + 1, taken + 1)
         self.add(owner.kind, owner.title_path, cursor, last, gap=True)
 
-    def splits(self, block: Block) -> bool:
+    def splits(self, block: Definition) -> bool:
         if not block.children or block.kind not in _CONTAINERS:
             return False
         return block.always_split or self.chars(block.first, block.last) > WHOLE_TYPE_CHARS
@@ -128,7 +128,7 @@ class _Layout:
         )
 
 
-def lay_out(lines: Sequence[str], blocks: Iterable[Block], kind: ChunkKind) -> list[Chunk]:
+def lay_out_chunks(lines: Sequence[str], blocks: Iterable[Definition], kind: ChunkKind) -> list[Chunk]:
     """The chunks of a file whose definitions are `blocks`; `kind` is that of the code between them."""
     layout = _Layout(lines)
     layout.fill(1, len(lines), blocks, _Span(kind, (), 1, len(lines), gap=True))

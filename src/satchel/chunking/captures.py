@@ -30,7 +30,7 @@ _WORD_BYTE = re.compile(rb"\w")
 
 
 @dataclass(slots=True)
-class Definition:
+class CapturedDefinition:
     """A definition, container or wrapper as the query found it."""
 
     node: tree_sitter.Node
@@ -48,7 +48,7 @@ class Definition:
     lines: tuple[int, int] = (0, 0)  # of the definition alone; those of all its clauses
     span: tuple[int, int] = (0, 0)  # with what belongs to it: comments, attributes, a wrapper
     title_path: tuple[str, ...] = ()
-    children: list[Definition] = field(default_factory=list)
+    children: list[CapturedDefinition] = field(default_factory=list)
 
 
 class LineMap:
@@ -75,10 +75,10 @@ class LineMap:
 
 
 @dataclass(slots=True)
-class Findings:
+class Captures:
     """Everything one query run found, still unconnected."""
 
-    definitions: list[Definition] = field(default_factory=list)
+    definitions: list[CapturedDefinition] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     leading: dict[int, int] = field(default_factory=dict)  # last line -> first line, attributes and comments
     comments: list[tuple[int, int]] = field(default_factory=list)
@@ -101,13 +101,13 @@ def _joined(nodes: list[tree_sitter.Node], data: bytes) -> str:
     return data[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
 
 
-def collect(
+def collect_captures(
     matches: list[tuple[int, dict[str, list[tree_sitter.Node]]]],
     data: bytes,
     line_map: LineMap,
     language: Language,
-) -> Findings:
-    findings = Findings()
+) -> Captures:
+    collected = Captures()
     uses: defaultdict[Label, list[tree_sitter.Node]] = defaultdict(list)
     labels = _REFERENCE_CAPTURES
     for pattern, captures in matches:
@@ -119,49 +119,58 @@ def collect(
             group, _, kind = capture.partition(".")
             if group == "definition" or group == "container":
                 _add_definition(
-                    findings, nodes[0], pattern, kind, captures, data, line_map, defines=group == "definition"
+                    collected,
+                    nodes[0],
+                    pattern,
+                    kind,
+                    captures,
+                    data,
+                    line_map,
+                    defines=group == "definition",
                 )
             elif capture == "namespace":
-                findings.namespaces.append((nodes[0].start_byte, _text(captures["name"][0], data)))
+                collected.namespaces.append((nodes[0].start_byte, _text(captures["name"][0], data)))
             elif group == "wrapper":
-                findings.definitions.append(
-                    Definition(nodes[0], nodes[0].start_byte, nodes[0].end_byte, None)
+                collected.definitions.append(
+                    CapturedDefinition(nodes[0], nodes[0].start_byte, nodes[0].end_byte, None)
                 )
             elif capture == "doc" and "leading" in captures:
-                findings.docs[line_map.first(captures["leading"][0])] = first_paragraph(_text(nodes[0], data))
+                collected.docs[line_map.first(captures["leading"][0])] = first_paragraph(
+                    _text(nodes[0], data)
+                )
             elif group in ("comment", "leading", "doc"):
                 for node in nodes:
-                    _add_leading(findings, node, data, line_map, comment=group != "leading")
+                    _add_leading(collected, node, data, line_map, comment=group != "leading")
             elif capture == "import":
-                _add_import(findings, _joined(nodes, data), line_map.first(nodes[0]))
+                _add_import(collected, _joined(nodes, data), line_map.first(nodes[0]))
             elif capture == "import.name":
                 module = _joined(captures["import.module"], data)
                 for node in nodes:
                     separator = (
                         "" if module.endswith(language.import_separator) else language.import_separator
                     )
-                    _add_import(findings, module + separator + _text(node, data), line_map.first(node))
-    findings.namespaces.sort()
-    found = {(line, label, name) for name, label, line in findings.references}
+                    _add_import(collected, module + separator + _text(node, data), line_map.first(node))
+    collected.namespaces.sort()
+    found = {(line, label, name) for name, label, line in collected.references}
     for label, nodes in uses.items():
         found |= {
             (node.start_point[0] + 1, label, data[node.start_byte : node.end_byte].decode("utf-8", "replace"))
             for node in nodes
-            if node.start_byte not in findings.names  # the name of a definition is no use
+            if node.start_byte not in collected.names  # the name of a definition is no use
         }
     # a name that the parser made up to get on is empty
-    findings.references = [Reference(name, label, line) for line, label, name in sorted(found) if name]
-    return findings
+    collected.references = [Reference(name, label, line) for line, label, name in sorted(found) if name]
+    return collected
 
 
-def _add_import(findings: Findings, written: str, line: int) -> None:
+def _add_import(collected: Captures, written: str, line: int) -> None:
     target = written.strip().strip("\"'`<>").strip()
     if target:
-        findings.references.append(Reference(target, Label.IMPORTS, line))
+        collected.references.append(Reference(target, Label.IMPORTS, line))
 
 
 def _add_definition(
-    findings: Findings,
+    collected: Captures,
     node: tree_sitter.Node,
     pattern: int,
     kind: str,
@@ -173,7 +182,7 @@ def _add_definition(
 ) -> None:
     if "name" not in captures:
         return
-    definition = Definition(node, node.start_byte, node.end_byte, ChunkKind(kind), defines=defines)
+    definition = CapturedDefinition(node, node.start_byte, node.end_byte, ChunkKind(kind), defines=defines)
     definition.pattern = pattern
     name = captures["name"][0]
     if name.start_byte == name.end_byte:
@@ -187,7 +196,7 @@ def _add_definition(
     definition.name_start = name.start_byte
     definition.name_line = line_map.first(name)
     if defines:
-        findings.names.add(definition.name_start)
+        collected.names.add(definition.name_start)
     if "body" in captures:
         definition.head_end = captures["body"][0].start_byte
     if "signature" in captures:
@@ -196,7 +205,7 @@ def _add_definition(
         definition.scope = _text(captures["scope"][0], data)
     if "doc" in captures:
         definition.doc = first_paragraph(_text(captures["doc"][0], data))
-    findings.definitions.append(definition)
+    collected.definitions.append(definition)
 
 
 def _is_no_name(written: bytes) -> bool:
@@ -209,7 +218,7 @@ def _is_no_name(written: bytes) -> bool:
 
 
 def _add_leading(
-    findings: Findings, node: tree_sitter.Node, data: bytes, line_map: LineMap, *, comment: bool
+    collected: Captures, node: tree_sitter.Node, data: bytes, line_map: LineMap, *, comment: bool
 ) -> None:
     """Only what has its line for itself belongs to the definition below it."""
     end = node.end_byte - 1 if data[node.end_byte - 1 : node.end_byte] == b"\n" else node.end_byte
@@ -218,9 +227,9 @@ def _add_leading(
     if data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip() or _WORD_BYTE.search(behind):
         return
     first, last = line_map.first(node), line_map.last(node)
-    findings.leading[last] = min(first, findings.leading.get(last, first))
+    collected.leading[last] = min(first, collected.leading.get(last, first))
     if comment:
-        findings.comments.append((first, last))
+        collected.comments.append((first, last))
 
 
 def first_paragraph(written: str) -> str:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from satchel.chunking.headings import chunk_markdown, find_headings, front_matter_end
+from satchel.chunking.markdown import chunk_markdown, find_headings, front_matter_end
 from satchel.lines import split_lines
 from satchel.types import ChunkKind, Label
 

@@ -1,0 +1,96 @@
+"""What is a parser given to read? The lines of a file, spelled as every parser knows them.
+
+Each line keeps its number, so what is found there is cited with the file's own text.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import warnings
+from functools import cache
+
+import numpy as np
+import tree_sitter
+
+from satchel import languages
+from satchel.languages.language import Language
+
+_NOT_LINE_END = re.compile(rb"[^\n]")
+_BYTE_ORDER_MARK = "\ufeff"
+MAX_BRACKETS = 1_000
+MAX_OPEN_COMMENTS = 100
+MAX_OPEN_TAGS = 2_000
+MAX_COMMENT_RUN = 1_500  # lines; the Python grammar looks ahead over the rest of a run at each of them
+_COMMENT_RUN = re.compile(rb"(?:^[ \t]*#[^\n]*\n){%d}" % MAX_COMMENT_RUN, re.MULTILINE)
+# tags that open or close something; `<br>` and `<img />` do neither
+_TAG = re.compile(
+    rb"<(?:(/)|(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b))[a-z][^<>]*(?<!/)>",
+    re.IGNORECASE,
+)
+_DELTA = [0] * 256
+for _opening, _closing in zip(b"([{", b")]}", strict=True):
+    _DELTA[_opening], _DELTA[_closing] = 1, -1
+_DELTAS = np.array(_DELTA, np.int32)
+_NO_BRACKET = bytes(byte for byte in range(256) if not _DELTA[byte])
+
+
+@cache
+def load_grammar(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query]:
+    """The parser and the compiled query of a language."""
+    language = languages.get(name)
+    entry = getattr(importlib.import_module(language.grammar), language.grammar_entry)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # some wheels hand over a number, not a capsule
+        compiled = tree_sitter.Language(entry())
+    return tree_sitter.Parser(compiled), tree_sitter.Query(compiled, language.query)
+
+
+def normalize_text(text: str) -> str:
+    """The text with \\n for every line end (some grammars read on behind a lone \\r, some stop at \\r\\n) and
+    without a byte order mark, which is no white space: what follows it would not start its line."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.removeprefix(_BYTE_ORDER_MARK)
+
+
+def blank_out(data: bytes, language: Language) -> bytes:
+    """The same bytes with spaces for what the language's grammar trips over; every place stays."""
+    if not language.blanked:
+        return data
+    padded = b"\n" + data  # so that a pattern for a line finds the first one too
+    for pattern in language.blanked:
+        padded = _compiled(pattern).sub(_with_spaces, padded)
+    return padded[1:]
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    return re.compile(pattern.encode())
+
+
+def _with_spaces(found: re.Match[bytes]) -> bytes:
+    start, end = (place - found.start() for place in found.span(1))
+    whole = found[0]
+    return whole[:start] + _NOT_LINE_END.sub(b" ", whole[start:end]) + whole[end:]
+
+
+def is_too_deep(data: bytes) -> bool:
+    """Whether brackets, tags or unclosed comments are nested beyond the limits, strings counted as code."""
+    if data.count(b"<") > MAX_OPEN_TAGS and data.lstrip()[:1] == b"<" and _open_tags(data) > MAX_OPEN_TAGS:
+        return True
+    if data.count(b"/*") - data.count(b"*/") > MAX_OPEN_COMMENTS:
+        return True
+    if data.count(b"#") > MAX_COMMENT_RUN and _COMMENT_RUN.search(data):
+        return True
+    brackets = data.translate(None, _NO_BRACKET)
+    if brackets.count(b"(") + brackets.count(b"[") + brackets.count(b"{") <= MAX_BRACKETS:
+        return False
+    depths = np.cumsum(_DELTAS[np.frombuffer(brackets, np.uint8)])
+    return int(depths.max()) > MAX_BRACKETS
+
+
+def _open_tags(data: bytes) -> int:
+    """How many tags of a page are open at once."""
+    deltas = [-1 if match[1] else 1 for match in _TAG.finditer(data)]
+    return int(np.cumsum(deltas).max()) if deltas else 0
