@@ -28,7 +28,7 @@ from satchel.commands.prompt import run as prompt
 from satchel.engine import Engine
 from satchel.errors import InvalidBudget
 from satchel.lines import split_lines
-from satchel.packing.fetch import Mode
+from satchel.packing.excerpts import Mode
 
 Tree = dict[str, str]
 

@@ -36,8 +36,6 @@ from satchel.commands.verify import run as verify  # noqa: E402
 from satchel.engine import Engine  # noqa: E402
 from satchel.errors import Internal, SatchelError  # noqa: E402
 from satchel.evaluation import cases, saved  # noqa: E402
-from satchel.packing import pack_file  # noqa: E402
-from satchel.packing.read_back import read_json  # noqa: E402
 from satchel.rendering.packs import quoting  # noqa: E402
 from satchel.retrieval import intent, issue_text, locators, question, tracebacks, views  # noqa: E402
 from satchel.retrieval.filters import Filters, under  # noqa: E402
@@ -50,6 +48,8 @@ from satchel.settings import WalkOptions  # noqa: E402
 from satchel.storage import postings, records  # noqa: E402
 from satchel.storage.memory import MemoryStore  # noqa: E402
 from satchel.types import Parsed, Skipped  # noqa: E402
+from satchel.verifying import saved_pack  # noqa: E402
+from satchel.verifying.json_pack import read_json  # noqa: E402
 from satchel.walking import encodings, git, git_diff, history, ignore, paths, redaction  # noqa: E402
 from satchel.walking.reader import read_source  # noqa: E402
 
@@ -256,7 +256,7 @@ def check_cursor(data: bytes) -> None:
 
 def check_pack_readers(data: bytes) -> None:
     """A pack that somebody saved, cut or edited is read, checked and written anew, or refused."""
-    text = pack_file.decode(data)
+    text = saved_pack.decode(data)
     read_json(text)
     for name in plugins.names("renderer"):
         plugins.load("renderer", name).read(text)

@@ -12,9 +12,9 @@ import msgspec
 
 from satchel import ids, languages
 from satchel.packing import guidance
-from satchel.packing.assemble import Assembly, Filled
+from satchel.packing.assembly import Assembly, FilledPack
 from satchel.packing.budget import Gauge, made_within
-from satchel.packing.items import Plan
+from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, Item, Pack, Role, Section, Trust
 from satchel.packing.preferences import Preferences
 from satchel.packing.sections import PackMode
@@ -127,7 +127,7 @@ class Question:
         is_report = self.context is not None and not self.context.views.all_title
         per_file = _CHARS_PER_MAPPED_REPORT if is_report else _CHARS_PER_MAPPED
         mapped = min(_MOST_MAPPED, _LEAST_MAPPED + chars // per_file, chars // _CHARS_PER_NAME)
-        plan = Plan(caps, map_files=mapped)
+        plan = PackPlan(caps, map_files=mapped)
         found = [] if self.is_elsewhere else self.passages(max_candidates, max(FILES, plan.map_files))
         assembly = Assembly(self._frame(gauge, mode.value), gauge, self.reading, plan)
         return self._guided(assembly, assembly.fill(found, lambda: self._about(found, some=True)))
@@ -141,10 +141,10 @@ class Question:
         if by_name:
             found = self._of_kind(self._by_chunk(found))
         caps = dict.fromkeys(Section, len(found) + 1)
-        plan = Plan(caps, limit=wanted.limit, with_imports=True, flat=True, apart=by_name)
+        plan = PackPlan(caps, limit=wanted.limit, with_imports=True, flat=True, apart=by_name)
         return made_within(gauge, lambda gauge: self._flat(gauge, wanted, plan, found))
 
-    def _flat(self, gauge: Gauge, wanted: Preferences, plan: Plan, found: Sequence[Passage]) -> Pack:
+    def _flat(self, gauge: Gauge, wanted: Preferences, plan: PackPlan, found: Sequence[Passage]) -> Pack:
         assembly = Assembly(self._frame(gauge, ""), gauge, self.reading, plan)
         filled = assembly.fill(found, lambda: self._about(found, some=True))
         return self._guided(assembly, assembly.add(filled, self._related(filled.pack, wanted)))
@@ -281,7 +281,7 @@ class Question:
             redactions=sum(chunk.start_line <= line <= chunk.end_line for line in record.redactions),
         )
 
-    def _guided(self, assembly: Assembly, filled: Filled) -> Pack:
+    def _guided(self, assembly: Assembly, filled: FilledPack) -> Pack:
         """The pack with as much guidance as fits, sealed."""
         gauge, pack = assembly.gauge, filled.pack
         said = assembly.frame.hints

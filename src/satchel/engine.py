@@ -36,19 +36,21 @@ from satchel.walking.walker import Tree
 
 if TYPE_CHECKING:
     from satchel import answering, reviewing
-    from satchel.packing import budget, layers, overview, sections, validation
+    from satchel.packing import budget, layers, repository_map, sections
     from satchel.packing.pack import Pack
     from satchel.retrieval import corpus as corpora
     from satchel.retrieval import locators, lookup, references, suggest
     from satchel.retrieval import search as ranking
     from satchel.retrieval.read import Read
     from satchel.tokenizers.tokenizer import Tokenizer
+    from satchel.verifying import validation
     from satchel.walking import blob_trees, changes, source_reader
 else:  # what some commands do without
     answering, reviewing = late("satchel.answering"), late("satchel.reviewing")
-    budget, layers, overview, sections, validation = (
-        late(f"satchel.packing.{name}") for name in ("budget", "layers", "overview", "sections", "validation")
+    budget, layers, repository_map, sections = (
+        late(f"satchel.packing.{name}") for name in ("budget", "layers", "repository_map", "sections")
     )
+    validation = late("satchel.verifying.validation")
     corpora, locators, lookup, references, suggest, ranking = (
         late(f"satchel.retrieval.{name}")
         for name in ("corpus", "locators", "lookup", "references", "suggest", "search")
@@ -281,16 +283,16 @@ class Engine(Segment):
             return references.find_file_references(corpus, path, labels)
         return references.find_references(corpus, name, labels)
 
-    def map(self, budget: int, tokenizer: Tokenizer) -> list[overview.MapSymbol]:
+    def map(self, budget: int, tokenizer: Tokenizer) -> list[repository_map.MapSymbol]:
         """The most-referenced symbols whose rendering fits the budget."""
         corpus = self.corpus()
         aside = {record.path for record in corpus.files if {"test", "example"}.intersection(record.tags)}
-        ranked = overview.rank(
+        ranked = repository_map.rank(
             corpus.snapshot.all_symbols(),
             lambda name: len(corpus.postings(compound(name))[0]),
             aside.__contains__,
         )
-        return overview.fit(ranked, budget, tokenizer.count)
+        return repository_map.fit(ranked, budget, tokenizer.count)
 
     def pack_layers(self, *, documents_only: bool = True, segment: str = "") -> layers.LayeredPack:
         """The three-layer pack of the index."""

@@ -12,7 +12,7 @@ from satchel import ids, tokenizers
 from satchel.commands.get import GetRequest, GetResponse, GotChunk, run
 from satchel.engine import Engine
 from satchel.errors import ChunkNotFound, Unsupported
-from satchel.packing.fetch import Mode, StopReason
+from satchel.packing.excerpts import Mode, StopReason
 from satchel.rendering import agent_text
 from satchel.rendering.style import Style
 from satchel.rendering.terminal import render

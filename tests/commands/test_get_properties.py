@@ -11,7 +11,7 @@ from satchel import ids, tokenizers
 from satchel.commands.get import GetRequest, GetResponse, run
 from satchel.engine import Engine
 from satchel.lines import split_lines
-from satchel.packing.fetch import Mode
+from satchel.packing.excerpts import Mode
 
 _FORMS = ("{}:{}:{}", "{}:{}-{}", "{}#L{}-L{}", "{}:{}", "{}")
 

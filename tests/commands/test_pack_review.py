@@ -15,7 +15,7 @@ from satchel.commands.pack import PackRequest, PackResponse
 from satchel.commands.verify import VerifyRequest, VerifyResponse
 from satchel.engine import Engine
 from satchel.errors import InvalidBudget, InvalidRequest, RefNotFound
-from satchel.packing.verification import State
+from satchel.verifying.verification import State
 
 FORMATS = ("terminal", "context", "markdown", "xml", "json", "sections")
 OLD = "def price(item):\n    return item.cost\n\n\ndef label(item):\n    return item.name\n"

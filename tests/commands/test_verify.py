@@ -30,9 +30,9 @@ from satchel.commands import pack
 from satchel.commands.verify import VerifyRequest, VerifyResponse, run
 from satchel.engine import Engine
 from satchel.errors import FileNotFound, InvalidRequest, RefNotFound, Unsupported
-from satchel.packing import pack_file
 from satchel.packing.pack import WORK_TREE, Budget, Item, Pack, Role, Section
-from satchel.packing.verification import State
+from satchel.verifying import saved_pack
+from satchel.verifying.verification import State
 
 TEXT_FORMATS = ("context", "markdown", "terminal", "xml")
 FORMATS = (*TEXT_FORMATS, "items", "sections", "envelope")
@@ -512,7 +512,7 @@ def test_a_file_from_a_windows_shell_is_read() -> None:
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         data = text.replace("\n", "\r\n").encode(encoding)
         assert (
-            plugins.load("renderer", "context").read(pack_file.decode(data)).citations[0].path == "größe.py"
+            plugins.load("renderer", "context").read(saved_pack.decode(data)).citations[0].path == "größe.py"
         )
 
 

@@ -10,15 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.packing.digest import DIGEST_CHARS, DIGEST_CHUNKS, Scored, choose, preview, score_chunk, summary
+from satchel.packing.digest import (
+    DIGEST_CHARS,
+    DIGEST_CHUNKS,
+    DigestCandidate,
+    choose,
+    preview,
+    score_chunk,
+    summary,
+)
 
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parent.parent / "vectors" / "trifecta.json").read_text(encoding="utf-8")
 )
 
 
-def scored(title: str, text: str = "x" * 100, level: int = 2, number: int = 0) -> Scored:
-    return Scored(f"doc:{number}", (title,) if title else (), level, text)
+def scored(title: str, text: str = "x" * 100, level: int = 2, number: int = 0) -> DigestCandidate:
+    return DigestCandidate(f"doc:{number}", (title,) if title else (), level, text)
 
 
 @pytest.mark.parametrize("vector", VECTORS["preview"], ids=lambda vector: vector["text"][:20])
@@ -39,7 +47,7 @@ def test_the_two_best_chunks_are_chosen_best_first() -> None:
 
 
 def test_a_title_over_several_lines_is_one_line_of_the_summary() -> None:
-    chosen = [Scored("doc:1", ("Multi line\nsetext  title", "B"), 2, "")]
+    chosen = [DigestCandidate("doc:1", ("Multi line\nsetext  title", "B"), 2, "")]
     assert summary(chosen) == "Multi line setext title → B"
 
 
@@ -70,7 +78,11 @@ def test_never_nothing_never_too_much(parts: list[tuple[str, int]]) -> None:
 
 
 def test_a_summary_joins_title_paths() -> None:
-    chunks = [Scored("1", ("A", "B"), 2, ""), Scored("2", ("A", "C"), 2, ""), Scored("3", (), 0, "")]
+    chunks = [
+        DigestCandidate("1", ("A", "B"), 2, ""),
+        DigestCandidate("2", ("A", "C"), 2, ""),
+        DigestCandidate("3", (), 0, ""),
+    ]
     assert summary(chunks) == "A → B | A → C | Introduction"
 
 

@@ -1,4 +1,4 @@
-"""Selection: caps are shares that no section may exceed while others wait, and every candidate has its fate."""
+"""PassageSelection: caps are shares that no section may exceed while others wait, and every candidate has its fate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.packing.pack import DropReason, Section
-from satchel.packing.selection import Pick, Selection
+from satchel.packing.selection import PassageSelection, SelectedPassage
 from satchel.types import ChunkKind, Passage
 
 SECTIONS = list(Section)
@@ -44,9 +44,9 @@ class Room:
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self.offered: list[Pick] = []
+        self.offered: list[SelectedPassage] = []
 
-    def take(self, pick: Pick) -> bool:
+    def take(self, pick: SelectedPassage) -> bool:
         self.offered.append(pick)
         size = pick.passage.size if pick.whole else 10 * (pick.end_line - pick.start_line + 1)
         fits = size <= self.room
@@ -71,9 +71,9 @@ def selected(
     files: int = 0,
     limit: int = 0,
     rounds: int = 1,
-) -> Selection:
+) -> PassageSelection:
     passages = [passage(number, promise, size) for number, (promise, size, _) in enumerate(found)]
-    selection = Selection(
+    selection = PassageSelection(
         passages, [section for *_, section in found], caps, room.take, first_lines, lambda: 10**6
     )
     selection.map(files)

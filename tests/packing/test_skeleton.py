@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import make_tree, memory_engine
 
-from satchel.packing.skeleton import skeleton
+from satchel.packing.excerpts import skeleton
 from satchel.storage.open_files import OpenFile, OpenFiles
 
 PYTHON = """\

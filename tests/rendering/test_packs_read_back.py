@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from satchel import plugins
 from satchel.errors import InvalidRequest
 from satchel.ids import hash_text
-from satchel.packing.citation import SHORT_HASH, CitedPack
 from satchel.packing.pack import Budget, Item, Pack, Role, Section
 from satchel.rendering.packs import terminal
 from satchel.rendering.packs.quoting import shown
 from satchel.rendering.packs.renderer import Renderer
 from satchel.rendering.style import Style
 from satchel.types import Suggestion
+from satchel.verifying.saved_pack import SHORT_HASH, CitedPack
 
 FORMATS = ("context", "markdown", "terminal", "xml")
 COMMIT = "3f2a9c1d2e4b5a6978897a6b5c4d3e2f1a0b9c8d"

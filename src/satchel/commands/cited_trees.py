@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from satchel.errors import IndexBusy, PathNotAllowed, RefNotFound
 from satchel.packing.pack import WORK_TREE
-from satchel.packing.relocation import CitedTree
 from satchel.storage.protocol import Snapshot
 from satchel.types import Skipped, SkipReason, Source
+from satchel.verifying.relocation import CitedTree
 from satchel.walking.paths import check_relative
 from satchel.walking.sensitive import is_sensitive
 

@@ -13,9 +13,9 @@ from msgspec import Meta
 from satchel import ids, tokenizers
 from satchel.commands.command import Command, LocalPath, Positional, Verbatim
 from satchel.errors import ChunkNotFound, InvalidBudget, InvalidRequest
-from satchel.packing import widening
-from satchel.packing.fetch import Mode, StopReason, fit, headroom, least_budget, show
-from satchel.packing.widening import Definitions, Span
+from satchel.packing import surrounding_lines
+from satchel.packing.excerpts import Mode, StopReason, fit, headroom, least_budget, show
+from satchel.packing.surrounding_lines import Definitions, FetchedLines
 from satchel.retrieval.lookup import WHOLE_FILE_LINES, Fate, Found, Lookup
 from satchel.storage.open_files import OpenFile, OpenFiles
 from satchel.storage.protocol import LAST_LINE
@@ -98,7 +98,7 @@ class _Entry:
     """One piece of the answer, and the ids that it answers."""
 
     file: OpenFile
-    span: Span
+    span: FetchedLines
     answers: tuple[Found, ...]
 
 
@@ -168,26 +168,26 @@ def _find(lookup: Lookup, request: GetRequest) -> list[Found]:
 
 def _entries(files: OpenFiles, found: list[Found], request: GetRequest) -> list[_Entry]:
     """What answers the ids; widened lines that overlap are one entry."""
-    definitions = cache(widening.definitions)
+    definitions = cache(surrounding_lines.definitions)
     entries = []
     for item in found:
         if item.chunk is not None and (file := files.get(item.chunk.path)) is not None:
             entries.append(_Entry(file, _widened(file, item, definitions, request), (item,)))
     if not request.around and not request.enclosing:
         return entries
-    groups = widening.overlapping([entry.span for entry in entries])
+    groups = surrounding_lines.overlapping([entry.span for entry in entries])
     return [_merged([entries[place] for place in group]) for group in groups]
 
 
-def _widened(file: OpenFile, item: Found, definitions: Definitions, request: GetRequest) -> Span:
+def _widened(file: OpenFile, item: Found, definitions: Definitions, request: GetRequest) -> FetchedLines:
     chunk = item.chunk
     assert chunk is not None
-    span = Span(chunk.path, chunk.start_line, chunk.end_line)
+    span = FetchedLines(chunk.path, chunk.start_line, chunk.end_line)
     if request.enclosing:
-        span = widening.enclosing(file, definitions(file), span)
+        span = surrounding_lines.enclosing(file, definitions(file), span)
     elif request.mode is Mode.SKELETON and chunk is item.holder:
-        span = widening.whole_type(file, definitions, span, chunk)
-    return widening.around(file, span, request.around)
+        span = surrounding_lines.whole_type(file, definitions, span, chunk)
+    return surrounding_lines.around(file, span, request.around)
 
 
 def _merged(entries: list[_Entry]) -> _Entry:

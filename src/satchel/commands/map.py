@@ -10,7 +10,7 @@ from msgspec import Meta
 from satchel import tokenizers
 from satchel.commands.command import Command, LocalPath, Verbatim
 from satchel.errors import InvalidBudget
-from satchel.packing.overview import render
+from satchel.packing.repository_map import render
 
 if TYPE_CHECKING:
     from satchel.engine import Engine

@@ -8,7 +8,7 @@ import msgspec
 
 from satchel.commands import build, validate
 from satchel.commands.command import Command
-from satchel.packing.validation import Problem
+from satchel.verifying.validation import Problem
 
 if TYPE_CHECKING:
     from satchel.engine import Engine

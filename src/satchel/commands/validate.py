@@ -11,7 +11,7 @@ from satchel.commands.build import pack_path
 from satchel.commands.command import Command, LocalPath
 from satchel.errors import FileNotFound
 from satchel.packing.layers import LayeredPack
-from satchel.packing.validation import Problem, decode
+from satchel.verifying.validation import Problem, decode
 
 if TYPE_CHECKING:
     from satchel.engine import Engine

@@ -16,13 +16,13 @@ from satchel import plugins, tokenizers
 from satchel.commands.cited_trees import CitedTrees
 from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
 from satchel.errors import InvalidRequest
-from satchel.packing import pack_file
-from satchel.packing.citation import CitedPack, one_line_each
-from satchel.packing.json_refreshing import refresh_json, refresh_layers
 from satchel.packing.pack import WORK_TREE, Pack
-from satchel.packing.read_back import JsonPack, read_json
-from satchel.packing.refreshing import Refreshed, refresh_text
-from satchel.packing.verification import State, Verdict, verify
+from satchel.verifying import saved_pack
+from satchel.verifying.json_pack import JsonPack, read_json
+from satchel.verifying.json_refreshing import refresh_json, refresh_layers
+from satchel.verifying.refreshing import RefreshedPack, refresh_text
+from satchel.verifying.saved_pack import CitedPack, one_line_each
+from satchel.verifying.verification import CitationCheck, State, verify
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -98,18 +98,18 @@ def run(engine: Engine, request: VerifyRequest) -> VerifyResponse:
         trees = CitedTrees(engine, pack.show, request.ref, opened, own)
         if request.ref:
             pack = _at(pack, trees.label)
-        verdicts = verify(pack.cited.citations, trees.of)
-        new = _refreshed(pack, verdicts, trees, request.tokenizer) if request.refresh else None
-    ok = all(verdict.state is State.TRUE for verdict in verdicts)
+        checks = verify(pack.cited.citations, trees.of)
+        new = _refreshed(pack, checks, trees, request.tokenizer) if request.refresh else None
+    ok = all(check.state is State.TRUE for check in checks)
     as_it_was = ok and not request.output and not request.ref
     if new is not None and target and not as_it_was:
-        pack_file.replace_file(Path(target), new.text)
+        saved_pack.replace_file(Path(target), new.text)
     return VerifyResponse(
         ok=ok,
         format=pack.cited.format,
         query=pack.cited.query,
-        counts={state.value: sum(verdict.state is state for verdict in verdicts) for state in State},
-        items=[_item(verdict) for verdict in verdicts],
+        counts={state.value: sum(check.state is state for check in checks) for state in State},
+        items=[_item(check) for check in checks],
         written=target if new is not None and not as_it_was else "",
         left_out=new.left_out if new is not None else [],
         refreshed=new.text if new is not None and not target else "",
@@ -124,8 +124,8 @@ def _text(request: VerifyRequest) -> str:
     if request.text:
         return request.text
     if request.pack == STANDARD_INPUT:
-        return pack_file.read_stream(sys.stdin.buffer)
-    return pack_file.read_file(Path(request.pack))
+        return saved_pack.read_stream(sys.stdin.buffer)
+    return saved_pack.read_file(Path(request.pack))
 
 
 def _read(text: str) -> _Read:
@@ -150,30 +150,30 @@ def _at(pack: _Read, ref: str) -> _Read:
     return pack._replace(cited=cited, json=pack.json and msgspec.structs.replace(pack.json, cited=cited))
 
 
-def _refreshed(pack: _Read, verdicts: list[Verdict], trees: CitedTrees, tokenizer: str) -> Refreshed:
+def _refreshed(pack: _Read, checks: list[CitationCheck], trees: CitedTrees, tokenizer: str) -> RefreshedPack:
     cited = pack.cited
     if pack.json is not None and cited.format == "layers":
-        return refresh_layers(pack.text, pack.json, verdicts, trees.index(cited.ref), datetime.now(UTC))
+        return refresh_layers(pack.text, pack.json, checks, trees.index(cited.ref), datetime.now(UTC))
     if tokenizer:
         count = tokenizers.get(tokenizer).count
     else:  # by name alone: a pack must not make us open a file that it names
         count = plugins.load("tokenizer", cited.tokenizer or tokenizers.DEFAULT_BUDGET).count
     if pack.json is not None:
-        return refresh_json(pack.text, pack.json, verdicts, trees.of, count)
+        return refresh_json(pack.text, pack.json, checks, trees.of, count)
     assert pack.render is not None
-    return refresh_text(cited, verdicts, trees.of, pack.render, count)
+    return refresh_text(cited, checks, trees.of, pack.render, count)
 
 
-def _item(verdict: Verdict) -> VerifyItem:
-    one, now = verdict.citation, verdict.now
+def _item(check: CitationCheck) -> VerifyItem:
+    one, now = check.citation, check.now
     cited = (one.path, one.start_line, one.end_line)
     new = now if now is not None and tuple(now) != cited else None
     return VerifyItem(
         path=one.path,
         start_line=one.start_line,
         end_line=one.end_line,
-        state=verdict.state,
-        detail=verdict.detail,
+        state=check.state,
+        detail=check.detail,
         ref="" if one.ref == WORK_TREE else one.ref,
         new_path=new.path if new else "",
         new_start_line=new.start_line if new else 0,

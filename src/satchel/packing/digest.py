@@ -31,7 +31,7 @@ _WHITE_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class DigestCandidate:
     """A chunk as the digest sees it."""
 
     id: str
@@ -48,11 +48,11 @@ def score_chunk(title: str, level: int, text: str) -> int:
     return score - (2 if words & _FLUFF and len(text) < _FLUFF_CHARS else 0)
 
 
-def choose(chunks: Sequence[Scored]) -> list[Scored]:
+def choose(chunks: Sequence[DigestCandidate]) -> list[DigestCandidate]:
     """The best chunks that fit together; one that does not fit is passed over. If even the best
     is too long alone, it stands for its document all the same."""
     ranked = sorted(chunks, key=lambda chunk: -score_chunk(_title(chunk), chunk.level, chunk.text))
-    chosen: list[Scored] = []
+    chosen: list[DigestCandidate] = []
     used = 0
     for chunk in ranked:
         if len(chosen) < DIGEST_CHUNKS and used + len(chunk.text) <= DIGEST_CHARS:
@@ -61,7 +61,7 @@ def choose(chunks: Sequence[Scored]) -> list[Scored]:
     return chosen or ranked[:1]
 
 
-def summary(chosen: Sequence[Scored]) -> str:
+def summary(chosen: Sequence[DigestCandidate]) -> str:
     """`A → B | A → C`, on one line: a title over several lines of its document is one here."""
     return " | ".join(
         " → ".join(_WHITE_SPACE.sub(" ", title) for title in chunk.title_path) or "Introduction"
@@ -75,5 +75,5 @@ def preview(text: str, max_chars: int = _PREVIEW_CHARS) -> str:
     return line[:max_chars] + ("…" if len(line) > max_chars else "")
 
 
-def _title(chunk: Scored) -> str:
+def _title(chunk: DigestCandidate) -> str:
     return chunk.title_path[-1] if chunk.title_path else "Introduction"

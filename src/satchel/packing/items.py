@@ -9,29 +9,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Protocol
 
 import msgspec
 
 from satchel import ids
 from satchel.packing.pack import Item, Section
-from satchel.packing.selection import Pick
-from satchel.storage.records import FileRecord
-from satchel.types import ChunkKind, Passage
+from satchel.packing.selection import PassageReader, SelectedPassage
+from satchel.types import ChunkKind
 
 _SECTIONS = {section: number for number, section in enumerate(Section)}
 
 
-class Reading(Protocol):
-    """Where the text of items comes from."""
-
-    def lines(self, path: str) -> Sequence[str]: ...
-    def record(self, path: str) -> FileRecord: ...
-    def imports(self, path: str, content: str) -> tuple[str, ...]: ...
-    def part(self, passage: Passage, chars: int) -> tuple[int, int]: ...  # the lines that fit best
-
-
-class Plan(msgspec.Struct, frozen=True):
+class PackPlan(msgspec.Struct, frozen=True):
     """How a pack is to be filled."""
 
     caps: Mapping[Section, int]
@@ -42,10 +31,10 @@ class Plan(msgspec.Struct, frozen=True):
     apart: bool = False  # neighbours stay items of their own
 
 
-class ItemMaker:
+class ItemBuilder:
     """Makes items of picks: neighbours become one exact span, a window gets the signature that names it."""
 
-    def __init__(self, ref: str, reading: Reading, best: float, plan: Plan) -> None:
+    def __init__(self, ref: str, reading: PassageReader, best: float, plan: PackPlan) -> None:
         self.ref = ref
         self.reading = reading
         self.best = best
@@ -54,7 +43,7 @@ class ItemMaker:
         self._texts: dict[tuple[str, int, int], tuple[str, str]] = {}
         self._items: dict[tuple[object, ...], Item] = {}
 
-    def make(self, picks: Sequence[Pick]) -> list[Item]:
+    def make(self, picks: Sequence[SelectedPassage]) -> list[Item]:
         """Items by section, best file first, in the order of lines."""
         heads = list(self._missing_heads(picks))
         if heads and self.plan.limit:  # what was asked for goes before the signatures of it
@@ -64,7 +53,7 @@ class ItemMaker:
             return [self._known_item(picks)]
         return self._made((*picks, *heads))
 
-    def _made(self, picks: Sequence[Pick]) -> list[Item]:
+    def _made(self, picks: Sequence[SelectedPassage]) -> list[Item]:
         ordered = sorted(
             _apart(picks),
             key=lambda pick: (_SECTIONS[pick.section], pick.passage.rank, pick.start_line, pick.end_line),
@@ -76,7 +65,7 @@ class ItemMaker:
             items.sort(key=lambda item: -item.score)
         return items
 
-    def _missing_heads(self, picks: Sequence[Pick]) -> Iterator[Pick]:
+    def _missing_heads(self, picks: Sequence[SelectedPassage]) -> Iterator[SelectedPassage]:
         """The signatures of long definitions of which only windows or parts are shown."""
         covered: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for pick in picks:
@@ -89,7 +78,7 @@ class ItemMaker:
                     shown.append((first, last))
                     yield msgspec.structs.replace(pick, start_line=first, end_line=last)
 
-    def _runs(self, picks: list[Pick]) -> Iterator[list[Pick]]:
+    def _runs(self, picks: list[SelectedPassage]) -> Iterator[list[SelectedPassage]]:
         """Picks that touch or overlap, or have only blank lines between them."""
         run = [picks[0]]
         last = picks[0].end_line
@@ -110,7 +99,7 @@ class ItemMaker:
             found = self._texts[path, first, last] = content, ids.hash_text(content)
         return found
 
-    def _known_item(self, run: Sequence[Pick]) -> Item:
+    def _known_item(self, run: Sequence[SelectedPassage]) -> Item:
         """The item of a run, made once: a pack is put together again and again while it is filled. Passages
         share no lines, so their lines tell them apart."""
         key = tuple(
@@ -122,7 +111,7 @@ class ItemMaker:
             found = self._items[key] = self._item(run)
         return found
 
-    def _item(self, run: Sequence[Pick]) -> Item:
+    def _item(self, run: Sequence[SelectedPassage]) -> Item:
         leading = max(run, key=lambda pick: (pick.whole, pick.passage.promise, -pick.start_line))
         passage = leading.passage
         first, last = min(pick.start_line for pick in run), max(pick.end_line for pick in run)
@@ -150,7 +139,7 @@ class ItemMaker:
         )
 
 
-def _apart(picks: Sequence[Pick]) -> list[Pick]:
+def _apart(picks: Sequence[SelectedPassage]) -> list[SelectedPassage]:
     """The picks, where a signature gives up the lines that another section shows already."""
     kept = [pick for pick in picks if pick.whole]
     for pick in picks:
@@ -162,7 +151,7 @@ def _apart(picks: Sequence[Pick]) -> list[Pick]:
     return kept
 
 
-def _clash(one: Pick, other: Pick) -> bool:
+def _clash(one: SelectedPassage, other: SelectedPassage) -> bool:
     return (
         one.passage.path == other.passage.path
         and one.section is not other.section
@@ -171,7 +160,7 @@ def _clash(one: Pick, other: Pick) -> bool:
     )
 
 
-def _head(pick: Pick) -> tuple[int, int]:
+def _head(pick: SelectedPassage) -> tuple[int, int]:
     """The lines that say what a pick is of; of a part of several definitions, the line of the last one that
     starts before its end."""
     passage = pick.passage
@@ -181,7 +170,7 @@ def _head(pick: Pick) -> tuple[int, int]:
     return starts[-1], starts[-1]
 
 
-def _named(pick: Pick, first: int, last: int) -> tuple[ChunkKind, str]:
+def _named(pick: SelectedPassage, first: int, last: int) -> tuple[ChunkKind, str]:
     """What the lines are called: the first definition that starts in them, rather than a constant."""
     passage = pick.passage
     inside = [item for item in passage.names if first <= item[0] <= last]
@@ -191,7 +180,7 @@ def _named(pick: Pick, first: int, last: int) -> tuple[ChunkKind, str]:
     return kind, name
 
 
-def _reasons(run: Sequence[Pick]) -> tuple[str, ...]:
+def _reasons(run: Sequence[SelectedPassage]) -> tuple[str, ...]:
     """Why these lines are here; a signature alone names a file that may matter, a part did not fit whole."""
     if all(pick.is_signature for pick in run):
         return ("map",)

@@ -139,7 +139,7 @@ def _add_file(pack: LayeredPack, snapshot: Snapshot, record: FileRecord) -> None
     pack.index.extend(index_entry(chunk) for chunk in chunks)
     if chunks:
         scored = [
-            digest.Scored(chunk.id, tuple(chunk.title_path), chunk.heading_level, chunk.text)
+            digest.DigestCandidate(chunk.id, tuple(chunk.title_path), chunk.heading_level, chunk.text)
             for chunk in chunks
         ]
         chosen = digest.choose(scored)

@@ -9,12 +9,15 @@ may still fit.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import ceil
+from typing import Protocol
 
 import msgspec
 
 from satchel.packing.pack import DropReason, Section
+from satchel.storage.records import FileRecord
 from satchel.types import Passage
 
 _FIXED_CHARS = 120  # of a piece, however short: its citation
@@ -25,7 +28,16 @@ _FAINT = 0.05  # of the best promise; what is below waits for the rest of every 
 _WEAK = 0.002  # of the best promise
 
 
-class Pick(msgspec.Struct, frozen=True):
+class PassageReader(Protocol):
+    """Where the text of items comes from."""
+
+    def lines(self, path: str) -> Sequence[str]: ...
+    def record(self, path: str) -> FileRecord: ...
+    def imports(self, path: str, content: str) -> tuple[str, ...]: ...
+    def part(self, passage: Passage, chars: int) -> tuple[int, int]: ...  # the lines that fit best
+
+
+class SelectedPassage(msgspec.Struct, frozen=True):
     """A piece that was taken: whole, or only the lines of its signature."""
 
     passage: Passage
@@ -48,7 +60,7 @@ def is_weak(passage: Passage, best: float) -> bool:
     return passage.promise < _WEAK * best
 
 
-class Selection:
+class PassageSelection:
     """What was taken so far, and what became of the rest. `take` says whether a pick fits, and keeps it;
     `part` gives the lines of a passage that say most, `room` about how many characters are left."""
 
@@ -57,7 +69,7 @@ class Selection:
         passages: Sequence[Passage],
         sections: Sequence[Section],
         caps: Mapping[Section, int],
-        take: Callable[[Pick], bool],
+        take: Callable[[SelectedPassage], bool],
         part: Callable[[Passage, int], tuple[int, int]],
         room: Callable[[], int],
     ) -> None:
@@ -67,7 +79,7 @@ class Selection:
         self.take = take
         self.part = part
         self.room = room
-        self.picks: dict[int, Pick] = {}  # by the number of the passage, in the order taken
+        self.picks: dict[int, SelectedPassage] = {}  # by the number of the passage, in the order taken
         self.dropped: dict[int, DropReason] = {}
         self._of_section: Counter[Section] = Counter()
         self._taken: set[int] = set()  # what was taken beyond its signature
@@ -84,7 +96,7 @@ class Selection:
             passage = self.passages[number]
             line = passage.head[0]
             if self.dropped.get(number) is not DropReason.CAP and passage.end_line > passage.start_line:
-                pick = Pick(passage, self.sections[number], line, line)
+                pick = SelectedPassage(passage, self.sections[number], line, line)
                 if self.take(pick):
                     self.picks[number] = pick
                     self.dropped.pop(number, None)
@@ -111,7 +123,7 @@ class Selection:
         """Take the piece, or of a promising one that does not fit the part that says most."""
         passage = self.passages[number]
         for first, last in self._forms(number):
-            pick = Pick(passage, self.sections[number], first, last)
+            pick = SelectedPassage(passage, self.sections[number], first, last)
             if self.take(pick):
                 self.picks.pop(number, None)
                 self.picks[number] = pick
@@ -131,7 +143,7 @@ class Selection:
                 if _LEAST_PART <= chars < passage.size:
                     yield self.part(passage, chars)
 
-    def cut(self) -> list[Pick]:
+    def cut(self) -> list[SelectedPassage]:
         """What was taken in part, although the whole of it may answer."""
         return [pick for number, pick in self.picks.items() if not (pick.whole or self._is_weak(number))]
 
@@ -178,3 +190,35 @@ class Selection:
 
     def _is_whole(self, number: int) -> bool:
         return number in self.picks and self.picks[number].whole
+
+
+_COPY_CHARS = 200  # shorter texts may be alike by chance
+_ALIKE = 0.9  # the share of lines that near-copies have in common
+
+
+def without_copies(passages: Sequence[Passage], reading: PassageReader) -> tuple[list[Passage], int]:
+    """The passages without near-copies of more promising ones, in their order, and how many were copies."""
+    order = sorted(range(len(passages)), key=lambda number: (-passages[number].promise, number))
+    kept: list[int] = []
+    holders: dict[str, list[set[str]]] = defaultdict(list)  # texts by each of their first lines
+    for number in order:
+        passage = passages[number]
+        if passage.size >= _COPY_CHARS:
+            lines = _telling(reading.lines(passage.path)[passage.start_line - 1 : passage.end_line])
+            # texts that share so many lines share one of the first, in whatever order: long ones are rarest
+            ordered = sorted(sorted(lines), key=len, reverse=True)
+            first = ordered[: len(lines) - ceil(_ALIKE * len(lines)) + 1]
+            if any(_are_alike(lines, other) for line in first for other in holders.get(line, ())):
+                continue
+            for line in first:
+                holders[line].append(lines)
+        kept.append(number)
+    return [passages[number] for number in sorted(kept)], len(passages) - len(kept)
+
+
+def _telling(lines: Iterable[str]) -> set[str]:
+    return {" ".join(line.split()) for line in lines} - {""}
+
+
+def _are_alike(one: set[str], other: set[str]) -> bool:
+    return len(one & other) >= _ALIKE * max(len(one), len(other))

@@ -7,15 +7,16 @@ quoted from the repository is said to be data, and stays in fences or on indente
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from satchel.packing.citation import SHORT_HASH
-from satchel.rendering.agent_lines import plain_lines
+import msgspec
+
 from satchel.rendering.agent_packs import render_flat, render_sectioned
-from satchel.rendering.cells import NOTE, source_of
 from satchel.rendering.packs.quoting import fence_for, quoted_line, shown, token
-from satchel.rendering.visible import one_line, visible
+from satchel.rendering.visible import NOTE, one_line, source_of, visible
 from satchel.types import Hit, Suggestion
+from satchel.verifying.saved_pack import SHORT_HASH
 
 if TYPE_CHECKING:
     from satchel.commands.get import GetResponse, GotChunk
@@ -200,3 +201,38 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "SymbolsResponse": _symbols,
 }
 """By the name of the response, so that no command is loaded that did not run."""
+
+
+_INDENT = "  "
+
+
+def plain_lines(value: Any) -> list[str]:
+    """One line for each value, indented by depth; a text of several lines stands in a fence."""
+    if isinstance(value, msgspec.Struct):
+        return plain_lines({name: getattr(value, name) for name in value.__struct_fields__})
+    if isinstance(value, dict):
+        return [line for name, part in value.items() for line in _named(quoted_line(str(name)), part)]
+    if isinstance(value, list | tuple):
+        return [line for part in value for line in _named("-", part)]
+    return [_scalar(value)]
+
+
+def _named(name: str, value: Any) -> list[str]:
+    label = name if name == "-" else f"{name}:"
+    if isinstance(value, str) and "\n" in value:
+        text = visible(value).rstrip("\n")
+        fence = fence_for(text)
+        return [label, fence, *text.split("\n"), fence]
+    if isinstance(value, msgspec.Struct | dict | list | tuple):
+        inner = plain_lines(value)
+        return [label, *(f"{_INDENT}{line}" for line in inner)] if inner else []
+    told = _scalar(value)
+    return [f"{label} {told}"] if told else []
+
+
+def _scalar(value: Any) -> str:
+    if value is None or value is msgspec.UNSET:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return quoted_line(str(value.value if isinstance(value, Enum) else value))

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from satchel.plugins import late
-from satchel.rendering.cells import NOTE, source_of
 from satchel.rendering.style import Style
-from satchel.rendering.visible import one_line, visible
+from satchel.rendering.visible import NOTE, one_line, source_of, visible
 from satchel.visible_json import indented
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
@@ -29,8 +28,8 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.sync import SyncResponse
     from satchel.commands.validate import ValidateResponse
     from satchel.commands.verify import VerifyItem, VerifyResponse
-    from satchel.packing.validation import Problem
     from satchel.rendering import eval_table
+    from satchel.verifying.validation import Problem
 else:
     eval_table = late("satchel.rendering.eval_table")
 

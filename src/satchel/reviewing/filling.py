@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
 
 from satchel.answering import CorpusReading
-from satchel.packing.assemble import Assembly
+from satchel.packing.assembly import Assembly
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Gauge, Size
-from satchel.packing.items import Plan
+from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, DropReason, Pack, Section
 from satchel.retrieval.corpus import Corpus
-from satchel.reviewing.notes import Notes, hints
-from satchel.reviewing.order import Candidate
+from satchel.reviewing.passages import ReviewPassage
+from satchel.walking.changes import ChangedFile, Status
 
 _CHARS_PER_TOKEN = 3  # of code; rather too large a budget is proposed than too small a one
 _ESCAPED = 1.1  # characters that a format makes of one
@@ -33,16 +33,16 @@ class Filling:
         frame: Pack,
         gauge: Gauge,
         corpus: Corpus,
-        ordered: Sequence[Candidate],
-        capped: Sequence[Candidate],
-        notes: Notes,
+        ordered: Sequence[ReviewPassage],
+        capped: Sequence[ReviewPassage],
+        notes: ReviewNotes,
     ) -> None:
         self.frame = frame
         self.gauge = gauge
         self.ordered = ordered
         self.capped = capped
         self.notes = notes
-        self.assembly = Assembly(frame, gauge, CorpusReading(corpus), Plan({}))
+        self.assembly = Assembly(frame, gauge, CorpusReading(corpus), PackPlan({}))
 
     def pack(self) -> Pack:
         """The fullest pack that fits, hints included; the least needed item goes when it does not."""
@@ -88,7 +88,7 @@ class Filling:
         items = tuple(one.item for one in _as_read(shown))
         return msgspec.structs.replace(self.frame, items=items, counts=counts, hints=said)
 
-    def _wanted(self, dropped: Sequence[Candidate]) -> str:
+    def _wanted(self, dropped: Sequence[ReviewPassage]) -> str:
         """The budget that would hold what was left out, as a flag; empty if nothing was, or if none would."""
         if not dropped:
             return ""
@@ -117,9 +117,124 @@ def _rounded(value: float) -> int:
     return math.ceil(value / _ROUND_TO) * _ROUND_TO
 
 
-def _as_read(shown: Sequence[Candidate]) -> list[Candidate]:
+def _as_read(shown: Sequence[ReviewPassage]) -> list[ReviewPassage]:
     """File by file as the first of each came, from top to bottom, what was removed after what is there."""
     rank: dict[str, int] = {}
     for one in shown:
         rank.setdefault(one.place.path, len(rank))
     return sorted(shown, key=lambda one: (rank[one.place.path], one.place.line, one.place.old))
+
+
+_MOST_NAMED = 4  # files or names in one hint
+
+
+class ReviewNotes(msgspec.Struct, frozen=True, kw_only=True):
+    """What a review found beside its items."""
+
+    files: Sequence[ChangedFile]
+    outside: Mapping[str, str]  # changed files that are not in the index, and why
+    no_files: Mapping[str, str]  # changed links and submodules, and which of them each is
+    filtered: int  # changed files that the filters leave out
+    left_names: Sequence[str]  # removed names that are still used
+    untested: Sequence[str]  # changed names that no test speaks of
+    kept: Sequence[str]  # files that a program keeps, of which only some lines are shown
+    sweeping: int  # files that are changed like many others
+
+
+def hints(notes: ReviewNotes, missing: Sequence[str], wanted: str) -> tuple[str, ...]:
+    """What to say, most needed first. `missing` are the files of which nothing is shown, `wanted`
+    is the flag that would give room to all; it is empty if there is none."""
+    if not notes.files and not notes.filtered:
+        return tuple(_no_files(notes.no_files)) or ("nothing is changed here",)
+    if not notes.files:
+        left_out = f"the filters leave out all {_counted(notes.filtered, 'changed file')}"
+        return (left_out, *_no_files(notes.no_files))
+    said = [
+        *_not_in_clone(notes.files),
+        *_still_used(notes.left_names),
+        *_not_shown(missing, len(notes.files), wanted),
+        *_outside(notes.outside),
+        *_no_files(notes.no_files),
+        *_moved(notes.files),
+        *_without_lines(notes),
+    ]
+    if notes.kept:
+        said.append(f"only the first changed lines are shown of {_listed(notes.kept)}")
+    if notes.untested:
+        said.append(f"no test in the index speaks of {_listed(notes.untested)}")
+    if notes.sweeping:
+        said.append(
+            f"{_counted(notes.sweeping, 'file')} changed in the same way as others shown or named here"
+        )
+    if notes.filtered:
+        said.append(f"the filters leave out {_counted(notes.filtered, 'changed file')}")
+    return tuple(said)
+
+
+def _not_in_clone(files: Sequence[ChangedFile]) -> Iterator[str]:
+    torn = [file.path for file in files if not file.in_clone]
+    if torn:
+        yield (
+            f"which lines changed is not known of {_counted(len(torn), 'file')}, because this clone does not"
+            f" have both sides: {_listed(torn)}"
+        )
+
+
+def _still_used(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"defined no more but still used: {_listed(names)}"
+
+
+def _not_shown(missing: Sequence[str], count: int, wanted: str) -> Iterator[str]:
+    files = f"{len(missing)} of {count} changed files are not shown: {_listed(missing)}; " if missing else ""
+    if wanted:
+        yield f"{files}{wanted} would hold all that was left out"
+    elif missing:
+        yield f"{files}they are too many for any budget, --include FOLDER narrows the review"
+
+
+def _outside(outside: Mapping[str, str]) -> Iterator[str]:
+    if outside:
+        named = [f"{path} ({why})" for path, why in sorted(outside.items())]
+        yield f"{_counted(len(named), 'changed file')} not in the index: {_listed(named)}"
+
+
+def _no_files(no_files: Mapping[str, str]) -> Iterator[str]:
+    if no_files:
+        named = [f"{path} ({kind})" for path, kind in sorted(no_files.items())]
+        yield f"changed, but no file: {_listed(named)}"
+
+
+def _moved(files: Sequence[ChangedFile]) -> Iterator[str]:
+    renamed = [f"{file.old_path} to {file.path}" for file in files if file.status is Status.RENAMED]
+    if renamed:
+        yield f"renamed: {_listed(renamed)}"
+    deleted = [_size(file) for file in files if file.status is Status.DELETED]
+    if deleted:
+        yield f"deleted: {_listed(deleted)}"
+
+
+def _without_lines(notes: ReviewNotes) -> Iterator[str]:
+    bare = [
+        file.path
+        for file in notes.files
+        if not file.hunks
+        and file.in_clone
+        and file.status is not Status.RENAMED
+        and file.path not in notes.outside
+    ]
+    if bare:
+        yield f"changed, but no line of it: {_listed(bare)}"
+
+
+def _size(file: ChangedFile) -> str:
+    return f"{file.path} ({_counted(file.old_line_count, 'line')})" if file.old_line_count else file.path
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -17,15 +17,15 @@ from satchel.packing.sections import section_of_file
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependants import Touched, touched
 from satchel.retrieval.filters import Filters
-from satchel.reviewing.filling import Filling
-from satchel.reviewing.items import ItemMaker
-from satchel.reviewing.notes import Notes
-from satchel.reviewing.order import (
-    Asked,
-    Candidate,
-    Edit,
-    Place,
+from satchel.reviewing.changed_lines import ChunkChanges, OldFile, changed_chunks, is_definition, pieces
+from satchel.reviewing.filling import Filling, ReviewNotes
+from satchel.reviewing.passages import (
+    ChangeItemBuilder,
+    ReviewOrder,
+    ReviewPassage,
+    ReviewQuery,
     Tier,
+    WordEdit,
     arrange,
     edit_of,
     in_turns,
@@ -33,9 +33,7 @@ from satchel.reviewing.order import (
     sweeps,
     tier_of,
 )
-from satchel.reviewing.pieces import ChunkChanges, changed_chunks, is_definition, pieces
-from satchel.reviewing.removed import OldFile
-from satchel.reviewing.surroundings import Around, Surroundings
+from satchel.reviewing.related_code import RelatedCode, RelatedCodeFinder
 from satchel.storage.records import ChunkRecord, FileRecord
 from satchel.types import Skipped, Source
 from satchel.walking.changes import ChangedFile, Changes, Status
@@ -64,7 +62,7 @@ class Review:
         self.read_old = read_old
         self.filters = filters
         self.asked = asked
-        self.maker = ItemMaker(corpus, changes.old, changes.new)
+        self.maker = ChangeItemBuilder(corpus, changes.old, changes.new)
         self._old: dict[str, OldFile | Skipped] = {}
 
     def pack(self, gauge: Gauge, title: str, model_id: str, profile: str) -> Pack:
@@ -89,7 +87,7 @@ class Review:
         around = self._around(changed)
         ordered = [*arrange(changed, around.dependants, chars), *around.used]
         if self.asked:
-            ordered = Asked(self.corpus, self.asked).first(ordered)
+            ordered = ReviewQuery(self.corpus, self.asked).first(ordered)
         return Filling(frame, gauge, self.corpus, ordered, capped, self._notes(around, capped)).pack()
 
     @cached_property
@@ -125,14 +123,14 @@ class Review:
     def _new_lines(self, file: ChangedFile) -> Sequence[str]:
         return self.corpus.lines(file.path) if self._is_there(file) else ()
 
-    def _changed(self, room_chars: int) -> tuple[list[Candidate], list[Candidate]]:
+    def _changed(self, room_chars: int) -> tuple[list[ReviewPassage], list[ReviewPassage]]:
         """The changed and the removed lines of all files, and those that are too many of one file."""
         found = [(file, self._touched(file)) for file in self.files]
         count = sum(is_definition(one.chunk) for file, own in found for one in own if not self._is_test(file))
         least = _WHOLE_OF_FEW if count <= _FEW else _WHOLE_OF_MANY
         most = min(_MOST_WHOLE, max(least, int(_WHOLE_SHARE * room_chars / max(1, count))))
-        changed: list[Candidate] = []
-        capped: list[Candidate] = []
+        changed: list[ReviewPassage] = []
+        capped: list[ReviewPassage] = []
         for file, own in found:
             candidates = in_turns([*self._new_pieces(file, own, most), *self._removed(file)])
             kept = bool(candidates) and candidates[0].place.tier is Tier.KEPT
@@ -152,15 +150,17 @@ class Review:
         found = changed_chunks(self.corpus, file, remains)
         return [one for one in found if not kind or one.chunk.kind == kind]
 
-    def _new_pieces(self, file: ChangedFile, own: Sequence[ChunkChanges], most: int) -> Iterator[Candidate]:
+    def _new_pieces(
+        self, file: ChangedFile, own: Sequence[ChunkChanges], most: int
+    ) -> Iterator[ReviewPassage]:
         for piece in pieces(own, self._new_lines(file), most):
             item = self.maker.of_new(piece.start, piece.end, piece.chunk, ("changed", file.status.value))
             group = _group(file, is_definition(piece.chunk))
             tier = tier_of(file.path, item.section)
-            place = Place(tier, file.path in self._sweeps, group, 0, file.path, piece.start, False)
-            yield Candidate(item, place, file.path, piece.changed)
+            place = ReviewOrder(tier, file.path in self._sweeps, group, 0, file.path, piece.start, False)
+            yield ReviewPassage(item, place, file.path, piece.changed)
 
-    def _removed(self, file: ChangedFile) -> Iterator[Candidate]:
+    def _removed(self, file: ChangedFile) -> Iterator[ReviewPassage]:
         """The lines that the change took out or replaced, at the commit that has them."""
         old = self._old_file(file)
         kind = self.filters.chunk_type
@@ -173,14 +173,14 @@ class Review:
             named = bool(item.symbol) and item.section is Section.DEFINITIONS
             group = _group(file, named)
             tier = tier_of(file.path, item.section)
-            place = Place(tier, file.path in self._sweeps, group, 0, file.path, one.at, True)
-            yield Candidate(item, place, file.path)
+            place = ReviewOrder(tier, file.path in self._sweeps, group, 0, file.path, one.at, True)
+            yield ReviewPassage(item, place, file.path)
 
     @cached_property
     def _sweeps(self) -> set[str]:
         return sweeps({file.path: list(self._edits(file)) for file in self.files})
 
-    def _edits(self, file: ChangedFile) -> Iterator[Edit]:
+    def _edits(self, file: ChangedFile) -> Iterator[WordEdit]:
         old = self._old_file(file)
         before = old.lines if isinstance(old, OldFile) else ()
         after = self._new_lines(file)
@@ -190,7 +190,7 @@ class Review:
                 after[hunk.new_line - 1 : hunk.new_line - 1 + hunk.new_count] if hunk.new_count else (),
             )
 
-    def _around(self, changed: Sequence[Candidate]) -> Surroundings:
+    def _around(self, changed: Sequence[ReviewPassage]) -> RelatedCode:
         """Who calls, uses, extends or tests what was changed, and what the changed lines use."""
         now = [one for one in sorted(changed, key=lambda candidate: candidate.place) if not one.place.old]
         shown: dict[str, list[Span]] = defaultdict(list)
@@ -198,14 +198,14 @@ class Review:
         for one in now:
             shown[one.item.path].append((one.item.start_line, one.item.end_line))
             edited[one.item.path] += one.changed
-        return Around(self.corpus, self.filters, self.maker, shown).look(
+        return RelatedCodeFinder(self.corpus, self.filters, self.maker, shown).look(
             list(dict.fromkeys(self._names(now))),
             self._gone_names(),
             edited,
             {one.item.path: one.place.tier for one in now},
         )
 
-    def _names(self, changed: Sequence[Candidate]) -> Iterator[Touched]:
+    def _names(self, changed: Sequence[ReviewPassage]) -> Iterator[Touched]:
         for one in changed:
             if one.place.tier is Tier.CODE:
                 first, last = one.item.start_line, one.item.end_line
@@ -229,8 +229,8 @@ class Review:
             if not any(record.symbol.name == name for record in defined(name))
         ]
 
-    def _notes(self, around: Surroundings, capped: Sequence[Candidate]) -> Notes:
-        return Notes(
+    def _notes(self, around: RelatedCode, capped: Sequence[ReviewPassage]) -> ReviewNotes:
+        return ReviewNotes(
             files=self.files,
             outside=dict(self._outside()),
             no_files=self.changes.no_files,

@@ -203,7 +203,7 @@ def _answer(options: argparse.Namespace) -> Any:
     root = Path(options.repo_root) / options.segment if options.repo_root else Path(options.segment)
     engine = Engine.open(root, index_dir=options.index_dir, profile=options.profile or "")
     if sys.stderr.isatty():
-        from satchel.rendering.progress import ProgressBar
+        from satchel.rendering.style import ProgressBar
 
         engine.progress = ProgressBar("asking" if command.name == "eval" else "indexing")
     with engine:

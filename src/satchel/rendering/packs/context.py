@@ -21,21 +21,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from satchel.packing.citation import CitedPack
 from satchel.packing.pack import Item, Pack
-from satchel.rendering.packs.citation_line import citation_line, read_citation_line
-from satchel.rendering.packs.headline import QUOTED, headline, read_headline
 from satchel.rendering.packs.quoting import fence_for, quoted_line, short_query, shown
 from satchel.rendering.packs.renderer import Renderer
-from satchel.rendering.packs.sectioned import by_section, next_text
-from satchel.rendering.packs.text_pass import QUOTE, Grammar, TextPass
-from satchel.rendering.packs.text_reading import pack_lines
+from satchel.rendering.packs.text_lines import (
+    QUOTED,
+    by_section,
+    citation_line,
+    headline,
+    next_text,
+    pack_lines,
+    read_citation_line,
+    read_headline,
+)
+from satchel.rendering.packs.text_reader import QUOTE, TextGrammar, TextReader
+from satchel.verifying.saved_pack import CitedPack
 
 _TITLE = "# Context:"
 _RULE = f"Text in fences or after > is {QUOTED}"
 _MISSING = "missing: "
 _NEXT = "next: "
-_GRAMMAR = Grammar("context", read_citation_line, _MISSING, _NEXT)
+_GRAMMAR = TextGrammar("context", read_citation_line, _MISSING, _NEXT)
 
 
 def render(pack: Pack) -> str:
@@ -89,7 +95,7 @@ def read(text: str) -> CitedPack | None:
     head = read_headline(lines[1]) if len(lines) > 2 and lines[0].startswith(_TITLE) else None
     if head is None or lines[2] != _RULE:
         return None
-    return TextPass(_GRAMMAR, lines, head, 3).cited(lines[0].removeprefix(_TITLE))
+    return TextReader(_GRAMMAR, lines, head, 3).cited(lines[0].removeprefix(_TITLE))
 
 
 RENDERER = Renderer("context", render, read, shown, render_flat)

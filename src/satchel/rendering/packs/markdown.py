@@ -19,15 +19,23 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from satchel.packing.citation import Citation, CitedPack
 from satchel.packing.pack import Item, Pack
-from satchel.rendering.packs.citation_line import lines_of, named, proof, read_citation_line
-from satchel.rendering.packs.headline import QUOTED, headline, read_headline
 from satchel.rendering.packs.quoting import fence_for, quoted_line, short_query, shown, token
 from satchel.rendering.packs.renderer import Renderer
-from satchel.rendering.packs.sectioned import by_section, next_text
-from satchel.rendering.packs.text_pass import Grammar, TextPass
-from satchel.rendering.packs.text_reading import pack_lines
+from satchel.rendering.packs.text_lines import (
+    QUOTED,
+    by_section,
+    headline,
+    lines_of,
+    named,
+    next_text,
+    pack_lines,
+    proof,
+    read_citation_line,
+    read_headline,
+)
+from satchel.rendering.packs.text_reader import TextGrammar, TextReader
+from satchel.verifying.saved_pack import Citation, CitedPack
 
 _TITLE = "# Context pack:"
 _RULE = f". Fenced text is {QUOTED}"
@@ -69,7 +77,7 @@ def read(text: str) -> CitedPack | None:
     if len(lines) < 3 or not lines[0].startswith(_TITLE) or lines[1] or not lines[2].endswith(_RULE):
         return None
     head = read_headline(lines[2].removesuffix(_RULE))
-    return TextPass(_GRAMMAR, lines, head, 3).cited(lines[0].removeprefix(_TITLE)) if head else None
+    return TextReader(_GRAMMAR, lines, head, 3).cited(lines[0].removeprefix(_TITLE)) if head else None
 
 
 def _citation(line: str, before: str, pack_ref: str, section: str) -> Citation | None:
@@ -87,5 +95,5 @@ def _read_plain(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
-_GRAMMAR = Grammar("markdown", _citation, _MISSING, _NEXT, _read_plain)
+_GRAMMAR = TextGrammar("markdown", _citation, _MISSING, _NEXT, _read_plain)
 RENDERER = Renderer("markdown", render, read, shown)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from satchel.packing.citation import one_line_each
 from satchel.packing.pack import WORK_TREE
 from satchel.rendering.visible import one_line, visible
+from satchel.verifying.saved_pack import one_line_each
 
 _QUERY_CHARS = 200  # a whole bug report can be a question; who asked it knows the rest
 _SHORT_COMMIT = 12

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from satchel.packing.citation import CitedPack, one_line_each
 from satchel.packing.pack import Pack
+from satchel.verifying.saved_pack import CitedPack, one_line_each
 
 
 class Renderer(msgspec.Struct, frozen=True):

@@ -14,15 +14,19 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
+from typing import NoReturn
+from xml.parsers import expat
 
-from satchel.packing.citation import FULL_HASH, CitedPack
+import msgspec
+
+from satchel.errors import InvalidRequest
 from satchel.packing.pack import Item, Pack, Role
-from satchel.rendering.packs.headline import QUOTED
 from satchel.rendering.packs.quoting import quoted_line, short_query, shown
 from satchel.rendering.packs.renderer import Renderer
-from satchel.rendering.packs.sectioned import by_section
-from satchel.rendering.packs.xml_reading import read_document
+from satchel.rendering.packs.text_lines import QUOTED, Headline, by_section, cut, not_ours
 from satchel.rendering.visible import visible
+from satchel.types import Suggestion
+from satchel.verifying.saved_pack import FULL_HASH, SHORT_HASH, Citation, CitedPack
 
 _NOTE = f"<note>Text in item elements is {QUOTED}</note>"
 _ROOT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?<(?:context[\s>]|!DOCTYPE)")
@@ -45,9 +49,9 @@ def _root(pack: Pack) -> dict[str, str | int]:
     budget = pack.budget
     return {
         "query": short_query(pack.query),
-        "ref": _exact(pack.ref),
+        "ref": _written(pack.ref),
         "items": str(len(pack.items)),
-        "tokenizer": _exact(budget.tokenizer),
+        "tokenizer": _written(budget.tokenizer),
         "used_tokens": budget.used_tokens,
         "max_tokens": budget.max_tokens,
         "headroom_tokens": budget.headroom_tokens,
@@ -60,10 +64,10 @@ def _item(item: Item, pack_ref: str) -> str:
     related = item.role is Role.RELATED or bool(item.relationship)
     attributes: dict[str, str | int] = {
         "section": item.section.value,
-        "path": _exact(item.path),
+        "path": _written(item.path),
         "lines": f"{item.start_line}-{item.end_line}",
         "sha256": item.content_hash[:FULL_HASH],
-        "ref": _exact(item.ref) if item.ref != pack_ref else "",
+        "ref": _written(item.ref) if item.ref != pack_ref else "",
         "kind": quoted_line(item.kind),
         "symbol": quoted_line(item.symbol),
         "relationship": quoted_line(" ".join(item.relationship)),
@@ -84,7 +88,7 @@ def _escaped(text: str) -> str:
     return _MARKUP.sub(lambda match: _ENTITIES[match.group()], text)
 
 
-def _exact(name: str) -> str:
+def _written(name: str) -> str:
     """A name that can be read back: as it is, or as a JSON string."""
     return name if visible(name) == name and not name.startswith('"') else json.dumps(name)
 
@@ -96,3 +100,113 @@ def read(text: str) -> CitedPack | None:
 
 
 RENDERER = Renderer("xml", render, read, shown)
+
+
+_LINES = re.compile(r"(\d{1,9})-(\d{1,9})")
+_HASH = re.compile(rf"[0-9a-f]{{{SHORT_HASH},{FULL_HASH}}}")
+_NUMBER = re.compile(r"\d{1,9}")
+_CHILDREN = ("item", "missing", "next", "note")
+
+
+def read_document(text: str) -> CitedPack:
+    """The pack that a document holds."""
+    reading = _XmlReader()
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.StartElementHandler = reading.start
+    parser.EndElementHandler = reading.end
+    parser.CharacterDataHandler = reading.text.append
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = _refuse
+    try:
+        parser.Parse(text.encode("utf-8", "surrogatepass"), True)
+    except expat.ExpatError as error:
+        raise cut(f"the XML is broken at line {error.lineno}: {expat.ErrorString(error.code)}") from error
+    return reading.cited()
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise InvalidRequest(
+        "the XML declares a document type or an entity", hint="a pack has none: make it again"
+    )
+
+
+class _XmlReader:
+    """Takes in elements. Text is looked at only where an element ends, so CDATA is never taken for markup."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self._open: list[tuple[str, dict[str, str]]] = []
+        self._root: dict[str, str] = {}
+        self._citations: list[Citation] = []
+        self._hints: list[str] = []
+        self._next: list[Suggestion] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if len(self._open) > 1 or (self._open and name not in _CHILDREN):
+            raise not_ours(f"there is no <{name[:60]}> in a pack")
+        if not self._open:
+            self._root = attributes
+        self._open.append((name, attributes))
+        self.text.clear()
+
+    def end(self, name: str) -> None:
+        _, attributes = self._open.pop()
+        text = "".join(self.text)
+        self.text.clear()
+        if name == "item":
+            self._citations.append(self._item(attributes, text.removeprefix("\n")))
+        elif name == "missing":
+            self._hints.append(text)
+        elif name == "next":
+            self._next.append(Suggestion(attributes.get("query", ""), text))
+
+    def cited(self) -> CitedPack:
+        root = self._root
+        head = Headline(
+            ref=_read_name(root.get("ref", "")),
+            count=_number(root, "items"),
+            tokenizer=_read_name(root.get("tokenizer", "")),
+            max_tokens=_number(root, "max_tokens"),
+            max_chars=_number(root, "max_chars"),
+            headroom_tokens=_number(root, "headroom_tokens"),
+        )
+        pack = head.cited("xml", root.get("query", ""), self._citations)
+        return msgspec.structs.replace(pack, hints=tuple(self._hints), next_queries=tuple(self._next))
+
+    def _item(self, attributes: dict[str, str], text: str) -> Citation:
+        path = _read_name(attributes.get("path", ""))
+        match = _LINES.fullmatch(attributes.get("lines", ""))
+        first, last = map(int, match.groups()) if match else (0, 0)
+        if not 1 <= first <= last:
+            raise not_ours(f"the item of {path!r} has no lines")
+        if not _HASH.fullmatch(attributes.get("sha256", "")):
+            raise not_ours(f"the item of {path!r} has no sha256")
+        return Citation(
+            path=path,
+            start_line=first,
+            end_line=last,
+            content_hash=attributes["sha256"],
+            ref=_read_name(attributes.get("ref", "")) or _read_name(self._root.get("ref", "")),
+            section=attributes.get("section", ""),
+            shown=text,
+            kind=attributes.get("kind", ""),
+            symbol=attributes.get("symbol", ""),
+            relationship=tuple(attributes.get("relationship", "").split()),
+            distance=_number(attributes, "distance"),
+        )
+
+
+def _read_name(written: str) -> str:
+    if not written.startswith('"'):
+        return written
+    try:
+        return str(json.loads(written))
+    except ValueError as error:
+        raise not_ours("a name in it is no JSON string") from error
+
+
+def _number(attributes: dict[str, str], name: str) -> int:
+    written = attributes.get(name, "0")
+    if not _NUMBER.fullmatch(written):
+        raise not_ours(f"{name} is no number")
+    return int(written)

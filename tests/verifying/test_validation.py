@@ -12,7 +12,7 @@ from builders import SHOP, age, make_engine, make_tree
 
 from satchel.engine import Engine
 from satchel.packing.layers import LayeredPack
-from satchel.packing.validation import Problem, decode, validate
+from satchel.verifying.validation import Problem, decode, validate
 
 Fields = dict[str, Any]
 
@@ -181,6 +181,6 @@ def test_every_problem_of_a_pack_is_listed(shop: Engine) -> None:
 
 
 def test_redacted_documents_validate(shop: Engine) -> None:
-    make_tree(shop.root, {"keys.md": "# Keys\n\ntoken ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bD1fG3hJ5\n"})
+    make_tree(shop.root, {"keys.md": "# ItemKeys\n\ntoken ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bD1fG3hJ5\n"})
     shop.refresh()
     assert problems(shop, lambda fields: None) == []

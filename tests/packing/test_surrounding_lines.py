@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import SHOP, make_tree, memory_engine
 
-from satchel.packing.widening import Span, around, definitions, enclosing, overlapping
+from satchel.packing.surrounding_lines import FetchedLines, around, definitions, enclosing, overlapping
 from satchel.storage.open_files import OpenFile, OpenFiles
 
 SMALL = """\
@@ -75,39 +75,41 @@ def opened(files: OpenFiles, path: str) -> OpenFile:
 
 def holder(files: OpenFiles, path: str, first: int, last: int = 0) -> tuple[str, int, int]:
     file = opened(files, path)
-    span = enclosing(file, definitions(file), Span(path, first, last or first))
+    span = enclosing(file, definitions(file), FetchedLines(path, first, last or first))
     return span.symbol.qualified_name if span.symbol else "", span.first, span.last
 
 
 def test_neighbours_are_whole_chunks_before_and_after(files: OpenFiles) -> None:
     file = opened(files, "big.py")
     third = file.chunks[3]
-    span = around(file, Span("big.py", third.start_line, third.end_line), 2)
+    span = around(file, FetchedLines("big.py", third.start_line, third.end_line), 2)
     assert (span.first, span.last) == (file.chunks[1].start_line, file.chunks[5].end_line)
 
 
 @pytest.mark.parametrize("count", [9, 1000])
 def test_neighbours_end_with_the_file(files: OpenFiles, count: int) -> None:
     file = opened(files, "big.py")
-    span = around(file, Span("big.py", 1, 2), count)
+    span = around(file, FetchedLines("big.py", 1, 2), count)
     assert (span.first, span.last) == (file.chunks[0].start_line, file.chunks[-1].end_line)
 
 
 def test_lines_inside_a_chunk_are_given_with_all_of_it(files: OpenFiles) -> None:
     file = opened(files, "small.py")
-    span = around(file, Span("small.py", 6, 6), 1)
+    span = around(file, FetchedLines("small.py", 6, 6), 1)
     assert (span.first, span.last) == (1, 23)
 
 
 def test_blank_lines_between_chunks_have_neighbours_too(files: OpenFiles) -> None:
     file = opened(files, "small.py")
     assert file.chunks[0].end_line < 2 < file.chunks[1].start_line
-    span = around(file, Span("small.py", 2, 2), 1)
+    span = around(file, FetchedLines("small.py", 2, 2), 1)
     assert (span.first, span.last) == (file.chunks[0].start_line, file.chunks[1].end_line)
 
 
 def test_no_neighbours_change_nothing(files: OpenFiles) -> None:
-    assert around(opened(files, "small.py"), Span("small.py", 5, 6), 0) == Span("small.py", 5, 6)
+    assert around(opened(files, "small.py"), FetchedLines("small.py", 5, 6), 0) == FetchedLines(
+        "small.py", 5, 6
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,5 +161,11 @@ def test_outside_of_any_definition_the_chunk_is_given(files: OpenFiles) -> None:
 
 
 def test_overlapping_lines_of_one_file_are_grouped_and_others_are_not() -> None:
-    spans = [Span("b", 5, 9), Span("a", 5, 9), Span("b", 1, 5), Span("b", 10, 12), Span("b", 2, 3)]
+    spans = [
+        FetchedLines("b", 5, 9),
+        FetchedLines("a", 5, 9),
+        FetchedLines("b", 1, 5),
+        FetchedLines("b", 10, 12),
+        FetchedLines("b", 2, 3),
+    ]
     assert overlapping(spans) == [[0, 2, 4], [1], [3]]

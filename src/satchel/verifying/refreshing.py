@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from satchel import ids
 from satchel.packing.budget import Size, state_own_size, stating
-from satchel.packing.citation import Citation, CitedPack
 from satchel.packing.pack import Budget, Counts, Item, Pack, Role, Section
-from satchel.packing.relocation import CitedTree, Place
-from satchel.packing.verification import State, Verdict
 from satchel.types import Source
+from satchel.verifying.relocation import CitedTree, Location
+from satchel.verifying.saved_pack import Citation, CitedPack
+from satchel.verifying.verification import CitationCheck, State
 
 TreeOf = Callable[[str], CitedTree]
 Count = Callable[[str], int]
@@ -23,43 +23,43 @@ _NAMED_LINES = 5
 Part = TypeVar("Part")
 
 
-class Refreshed(NamedTuple):
+class RefreshedPack(NamedTuple):
     """The new text, and what is no longer in it, each with the reason."""
 
     text: str
     left_out: list[str]
 
 
-class Kept(NamedTuple):
+class KeptCitation(NamedTuple):
     """A citation that is still in the pack: its place of now, and whether its text is another one."""
 
     citation: Citation
-    place: Place
+    place: Location
     changed: bool
 
 
-def kept(verdicts: list[Verdict]) -> tuple[list[Kept | None], list[str]]:
+def kept(checks: list[CitationCheck]) -> tuple[list[KeptCitation | None], list[str]]:
     """What of each citation stays (None: nothing), and why the others do not. What has become the same lines
     stays once."""
-    found: list[Kept | None] = []
+    found: list[KeptCitation | None] = []
     left_out: list[str] = []
-    seen: set[tuple[Place, str]] = set()
-    for citation, state, detail, now in ((one.citation, one.state, one.detail, one.now) for one in verdicts):
+    seen: set[tuple[Location, str]] = set()
+    for citation, state, detail, now in ((one.citation, one.state, one.detail, one.now) for one in checks):
         fresh = now is not None and (now, citation.ref) not in seen
         if now is not None and fresh:
             seen.add((now, citation.ref))
-            found.append(Kept(citation, now, state is State.CHANGED))
+            found.append(KeptCitation(citation, now, state is State.CHANGED))
             continue
         found.append(None)
         left_out.append(f"{citation.locator}: {'the same lines as another item' if now else detail}")
     return found, left_out
 
 
-def lost_lines(verdicts: list[Verdict], held: Collection[tuple[Place, str]]) -> list[str]:
+def lost_lines(checks: list[CitationCheck], held: Collection[tuple[Location, str]]) -> list[str]:
     """What the items that stay in a pack (places of now, with their refs) no longer show of what they showed,
     although it is still in the file: no text leaves a pack unsaid."""
     told = []
-    for one in verdicts:
+    for one in checks:
         ref, path = one.citation.ref, one.citation.path
         if one.now is None or (one.now, ref) not in held:
             continue
@@ -71,7 +71,7 @@ def lost_lines(verdicts: list[Verdict], held: Collection[tuple[Place, str]]) -> 
     return told
 
 
-def _holds(span: Place, line: int) -> bool:
+def _holds(span: Location, line: int) -> bool:
     return span.start_line <= line <= span.end_line
 
 
@@ -88,10 +88,14 @@ def hold_budget(
 
 
 def refresh_text(
-    cited: CitedPack, verdicts: list[Verdict], tree_of: TreeOf, render: Callable[[Pack], str], count: Count
-) -> Refreshed:
+    cited: CitedPack,
+    checks: list[CitationCheck],
+    tree_of: TreeOf,
+    render: Callable[[Pack], str],
+    count: Count,
+) -> RefreshedPack:
     """A pack in a text format, rendered again."""
-    found, left_out = kept(verdicts)
+    found, left_out = kept(checks)
     pairs = [(_item(one, tree_of(one.citation.ref)), one.changed) for one in found if one is not None]
 
     def rendered(parts: list[tuple[Item, bool]]) -> tuple[str, Budget]:
@@ -104,11 +108,11 @@ def refresh_text(
 
     pairs, dropped = hold_budget(pairs, lambda pair: pair[1], fits)
     over = [f"{item.locator}: it does not fit the budget any more" for item, _ in dropped]
-    held = {(Place(item.path, item.start_line, item.end_line), item.ref) for item, _ in pairs}
-    return Refreshed(rendered(pairs)[0], left_out + over + lost_lines(verdicts, held))
+    held = {(Location(item.path, item.start_line, item.end_line), item.ref) for item, _ in pairs}
+    return RefreshedPack(rendered(pairs)[0], left_out + over + lost_lines(checks, held))
 
 
-def _item(one: Kept, tree: CitedTree) -> Item:
+def _item(one: KeptCitation, tree: CitedTree) -> Item:
     citation, place, _ = one
     source = tree.source(place.path)
     assert isinstance(source, Source)

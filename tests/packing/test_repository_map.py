@@ -9,7 +9,7 @@ from builders import SHOP, make_tree, memory_engine
 
 from satchel import tokenizers
 from satchel.engine import Engine
-from satchel.packing.overview import MapSymbol, fit, rank, render
+from satchel.packing.repository_map import MapSymbol, fit, rank, render
 from satchel.storage.records import SymbolRecord
 from satchel.types import ChunkKind, Symbol
 

@@ -15,15 +15,15 @@ import msgspec
 
 from satchel import ids
 from satchel.errors import InvalidRequest
-from satchel.packing.citation import FULL_HASH, SHORT_HASH, Citation, CitedPack, one_line_each
 from satchel.packing.pack import WORK_TREE
+from satchel.verifying.saved_pack import FULL_HASH, SHORT_HASH, Citation, CitedPack, one_line_each
 
 _ENVELOPES = ("data", "structuredContent", "result")  # what an answer keeps its data under
 _HASH = re.compile(rf"[0-9a-f]{{{SHORT_HASH},{FULL_HASH}}}")
 _AGAIN = "make the pack again, or restore the file"
 
 
-class Keys(msgspec.Struct, frozen=True):
+class ItemKeys(msgspec.Struct, frozen=True):
     """What a shape calls the parts of a citation."""
 
     path: str
@@ -35,9 +35,9 @@ class Keys(msgspec.Struct, frozen=True):
 
 
 KEYS = {
-    "json": Keys("file", "start_line", "end_line", "content", "type", "id"),
-    "sections": Keys("path", "line_start", "line_end", "content", "kind", "snippet_id"),
-    "layers": Keys("source_path", "start_line", "end_line", "text", "kind", "id"),
+    "json": ItemKeys("file", "start_line", "end_line", "content", "type", "id"),
+    "sections": ItemKeys("path", "line_start", "line_end", "content", "kind", "snippet_id"),
+    "layers": ItemKeys("source_path", "start_line", "end_line", "text", "kind", "id"),
 }
 
 
@@ -51,7 +51,7 @@ class JsonPack(msgspec.Struct, frozen=True):
     entries: list[dict[str, Any]]
 
     @property
-    def keys(self) -> Keys:
+    def keys(self) -> ItemKeys:
         return KEYS[self.cited.format]
 
     def part(self, name: str) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _cited(data: dict[str, Any], shape: str, citations: list[Citation]) -> Cited
     )
 
 
-def _citation(entry: dict[str, Any], keys: Keys, section: str, data: dict[str, Any]) -> Citation:
+def _citation(entry: dict[str, Any], keys: ItemKeys, section: str, data: dict[str, Any]) -> Citation:
     path, first, last = entry.get(keys.path), entry.get(keys.first), entry.get(keys.last)
     content = entry.get(keys.content)
     if not isinstance(path, str) or not isinstance(content, str | None):

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from satchel.engine import Engine
 from satchel.ids import hash_text
 from satchel.lines import split_lines
-from satchel.packing.citation import Citation, one_line_each
 from satchel.packing.pack import Item
-from satchel.packing.relocation import CitedTree
-from satchel.packing.verification import State, Verdict, verify
 from satchel.types import Skipped, SkipReason, Source
+from satchel.verifying.relocation import CitedTree
+from satchel.verifying.saved_pack import Citation, one_line_each
+from satchel.verifying.verification import CitationCheck, State, verify
 
 BASKET = "class Basket:\n    def total(self):\n        return sum(self.prices)\n"
 
@@ -42,14 +42,14 @@ def citation(item: Item, **others: object) -> Citation:
     return Citation(**values | others)  # type: ignore[arg-type]
 
 
-def check(root: Path, *items: Item, **others: object) -> list[Verdict]:
+def check(root: Path, *items: Item, **others: object) -> list[CitationCheck]:
     engine = memory_engine(root)
     tree = CitedTree(engine.read, engine.snapshot, one_line_each)
     return verify([citation(item, **others) for item in items], lambda ref: tree)
 
 
-def now(verdict: Verdict) -> tuple[State, str]:
-    return verdict.state, str(verdict.now or "")
+def now(result: CitationCheck) -> tuple[State, str]:
+    return result.state, str(result.now or "")
 
 
 def test_the_same_lines_with_the_same_text_are_true(shop: Path) -> None:
@@ -63,8 +63,8 @@ def test_no_index_is_asked_for_what_is_true(shop: Path) -> None:
         raise AssertionError("the index was asked")
 
     tree = CitedTree(Engine.open(shop).read, never, one_line_each)
-    (verdict,) = verify([citation(cite(shop, "src/money.py", 4, 6))], lambda ref: tree)
-    assert verdict.state is State.TRUE
+    (result,) = verify([citation(cite(shop, "src/money.py", 4, 6))], lambda ref: tree)
+    assert result.state is State.TRUE
 
 
 def test_text_that_was_pushed_down_has_moved(shop: Path) -> None:
@@ -101,8 +101,8 @@ def test_edited_lines_have_changed_and_their_name_tells_where_they_are(shop: Pat
     item = cite(shop, "src/money.py", 4, 6, symbol="add_money")
     changed = "# one\n# two\n" + str(SHOP["src/money.py"]).replace("* RATE", "* RATE + 1")
     make_tree(shop, {"src/money.py": changed})
-    (verdict,) = check(shop, item)
-    assert now(verdict) == (State.CHANGED, "src/money.py:6-8") and "add_money is at" in verdict.detail
+    (result,) = check(shop, item)
+    assert now(result) == (State.CHANGED, "src/money.py:6-8") and "add_money is at" in result.detail
 
 
 THREE = (
@@ -130,8 +130,8 @@ def test_an_item_of_several_chunks_keeps_them_all_when_one_changes(
     root = make_tree(tmp_path, {"a.py": THREE + "\n\nother = 1\n"})
     item = cite(root, "a.py", 1, 10, symbol="second")
     make_tree(root, {"a.py": "# one\n# two\n" + THREE.replace(old, new) + "\n\nother = 1\n"})
-    (verdict,) = check(root, item)
-    assert now(verdict) == (State.CHANGED, f"a.py:{span[0]}-{span[1]}") and verdict.outside == ()
+    (result,) = check(root, item)
+    assert now(result) == (State.CHANGED, f"a.py:{span[0]}-{span[1]}") and result.outside == ()
 
 
 def test_one_chunk_that_grew_or_shrank_is_read_whole(tmp_path: Path) -> None:
@@ -156,29 +156,29 @@ def test_lines_that_went_away_from_the_others_are_told(tmp_path: Path) -> None:
     first, second, third = THREE.split("\n\n\n")
     between = "".join(f"value_{number} = {number}\n" for number in range(90))
     make_tree(root, {"a.py": f"{first}\n\n\n{second}\n\n\n{between}\n\n{third}"})
-    (verdict,) = check(root, item)
-    assert now(verdict) == (State.CHANGED, "a.py:5-6")
-    assert {1, 2} < set(verdict.outside)
+    (result,) = check(root, item)
+    assert now(result) == (State.CHANGED, "a.py:5-6")
+    assert {1, 2} < set(result.outside)
 
 
 def test_a_file_that_is_not_there_is_gone(shop: Path) -> None:
     item = cite(shop, "src/money.py", 4, 6)
     (shop / "src/money.py").unlink()
-    (verdict,) = check(shop, item)
-    assert verdict.state is State.GONE and "does not exist" in verdict.detail
+    (result,) = check(shop, item)
+    assert result.state is State.GONE and "does not exist" in result.detail
 
 
 def test_lines_beyond_the_end_are_gone(shop: Path) -> None:
     item = cite(shop, "src/money.py", 4, 6)
     make_tree(shop, {"src/money.py": "RATE = 2\n"})
-    (verdict,) = check(shop, item)
-    assert verdict.state is State.GONE and "1 lines" in verdict.detail
+    (result,) = check(shop, item)
+    assert result.state is State.GONE and "1 lines" in result.detail
 
 
 def test_a_text_that_the_pack_shows_otherwise_has_changed(shop: Path) -> None:
     item = cite(shop, "src/money.py", 4, 6)
-    (verdict,) = check(shop, item, shown=one_line_each(item.content).replace("sum", "max"))
-    assert verdict.state is State.CHANGED and "shows other text" in verdict.detail
+    (result,) = check(shop, item, shown=one_line_each(item.content).replace("sum", "max"))
+    assert result.state is State.CHANGED and "shows other text" in result.detail
 
 
 def test_edited_line_numbers_are_corrected_by_the_text(shop: Path) -> None:
@@ -211,8 +211,8 @@ def test_a_refusal_to_read_is_the_reason(shop: Path) -> None:
         return Skipped(path, SkipReason.SENSITIVE, "not read")
 
     tree = CitedTree(refuse, lambda: None, one_line_each)
-    (verdict,) = verify([citation(make_item(".env", "A=1\n"))], lambda ref: tree)
-    assert (verdict.state, verdict.detail) == (State.GONE, "not read")
+    (result,) = verify([citation(make_item(".env", "A=1\n"))], lambda ref: tree)
+    assert (result.state, result.detail) == (State.GONE, "not read")
 
 
 def test_lines_that_repeat_without_end_are_looked_through_quickly() -> None:
@@ -243,15 +243,15 @@ def test_a_place_of_now_always_holds_the_cited_text(
     start = random.Random(seed).randrange(len(old))
     end = random.Random(seed + 1).randrange(start, len(old))
     item = make_item("a.txt", "".join(old[start : end + 1]), start + 1)
-    (verdict,) = verify(
+    (result,) = verify(
         [citation(item)], lambda ref: CitedTree(source_of("".join(new)), lambda: None, one_line_each)
     )
     holds = [
         place for place in range(len(new)) if "".join(new[place : place + end - start + 1]) == item.content
     ]
-    if verdict.state in (State.TRUE, State.MOVED):
-        assert verdict.now is not None and verdict.now.start_line - 1 in holds
-        assert (verdict.state is State.TRUE) == (start in holds)
+    if result.state in (State.TRUE, State.MOVED):
+        assert result.now is not None and result.now.start_line - 1 in holds
+        assert (result.state is State.TRUE) == (start in holds)
     else:
         assert not holds
 

@@ -16,7 +16,7 @@ _ATTRIBUTE_MARKS = ("@", "#[")  # how a decorator, an annotation or an attribute
 _SQUARE_ATTRIBUTES = frozenset({"c", "cpp", "csharp"})  # elsewhere a line that starts with [ is a list
 
 
-class Span(msgspec.Struct, frozen=True):
+class FetchedLines(msgspec.Struct, frozen=True):
     """Lines of a file, and the definition that they are, if it was looked for and found."""
 
     path: str
@@ -29,10 +29,11 @@ class Span(msgspec.Struct, frozen=True):
         return f"{self.path}:{self.first}:{self.last}"
 
 
-Definitions = Callable[[OpenFile], Sequence[Span]]  # `definitions`, remembered for the files of a request
+# The function `definitions` with a memory for the files of one request.
+Definitions = Callable[[OpenFile], Sequence[FetchedLines]]
 
 
-def around(file: OpenFile, span: Span, count: int) -> Span:
+def around(file: OpenFile, span: FetchedLines, count: int) -> FetchedLines:
     """The lines with the chunks that they are of and up to `count` chunks before and after."""
     if count < 1:
         return span
@@ -46,7 +47,7 @@ def around(file: OpenFile, span: Span, count: int) -> Span:
     )
 
 
-def enclosing(file: OpenFile, definitions: Sequence[Span], span: Span) -> Span:
+def enclosing(file: OpenFile, definitions: Sequence[FetchedLines], span: FetchedLines) -> FetchedLines:
     """The innermost definition that holds the lines; outside of any, the chunks that they are of."""
     holders = [item for item in definitions if item.first <= span.first and span.last <= item.last]
     if holders:
@@ -58,7 +59,9 @@ def enclosing(file: OpenFile, definitions: Sequence[Span], span: Span) -> Span:
     )
 
 
-def whole_type(file: OpenFile, definitions: Definitions, span: Span, chunk: ChunkRecord) -> Span:
+def whole_type(
+    file: OpenFile, definitions: Definitions, span: FetchedLines, chunk: ChunkRecord
+) -> FetchedLines:
     """A chunk that is only the head of a type → all of the type: its members are chunks of their own."""
     for symbol in file.symbols:
         if span.first <= symbol.start_line <= span.last < symbol.end_line and _owns(symbol, chunk):
@@ -68,12 +71,14 @@ def whole_type(file: OpenFile, definitions: Definitions, span: Span, chunk: Chun
     return span
 
 
-def definitions(file: OpenFile) -> list[Span]:
+def definitions(file: OpenFile) -> list[FetchedLines]:
     """Every definition of a file with its decorators and the comments that stand over it."""
     starts = sorted({symbol.start_line for symbol in file.symbols})
     edges = {line for symbol in file.symbols for line in (symbol.start_line, symbol.end_line)}
     return [
-        Span(file.path, _first_line(file, symbol, starts, edges), _last_line(file, symbol, starts), symbol)
+        FetchedLines(
+            file.path, _first_line(file, symbol, starts, edges), _last_line(file, symbol, starts), symbol
+        )
         for symbol in file.symbols
     ]
 
@@ -127,7 +132,7 @@ def _owns(symbol: Symbol, chunk: ChunkRecord) -> bool:
     return symbol.qualified_name in (".".join(chunk.title_path), " > ".join(chunk.title_path))
 
 
-def overlapping(spans: Sequence[Span]) -> list[list[int]]:
+def overlapping(spans: Sequence[FetchedLines]) -> list[list[int]]:
     """The places of spans that share lines, together; in the order of the first of each group."""
     groups: list[list[int]] = []
     path, last = "", 0

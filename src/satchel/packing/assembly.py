@@ -9,12 +9,17 @@ from functools import cached_property
 import msgspec
 
 from satchel.packing.budget import CHARS_PER_TOKEN, Gauge, Size
-from satchel.packing.copies import without_copies
 from satchel.packing.guidance import all_hints
-from satchel.packing.items import ItemMaker, Plan, Reading
+from satchel.packing.items import ItemBuilder, PackPlan
 from satchel.packing.pack import Counts, DropReason, Item, Pack, Section
 from satchel.packing.sections import section_of
-from satchel.packing.selection import Pick, Selection, is_weak
+from satchel.packing.selection import (
+    PassageReader,
+    PassageSelection,
+    SelectedPassage,
+    is_weak,
+    without_copies,
+)
 from satchel.types import Passage, Suggestion
 
 _TRIES = 2  # of filling what neighbours that became one item left free
@@ -25,7 +30,7 @@ _MOST_PER_TOKEN = 8  # characters; no text that is read is so sparse, so what is
 Queries = Callable[[], Sequence[Suggestion]]
 
 
-class Filled(msgspec.Struct, frozen=True):
+class FilledPack(msgspec.Struct, frozen=True):
     """A pack that fits, and the sizes of what did not fit into it, in characters."""
 
     pack: Pack
@@ -36,27 +41,29 @@ class Filled(msgspec.Struct, frozen=True):
 class Assembly:
     """One pack in the making. `frame` is the pack without items: it states the question and the budget."""
 
-    def __init__(self, frame: Pack, gauge: Gauge, reading: Reading, plan: Plan) -> None:
+    def __init__(self, frame: Pack, gauge: Gauge, reading: PassageReader, plan: PackPlan) -> None:
         self.frame = frame
         self.gauge = gauge
         self.reading = reading
         self.plan = plan
-        self._items = ItemMaker(frame.ref, reading, 1.0, plan)
+        self._items = ItemBuilder(frame.ref, reading, 1.0, plan)
         self._costs: dict[tuple[str, int, int], Size] = {}
         self._left = Size()
         self._empty = frame  # what is known to fit when nothing else does
 
-    def fill(self, passages: Sequence[Passage], queries: Queries = tuple) -> Filled:
+    def fill(self, passages: Sequence[Passage], queries: Queries = tuple) -> FilledPack:
         """The pack with the passages that fit. `queries` are those that may be proposed in it later."""
         kept, copies = without_copies(passages, self.reading)
         best = max((passage.promise for passage in kept), default=1.0)
-        self._items = ItemMaker(self.frame.ref, self.reading, best, self.plan)
+        self._items = ItemBuilder(self.frame.ref, self.reading, best, self.plan)
         sections = [section_of(passage) for passage in kept]
         empty = pack = msgspec.structs.replace(self.frame, counts=_nothing_fits(sections, copies))
         self.gauge.prepare(self._all(empty, kept, sections, queries))
         self.gauge.check(empty)
         self._empty = empty
-        selection = Selection(kept, sections, self.plan.caps, self._take, self.reading.part, self._room)
+        selection = PassageSelection(
+            kept, sections, self.plan.caps, self._take, self.reading.part, self._room
+        )
         size = self.gauge.size(empty)
         for attempt in range(_TRIES):
             kept_free = Size() if self.plan.flat else self.gauge.kept_for_guidance()
@@ -79,9 +86,9 @@ class Assembly:
             size = self.gauge.size(pack)
         unfitting = [number for number, reason in selection.dropped.items() if reason is DropReason.BUDGET]
         cut = [pick.passage.size for pick in selection.cut()]
-        return Filled(pack, size, [*(kept[number].size for number in unfitting), *cut])
+        return FilledPack(pack, size, [*(kept[number].size for number in unfitting), *cut])
 
-    def add(self, filled: Filled, items: Sequence[Item]) -> Filled:
+    def add(self, filled: FilledPack, items: Sequence[Item]) -> FilledPack:
         """The pack with as many of some further items as fit, in their order; the rest counts as dropped."""
         if not items:
             return filled
@@ -97,7 +104,7 @@ class Assembly:
             pack = _with(filled.pack, taken, items)
             if self.gauge.fits(size := self.gauge.size(pack)):
                 left_out = (len(item.content) for item in _others(items, taken))
-                return Filled(pack, size, [*filled.left_out, *left_out])
+                return FilledPack(pack, size, [*filled.left_out, *left_out])
             if not taken:
                 return filled
             taken.pop()
@@ -129,7 +136,7 @@ class Assembly:
     ) -> Iterator[Pack]:
         """All that may be counted, nearly as it may stand together."""
         whole = [
-            Pick(passage, section, passage.start_line, passage.end_line)
+            SelectedPassage(passage, section, passage.start_line, passage.end_line)
             for passage, section in zip(kept, sections, strict=True)
         ]
         heads = dict.fromkeys(
@@ -145,14 +152,14 @@ class Assembly:
         yield from (self.frame, empty)  # what has no items may be written otherwise
         yield msgspec.structs.replace(full, hints=told, next_queries=tuple(queries()))
 
-    def _map(self, selection: Selection) -> None:
+    def _map(self, selection: PassageSelection) -> None:
         """Name the first files, in a part of the room: in some formats a line takes as much as a function."""
         room = self._left
         share = self._left = Size(room.tokens // _OF_MAP, room.chars // _OF_MAP)
         selection.map(self.plan.map_files)
         self._left = room.without(share.without(self._left))
 
-    def _take(self, pick: Pick) -> bool:
+    def _take(self, pick: SelectedPassage) -> bool:
         """Whether a pick fits into what is left; its cost is then set aside."""
         if self._chars(pick) > min(self._left.chars, _MOST_PER_TOKEN * self._left.tokens):
             return False
@@ -168,13 +175,13 @@ class Assembly:
     def _room(self) -> int:
         return min(self._left.chars, CHARS_PER_TOKEN * self._left.tokens)
 
-    def _chars(self, pick: Pick) -> int:
+    def _chars(self, pick: SelectedPassage) -> int:
         if pick.whole:
             return pick.passage.size
         lines = self.reading.lines(pick.passage.path)
         return sum(map(len, lines[pick.start_line - 1 : pick.end_line]))
 
-    def _packed(self, selection: Selection, copies: int) -> Pack:
+    def _packed(self, selection: PassageSelection, copies: int) -> Pack:
         picks = list(selection.picks.values())
         items = self._items.make(picks)
         heads = self._items.added_heads

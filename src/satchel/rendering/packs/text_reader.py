@@ -10,18 +10,15 @@ from collections.abc import Callable
 
 import msgspec
 
-from satchel.packing.citation import Citation, CitedPack
-from satchel.rendering.packs.citation_line import line_start
-from satchel.rendering.packs.headline import Headline
-from satchel.rendering.packs.sectioned import SECTIONS, read_next
-from satchel.rendering.packs.text_reading import cut, not_ours
+from satchel.rendering.packs.text_lines import SECTIONS, Headline, cut, line_start, not_ours, read_next
 from satchel.types import Suggestion
+from satchel.verifying.saved_pack import Citation, CitedPack
 
 QUOTE = "> "
 _SECTION = "## "
 
 
-class Grammar(msgspec.Struct, frozen=True):
+class TextGrammar(msgspec.Struct, frozen=True):
     """How a format writes what is not quoted. `citation` takes a line, the path before it, the pack's ref and
     the section; `plain` takes back what the format did to a hint."""
 
@@ -32,10 +29,10 @@ class Grammar(msgspec.Struct, frozen=True):
     plain: Callable[[str], str] = str
 
 
-class TextPass:
+class TextReader:
     """Reads the lines of a pack from a place on."""
 
-    def __init__(self, grammar: Grammar, lines: list[str], head: Headline, start: int) -> None:
+    def __init__(self, grammar: TextGrammar, lines: list[str], head: Headline, start: int) -> None:
         self._grammar = grammar
         self._lines = lines
         self._head = head

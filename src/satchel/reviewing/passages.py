@@ -10,9 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from satchel.packing.pack import Item, Section
+from satchel import ids
+from satchel.packing.pack import Item, Role, Section
+from satchel.packing.sections import section_of_file
 from satchel.retrieval.corpus import Corpus
+from satchel.reviewing.changed_lines import OldFile, RemovedLines
+from satchel.storage.records import ChunkRecord, FileRecord
 from satchel.terms import terms
+from satchel.types import ChunkKind
 
 _KEPT_BY_PROGRAMS = re.compile(
     r"(?:^|/)(?:[^/]*[-._]lock(?:\.[^/]+)?|[^/]+\.lock|go\.sum|npm-shrinkwrap\.json|package\.resolved)$",
@@ -37,7 +42,7 @@ class Tier(IntEnum):
     KEPT = 4  # lock files: a program wrote them
 
 
-class Place(NamedTuple):
+class ReviewOrder(NamedTuple):
     """Where a piece comes among those of its tier."""
 
     tier: Tier
@@ -49,11 +54,11 @@ class Place(NamedTuple):
     old: bool
 
 
-class Candidate(NamedTuple):
+class ReviewPassage(NamedTuple):
     """A piece that may be shown; `file` is the changed file that it belongs to, empty for dependants."""
 
     item: Item
-    place: Place
+    place: ReviewOrder
     file: str = ""
     changed: tuple[tuple[int, int], ...] = ()  # those of its lines that the change put there
 
@@ -76,23 +81,23 @@ def tier_of(path: str, section: Section) -> Tier:
     return {Section.TESTS: Tier.TESTS, Section.DOCS: Tier.DOCS}.get(section, Tier.SETTINGS)
 
 
-class Edit(NamedTuple):
+class WordEdit(NamedTuple):
     """What an edit does to the words of a line, whatever stands around them."""
 
     out: frozenset[str]
     put_in: frozenset[str]
 
 
-def edit_of(old: Iterable[str], new: Iterable[str]) -> Edit:
+def edit_of(old: Iterable[str], new: Iterable[str]) -> WordEdit:
     """The edit that leads from some lines to others."""
     before = {word for line in old for word in _WORDS.findall(line)}
     after = {word for line in new for word in _WORDS.findall(line)}
-    return Edit(frozenset(before - after), frozenset(after - before))
+    return WordEdit(frozenset(before - after), frozenset(after - before))
 
 
-def sweeps(edits: Mapping[str, Sequence[Edit]]) -> set[str]:
+def sweeps(edits: Mapping[str, Sequence[WordEdit]]) -> set[str]:
     """The files in which nothing is done that is not done in many; the first of each kind stands for all."""
-    files: dict[Edit, list[str]] = defaultdict(list)
+    files: dict[WordEdit, list[str]] = defaultdict(list)
     for path in sorted(edits):
         for edit in dict.fromkeys(edits[path]):
             files[edit].append(path)
@@ -104,7 +109,7 @@ def sweeps(edits: Mapping[str, Sequence[Edit]]) -> set[str]:
     }
 
 
-def in_turns(own: Sequence[Candidate]) -> list[Candidate]:
+def in_turns(own: Sequence[ReviewPassage]) -> list[ReviewPassage]:
     """The pieces of one file, each told when its turn is."""
     ordered = sorted(own, key=lambda candidate: candidate.place)
     return [
@@ -113,15 +118,15 @@ def in_turns(own: Sequence[Candidate]) -> list[Candidate]:
 
 
 def arrange(
-    changed: Iterable[Candidate], dependants: Sequence[Candidate], room_chars: int
-) -> list[Candidate]:
+    changed: Iterable[ReviewPassage], dependants: Sequence[ReviewPassage], room_chars: int
+) -> list[ReviewPassage]:
     """All in the order in which they are taken. A change that fits is taken whole; one that would fill
     everything, and more, leaves some room to those who depend on it."""
     ordered = sorted(changed, key=lambda candidate: candidate.place)
     telling = [one for one in ordered if one.place.tier is not Tier.KEPT and not one.place.sweep]
     if sum(one.chars for one in telling) > room_chars:
         room_chars = int(_CHANGE_SHARE * room_chars)
-    first: list[Candidate] = []
+    first: list[ReviewPassage] = []
     used = 0
     for one in telling:
         if used + one.chars <= room_chars or not first:
@@ -131,7 +136,7 @@ def arrange(
     return [*first, *dependants, *(one for one in ordered if id(one) not in known)]
 
 
-class Asked:
+class ReviewQuery:
     """What a reviewer asks of a change, as terms with what each is worth."""
 
     def __init__(self, corpus: Corpus, query: str) -> None:
@@ -141,7 +146,7 @@ class Asked:
         }
         self.total = math.fsum(self.weights.values())
 
-    def first(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def first(self, candidates: Sequence[ReviewPassage]) -> list[ReviewPassage]:
         """Those that answer before the others, the best first."""
         if not self.total:
             return list(candidates)
@@ -153,3 +158,75 @@ class Asked:
         own = set(terms(f"{item.path} {item.symbol}\n{item.content}"))
         share = math.fsum(weight for term, weight in self.weights.items() if term in own) / self.total
         return round(share, 2) if share >= _MATCHES else 0.0
+
+
+REMOVED = "removed"  # how lines that are gone belong to those that are there
+_OLD_SCORE = 0.5  # what was is worth less than what is
+
+
+class ChangeItemBuilder:
+    """Makes items; `new` and `old` are what citations call the two sides."""
+
+    def __init__(self, corpus: Corpus, old: str, new: str) -> None:
+        self.corpus = corpus
+        self.old = old
+        self.new = new
+
+    def record(self, path: str) -> FileRecord:
+        return self.corpus.files[self.corpus.position_of[path]]
+
+    def of_new(self, first: int, last: int, chunk: ChunkRecord, reasons: tuple[str, ...]) -> Item:
+        """Lines of a chunk as they are now."""
+        path, record = chunk.path, self.record(chunk.path)
+        content = "".join(self.corpus.lines(path)[first - 1 : last])
+        whole = (first, last) == (chunk.start_line, chunk.end_line)
+        return Item(
+            path=path,
+            start_line=first,
+            end_line=last,
+            content=content,
+            content_hash=ids.hash_text(content),
+            file_hash=record.file_hash,
+            ref=self.new,
+            chunk_id=ids.canonical_id(ids.doc_of(path), chunk.digest) if whole else f"{path}:{first}:{last}",
+            kind=chunk.kind.value,
+            symbol=".".join(chunk.title_path),
+            section=section_of_piece(record.language, record.tags, chunk.kind),
+            score=1.0,
+            language=record.language,
+            reasons=reasons,
+            redactions=sum(first <= line <= last for line in record.redactions),
+        )
+
+    def of_old(self, old: OldFile, one: RemovedLines) -> Item:
+        """Lines as they were; the work tree may not have the file any more, so the locator is the id."""
+        source, chunk = old.source, one.chunk
+        content = "".join(old.lines[one.first - 1 : one.last])
+        return Item(
+            path=source.path,
+            start_line=one.first,
+            end_line=one.last,
+            content=content,
+            content_hash=ids.hash_text(content),
+            file_hash=source.file_hash,
+            ref=self.old,
+            chunk_id=f"{source.path}:{one.first}:{one.last}",
+            kind=chunk.kind.value if chunk else ChunkKind.TEXT.value,
+            symbol=".".join(chunk.title_path) if chunk else "",
+            section=section_of_piece(source.language, source.tags, chunk.kind if chunk else ChunkKind.TEXT),
+            score=_OLD_SCORE,
+            role=Role.RELATED,
+            language=source.language,
+            reasons=(REMOVED,),
+            relationship=(REMOVED,),
+            redactions=sum(one.first <= line <= one.last for line in source.redactions),
+        )
+
+
+def section_of_piece(language: str, tags: Sequence[str], kind: ChunkKind) -> Section:
+    """Where a piece of a changed file belongs."""
+    if kind is ChunkKind.CONFIG and "ci" in tags:
+        return Section.CONFIG  # `tests.yaml` tells when tests run, it is none
+    if kind is ChunkKind.SECTION:
+        return Section.DOCS  # nor is a page about tests
+    return section_of_file(language, tags, settings=kind is ChunkKind.CONFIG)

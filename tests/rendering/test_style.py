@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.rendering.progress import ProgressBar
+from satchel.rendering.style import ProgressBar
 
 
 @pytest.fixture(autouse=True)

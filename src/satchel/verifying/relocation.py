@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from satchel import ids
 from satchel.lines import split_lines
-from satchel.packing.alignment import Aligned, starts_anew
-from satchel.packing.citation import Citation
-from satchel.packing.validation import ReadSource
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import ChunkRecord
 from satchel.types import Skipped, Source
+from satchel.verifying.alignment import Alignment, starts_anew
+from satchel.verifying.saved_pack import Citation
+from satchel.verifying.validation import ReadSource
 
 _TELLING_CHARS = 20  # a shorter text stands in other files by chance: `return None`, `</div>`
 _MOST_CHARS = (
@@ -24,7 +24,7 @@ _FREE_GROWTH = 40  # lines
 _PARTS = frozenset({"part", "map"})  # reasons of items that never were a whole chunk
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Lines of a file."""
 
     path: str
@@ -68,7 +68,7 @@ class CitedTree:
             self._rows[path] = as_rows(self._show("".join(self.lines(path))))
         return self._rows[path]
 
-    def text(self, place: Place) -> str:
+    def text(self, place: Location) -> str:
         """The exact lines of a place."""
         return "".join(self.lines(place.path)[place.start_line - 1 : place.end_line])
 
@@ -78,14 +78,14 @@ def as_rows(text: str) -> list[str]:
     return [line.rstrip() for line in text.split("\n")]
 
 
-def is_at(citation: Citation, tree: CitedTree, place: Place) -> bool:
+def is_at(citation: Citation, tree: CitedTree, place: Location) -> bool:
     """Whether the cited text stands there, byte for byte."""
     if place.end_line > len(tree.lines(place.path)):
         return False
     return ids.hash_text(tree.text(place)).startswith(citation.content_hash)
 
 
-def in_file(citation: Citation, tree: CitedTree, path: str) -> Place | None:
+def in_file(citation: Citation, tree: CitedTree, path: str) -> Location | None:
     """Where in a file the cited text stands, the place nearest to the cited one."""
     height = _height(citation)
     if citation.shown is None:
@@ -93,7 +93,7 @@ def in_file(citation: Citation, tree: CitedTree, path: str) -> Place | None:
     else:
         starts = _alike(as_rows(citation.shown), tree.rows(path))
     for start in sorted(starts, key=lambda start: abs(start - citation.start_line)):
-        place = Place(path, start, start + height - 1)
+        place = Location(path, start, start + height - 1)
         if is_at(citation, tree, place):
             return place
     return None
@@ -124,7 +124,7 @@ def _all_starts(lines: Sequence[str], height: int) -> range:
     return range(1, min(len(lines) - height + 2, _MOST_CHARS // (mean * height)))
 
 
-def elsewhere(citations: Iterable[Citation], tree: CitedTree) -> dict[Citation, Place]:
+def elsewhere(citations: Iterable[Citation], tree: CitedTree) -> dict[Citation, Location]:
     """Where in other files the texts stand: one pass over the index for all of them, and a look into the tree
     only where a telling line occurs. A file of the same name is believed first, one with another suffix
     never: it only quotes the text, as a saved pack does."""
@@ -139,7 +139,7 @@ def elsewhere(citations: Iterable[Citation], tree: CitedTree) -> dict[Citation, 
             other = record.path != citation.path and _suffix(record.path) == _suffix(citation.path)
             if other and key in text:
                 holders[citation].append(record.path)
-    found: dict[Citation, Place] = {}
+    found: dict[Citation, Location] = {}
     for citation, paths in holders.items():
         for path in sorted(paths, key=lambda path: (_name(path) != _name(citation.path), path)):
             if (place := in_file(citation, tree, path)) is not None:
@@ -179,12 +179,12 @@ def namesake(citation: Citation, chunks: Iterable[ChunkRecord]) -> ChunkRecord |
     return min(same_kind, key=lambda chunk: abs(chunk.start_line - citation.start_line), default=None)
 
 
-def place_of_now(
-    citation: Citation, aligned: Aligned | None, named: ChunkRecord | None, chunks: Sequence[ChunkRecord]
-) -> Place | None:
+def current_location(
+    citation: Citation, aligned: Alignment | None, named: ChunkRecord | None, chunks: Sequence[ChunkRecord]
+) -> Location | None:
     """The lines that a rewritten text has become: its chunk, if it was one; else all of its lines, and the
     chunk of its name with them if it is there. An item may be several chunks, and may be a part of one."""
-    chunk = None if named is None else place_of(named)
+    chunk = None if named is None else location_of(named)
     span = None if aligned is None else _span(citation, aligned, chunks)
     if span is None or chunk is None:
         return span or chunk
@@ -193,10 +193,10 @@ def place_of_now(
     if apart or (inside and _PARTS.intersection(citation.reasons)):
         return span
     first, last = min(chunk.start_line, span.start_line), max(chunk.end_line, span.end_line)
-    return Place(citation.path, first, last)
+    return Location(citation.path, first, last)
 
 
-def _span(citation: Citation, aligned: Aligned, chunks: Sequence[ChunkRecord]) -> Place | None:
+def _span(citation: Citation, aligned: Alignment, chunks: Sequence[ChunkRecord]) -> Location | None:
     """The lines of an aligned text; where its first or last row was changed, up to the edge of the chunk that
     the change is in. None if they have come too far apart to be one item."""
     first, last, height = aligned.first, aligned.last, _height(citation)
@@ -208,15 +208,15 @@ def _span(citation: Citation, aligned: Aligned, chunks: Sequence[ChunkRecord]) -
         last = max(last, bottom.end_line) if starts_anew(aligned.rest, edge) else bottom.end_line
     if last - first + 1 > _MOST_GROWTH * height + _FREE_GROWTH:
         return None
-    return Place(citation.path, first, last)
+    return Location(citation.path, first, last)
 
 
 def _holder(chunks: Sequence[ChunkRecord], line: int) -> ChunkRecord | None:
     return next((chunk for chunk in chunks if chunk.start_line <= line <= chunk.end_line), None)
 
 
-def place_of(chunk: ChunkRecord) -> Place:
-    return Place(chunk.path, chunk.start_line, chunk.end_line)
+def location_of(chunk: ChunkRecord) -> Location:
+    return Location(chunk.path, chunk.start_line, chunk.end_line)
 
 
 def _plain(name: str) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from satchel.commands.get import GetRequest, run
 from satchel.engine import Engine
 from satchel.errors import InvalidBudget, InvalidRequest
-from satchel.packing.fetch import Mode, StopReason, fit
+from satchel.packing.excerpts import Mode, StopReason, fit
 from satchel.tokenizers import chars4
 
 LONG = "class Long:\n" + "".join(f"    def method_{n}(self):\n        return {n}\n\n" for n in range(9))

@@ -22,8 +22,7 @@ from satchel.retrieval.dependants import (
     users,
 )
 from satchel.retrieval.filters import Filters
-from satchel.reviewing.items import ItemMaker
-from satchel.reviewing.order import Candidate, Place, Tier
+from satchel.reviewing.passages import ChangeItemBuilder, ReviewOrder, ReviewPassage, Tier
 from satchel.types import Label
 from satchel.walking.git_diff import Span
 
@@ -37,26 +36,26 @@ _WORTH = 0.5  # of what belongs to a change, beside the change itself
 _SECTIONS = {True: Section.DEPENDENCIES, False: Section.KEY_USAGES}
 
 
-class Surroundings(NamedTuple):
+class RelatedCode(NamedTuple):
     """Pieces that belong to a change, and names that a reviewer should hear of."""
 
-    dependants: list[Candidate]
-    used: list[Candidate]
+    dependants: list[ReviewPassage]
+    used: list[ReviewPassage]
     left_names: list[str]  # removed, but still used
     untested: list[str]
 
 
-class _Place(NamedTuple):
+class _UseLines(NamedTuple):
     use: Use
     first: int
     last: int
 
 
-class Around:
+class RelatedCodeFinder:
     """Looks around a change; no line is given twice, and none that is `shown` already."""
 
     def __init__(
-        self, corpus: Corpus, filters: Filters, maker: ItemMaker, shown: Mapping[str, Sequence[Span]]
+        self, corpus: Corpus, filters: Filters, maker: ChangeItemBuilder, shown: Mapping[str, Sequence[Span]]
     ) -> None:
         self.corpus = corpus
         self.filters = filters
@@ -71,7 +70,7 @@ class Around:
         gone: Sequence[str],
         edited: Mapping[str, Sequence[Span]],
         tiers: Mapping[str, Tier],
-    ) -> Surroundings:
+    ) -> RelatedCode:
         """What belongs to the touched and to the removed names, one for each in turn."""
         left = {name: self._left(name, edited) for name in gone[:_MOST_GONE]}
         tests = {path for path, tier in tiers.items() if tier is Tier.TESTS}
@@ -89,7 +88,7 @@ class Around:
         code = [(path, spans) for path, spans in edited.items() if tiers[path] is Tier.CODE]
         callees = (use for path, spans in code for use in used(self.corpus, path, spans))
         needed = [self._candidate(place, needed=True) for place in self._free(callees)][:_MOST_USED]
-        return Surroundings(dependants, needed, [name for name, uses in left.items() if uses], untested)
+        return RelatedCode(dependants, needed, [name for name, uses in left.items() if uses], untested)
 
     def _left(self, name: str, edited: Mapping[str, Sequence[Span]]) -> list[Use]:
         """Who still uses a removed name. What the change itself put there means something else by it."""
@@ -108,7 +107,7 @@ class Around:
         tests += [use for use in tests_by_name(self.corpus, one) if use.chunk.number not in known]
         return list(_in_turn([using[:_USERS], tests[:_TESTS]]))
 
-    def _free(self, uses: Iterator[Use]) -> Iterator[_Place]:
+    def _free(self, uses: Iterator[Use]) -> Iterator[_UseLines]:
         """The lines of those that pass the filters and are not taken; then they are."""
         kind = self.filters.chunk_type
         for use in uses:
@@ -118,7 +117,7 @@ class Around:
             accepted = self.filters.accepts_file(self.maker.record(use.chunk.path))
             if accepted and not overlaps and (not kind or use.chunk.kind == kind):
                 spans.append((first, last))
-                yield _Place(use, first, last)
+                yield _UseLines(use, first, last)
 
     def _lines(self, use: Use) -> Span:
         chunk = use.chunk
@@ -127,7 +126,7 @@ class Around:
             return chunk.start_line, chunk.end_line
         return max(chunk.start_line, use.line - _AROUND), min(chunk.end_line, use.line + _AROUND)
 
-    def _candidate(self, place: _Place, *, needed: bool = False) -> Candidate:
+    def _candidate(self, place: _UseLines, *, needed: bool = False) -> ReviewPassage:
         use = place.use
         label = use.label.value
         item = self.maker.of_new(place.first, place.last, use.chunk, (label, use.name))
@@ -142,7 +141,7 @@ class Around:
             relationship=(label,),
             distance=1,
         )
-        return Candidate(item, Place(Tier.CODE, False, 0, 0, item.path, place.first, False))
+        return ReviewPassage(item, ReviewOrder(Tier.CODE, False, 0, 0, item.path, place.first, False))
 
 
 def _in_turn(lists: Sequence[Sequence[Use]]) -> Iterator[Use]:

@@ -12,7 +12,7 @@ _TELLING = re.compile(r"(?:\W*\w){3}")  # a row of less, such as `}` or `--`, is
 _CLOSERS = ("}", ")", "]", "end")  # rows at the edge that end what stands above them
 
 
-class Aligned(NamedTuple):
+class Alignment(NamedTuple):
     """The lines of now, first and last; where an outer row was changed, as many rows as there were. `met` are
     the lines of now that the old text has too, wherever they stand."""
 
@@ -25,7 +25,7 @@ class Aligned(NamedTuple):
     met: tuple[int, ...]
 
 
-def align(old: Sequence[str], new: Sequence[str]) -> Aligned | None:
+def align(old: Sequence[str], new: Sequence[str]) -> Alignment | None:
     """Where the old rows are among the new ones; None if they share no telling row."""
     places = _once(new)
     pairs = [(place, places[row]) for row, place in _once(old).items() if row in places]
@@ -38,7 +38,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> Aligned | None:
     while end_old + 1 < len(old) and end_new + 1 < len(new) and old[end_old + 1] == new[end_new + 1]:
         end_old, end_new = end_old + 1, end_new + 1
     rest = tuple(old[end_old + 1 :])
-    return Aligned(
+    return Alignment(
         first=max(0, top_new - top_old) + 1,
         last=min(len(new) - 1, end_new + len(rest)) + 1,
         first_met=top_new + 1,
