@@ -9,7 +9,7 @@ from dataset import Bags, Dataset
 from numpy.typing import NDArray
 
 from satchel.embedding.pooling import pool, weight_of
-from satchel.embedding.table import WordVectors
+from satchel.embedding.word_vectors import WordVectors
 
 HELD_OUT = 32  # one package in so many
 ASKED = 3000  # held-out pairs, each the wrong answer to all others

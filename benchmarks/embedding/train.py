@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from dataset import Bags, Dataset, read_dataset
 from heldout import report, split
 
-from satchel.embedding.table import WordVectors, write
+from satchel.embedding.word_vectors import WordVectors, write
 
 SEED = 20
 BATCH = 1536

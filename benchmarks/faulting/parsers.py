@@ -37,7 +37,7 @@ from satchel.engine import Engine  # noqa: E402
 from satchel.errors import Internal, SatchelError  # noqa: E402
 from satchel.evaluation import cases, saved  # noqa: E402
 from satchel.rendering.packs import quoting  # noqa: E402
-from satchel.retrieval import intent, issue_text, locators, question, tracebacks, views  # noqa: E402
+from satchel.retrieval import intent, issue_text, locators, query, query_terms, tracebacks  # noqa: E402
 from satchel.retrieval.filters import Filters, under  # noqa: E402
 from satchel.serving.agents import paging  # noqa: E402
 from satchel.serving.desk import Desk  # noqa: E402
@@ -150,9 +150,9 @@ def check_redaction(data: bytes) -> None:
 def check_question(data: bytes) -> None:
     """A question can be taken apart, and asked."""
     text = data.decode("utf-8", "surrogateescape" if data[:1] < b"\x20" else "replace")
-    found = question.read(text)
-    views.look(found)
-    intent.signals(found)
+    found = query.parse_query(text)
+    query_terms.weigh_terms(found)
+    intent.detect_intents(found)
     issue_text.split(text)
     tracebacks.deepest_last(tracebacks.locate(text), text)
     hits, suggestions = shop().search(text, 5)

@@ -38,8 +38,8 @@ from satchel.engine import Engine
 from satchel.evaluation.cases import Gold
 from satchel.retrieval import candidates, ranker
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.passages import best_pieces
-from satchel.retrieval.piece_signals import Piece
+from satchel.retrieval.passage_signals import RankedPassage
+from satchel.retrieval.passages import passages_of_best_files
 from satchel.retrieval.search import look_closely
 from satchel.settings import QUALITY
 
@@ -83,7 +83,7 @@ def look_at(engine: Engine, question: Question, folds: Folds) -> Looked | None:
     if context is None:
         return None
     weights = folds.get(question.repository) or ranker.weights(QUALITY)
-    pieces, signals, _ = best_pieces(context, ranker.signals(context), weights, FILES, FILES)
+    pieces, signals, _ = passages_of_best_files(context, ranker.signals(context), weights, FILES, FILES)
     has_lines = any(gold.start_line for gold in question.case.gold)
     held = [
         float(sum(_held(gold, piece, has_lines) for gold in question.case.gold if gold.is_at(path)))
@@ -96,11 +96,11 @@ def look_at(engine: Engine, question: Question, folds: Folds) -> Looked | None:
     return Looked(question.repository, question.case.set, has_lines, values, np.array(held) / sum(held))
 
 
-def _held(gold: Gold, piece: Piece, has_lines: bool) -> int:
+def _held(gold: Gold, piece: RankedPassage, has_lines: bool) -> int:
     """How many lines of an answer a piece holds; without lines all pieces of its file hold the same."""
     if not has_lines:
         return 1
-    return max(0, min(gold.end_line, piece.cut.last) - max(gold.start_line, piece.cut.first) + 1)
+    return max(0, min(gold.end_line, piece.span.last_line) - max(gold.start_line, piece.span.first_line) + 1)
 
 
 def write(path: Path, found: Sequence[Looked]) -> None:

@@ -18,14 +18,15 @@ from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, Item, Pack, Role, Section, Trust
 from satchel.packing.preferences import Preferences
 from satchel.packing.sections import PackMode
-from satchel.retrieval import candidates, question, ranker
+from satchel.retrieval import candidates, ranker
 from satchel.retrieval.anchors import find_anchors, is_all
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.import_statements import ImportStatement, import_statements, needed
-from satchel.retrieval.intent import Signal
+from satchel.retrieval.intent import Intent
 from satchel.retrieval.parts import best_part, rarity_of
 from satchel.retrieval.passages import PASSAGES, by_chunk, passages
+from satchel.retrieval.query import parse_query
 from satchel.retrieval.related import Related, related
 from satchel.retrieval.search import check, look_closely
 from satchel.retrieval.suggest import suggest
@@ -108,7 +109,7 @@ class Question:
         self.weights = {**ranker.weights(PASSAGES), **(weights or ranker.weights(profile))}
         count = len(corpus.files) if filters.chunk_type else candidates.CANDIDATES
         self.context = look_closely(corpus, query, filters, count, profile)
-        self.asked = self.context.question if self.context else question.read(query)
+        self.asked = self.context.query if self.context else parse_query(query)
         self.anchors = find_anchors(corpus, self.asked)
         rarity = rarity_of(self.context.evidence) if self.context else {}
         self.reading = CorpusReading(corpus, rarity)
@@ -124,7 +125,7 @@ class Question:
     ) -> Pack:
         room = gauge.room()
         chars = min(filter(None, (room.tokens * _CHARS_PER_TOKEN, room.chars)), default=0)
-        is_report = self.context is not None and not self.context.views.all_title
+        is_report = self.context is not None and not self.context.query_terms.all_title
         per_file = _CHARS_PER_MAPPED_REPORT if is_report else _CHARS_PER_MAPPED
         mapped = min(_MOST_MAPPED, _LEAST_MAPPED + chars // per_file, chars // _CHARS_PER_NAME)
         plan = PackPlan(caps, map_files=mapped)
@@ -212,11 +213,11 @@ class Question:
         """Documents or code first, as a bounded boost."""
         intents = self.context.intents if self.context else {}
         prefer_code = wanted.prefer_code
-        if prefer_code is None and intents.get(Signal.DOCUMENTS, 0.0) >= _CLEAR:
+        if prefer_code is None and intents.get(Intent.DOCUMENTS, 0.0) >= _CLEAR:
             prefer_code = False
         if (
             prefer_code is None
-            and max(intents.get(Signal.IDENTIFIER, 0.0), intents.get(Signal.PATH, 0.0)) >= _CLEAR
+            and max(intents.get(Intent.IDENTIFIER, 0.0), intents.get(Intent.PATH, 0.0)) >= _CLEAR
         ):
             prefer_code = True
         leaning = []
@@ -236,12 +237,12 @@ class Question:
             return []
         mode = wanted.related_mode
         if mode is None:
-            strong = max(self.context.intents[Signal.IDENTIFIER], self.context.intents[Signal.PATH])
+            strong = max(self.context.intents[Intent.IDENTIFIER], self.context.intents[Intent.PATH])
             mode = RelatedMode.FOCUS if strong >= _CLEAR else RelatedMode.EXPLORE
         found = related(
             self.corpus,
             [(item.path, item.start_line, item.end_line) for item in pack.items],
-            set(self.context.views.terms),
+            set(self.context.query_terms.terms),
             hops=HOPS[wanted.strategy],
             mode=mode,
             per_primary=wanted.max_related_per_primary,

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from satchel.retrieval import corpus as corpora
     from satchel.retrieval import locators, lookup, references, suggest
     from satchel.retrieval import search as ranking
-    from satchel.retrieval.read import Read
+    from satchel.retrieval.file_cache import FileCache
     from satchel.tokenizers.tokenizer import Tokenizer
     from satchel.verifying import validation
     from satchel.walking import blob_trees, changes, source_reader
@@ -74,7 +74,7 @@ class Engine(Segment):
     def __init__(self, root: Path, store: Store, options: Options, tree: Tree | None = None) -> None:
         super().__init__(root, store, options, tree)
         self._corpus: corpora.Corpus | None = None
-        self._read: Read | None = None  # of the files of the last generation that was asked
+        self._read: FileCache | None = None  # of the files of the last generation that was asked
 
     def corpus(self) -> corpora.Corpus:
         """The last complete generation as arrays."""
@@ -314,7 +314,7 @@ class Engine(Segment):
         """What is known of files that stay as they are is kept for the next generation."""
         super()._forget()
         if self._corpus is not None:
-            self._read, self._corpus = self._corpus.read, None
+            self._read, self._corpus = self._corpus.file_cache, None
 
 
 def is_document(record: FileRecord) -> bool:

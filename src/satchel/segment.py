@@ -37,12 +37,12 @@ from satchel.walking.walker import Tree, WorkTree, in_repository
 
 if TYPE_CHECKING:
     from satchel import chunking
-    from satchel.embedding import table
+    from satchel.embedding import word_vectors
     from satchel.indexing import analyse, refresh, workers
     from satchel.storage import history, memory, ref_indexes
     from satchel.walking import blob_trees, source_reader, watermark
 else:  # what a search of a fresh index does without
-    chunking, table = late("satchel.chunking"), late("satchel.embedding.table")
+    chunking, word_vectors = late("satchel.chunking"), late("satchel.embedding.word_vectors")
     analyse, refresh, workers = (
         late(f"satchel.indexing.{name}") for name in ("analyse", "refresh", "workers")
     )
@@ -164,7 +164,7 @@ class Segment(SnapshotSource):
                 NOTES: "\n".join(self.notes),
             }
         reader = source_reader.SourceReader(self._tree, self.options.walk)
-        stages = analyse.Stages(reader, chunking.parse_source, chunking.prepare, table.load)
+        stages = analyse.Stages(reader, chunking.parse_source, chunking.prepare, word_vectors.load)
         count = self.options.workers or workers.default_workers()
         self._forget()  # who writes must not himself be the reader that keeps the log from being cut
         self._prepare_folder()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from satchel.embedding import pooling
-from satchel.embedding.pooling import LENGTH, pool, question_vector, similarities, weight_of
-from satchel.embedding.table import WordVectors
+from satchel.embedding.pooling import LENGTH, pool, query_vector, similarities, weight_of
+from satchel.embedding.word_vectors import WordVectors
 
 TERMS = [f"t{number:02}" for number in range(40)]
 TABLE = np.random.default_rng(3).integers(-127, 128, (len(TERMS), 16)).astype(np.int8)
@@ -79,7 +79,7 @@ def test_weights_are_eighths_of_the_square_root() -> None:
 
 
 def test_a_question_of_one_word_is_its_row() -> None:
-    vector = question_vector(WORDS, {"t05": 0.3, "unknown": 2.0, "t06": 0.0})
+    vector = query_vector(WORDS, {"t05": 0.3, "unknown": 2.0, "t06": 0.0})
     assert vector is not None
     assert vector.tolist() == by_definition([(5, 1)])
 
@@ -87,12 +87,12 @@ def test_a_question_of_one_word_is_its_row() -> None:
 def test_only_the_proportions_of_a_question_count() -> None:
     question = {"t01": 0.5, "t09": 1.0, "t30": 0.25}
     scaled = {term: weight * 6 for term, weight in reversed(question.items())}
-    assert np.array_equal(question_vector(WORDS, question), question_vector(WORDS, scaled))  # type: ignore[arg-type]
+    assert np.array_equal(query_vector(WORDS, question), query_vector(WORDS, scaled))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("question", [{}, {"unknown": 1.0}, {"t01": 0.0}])
 def test_a_question_without_known_words_has_no_vector(question: dict[str, float]) -> None:
-    assert question_vector(WORDS, question) is None
+    assert query_vector(WORDS, question) is None
 
 
 def test_a_vector_is_like_itself_and_unlike_its_opposite() -> None:

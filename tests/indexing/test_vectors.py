@@ -9,7 +9,7 @@ import pytest
 
 from satchel.chunking import parse_source
 from satchel.embedding.pooling import LENGTH
-from satchel.embedding.table import WordVectors, load
+from satchel.embedding.word_vectors import WordVectors, load
 from satchel.ids import hash_bytes
 from satchel.indexing.analyse import AnalysedFile, analyse_source, with_vectors
 from satchel.indexing.term_collector import TermCollector

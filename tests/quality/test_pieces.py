@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "quality"))
 import pieces
 from pieces import Looked
 
-TELLING, IDLE = "piece_words", "piece_size"
+TELLING, IDLE = "passage_words", "passage_size"
 
 
 def make_looked(repository: str, number: int, *, has_lines: bool = True) -> Looked:

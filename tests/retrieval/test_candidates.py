@@ -71,7 +71,7 @@ def test_a_filter_shuts_out_what_is_named(engine: Engine) -> None:
 def test_a_name_that_many_files_have_brings_none_of_them_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("satchel.embedding.table.load", lambda: None)  # they are near in meaning, too
+    monkeypatch.setattr("satchel.embedding.word_vectors.load", lambda: None)  # they are near in meaning, too
     tree = {f"n{number}/drawer.py": "class CoinSlot:\n    shape = 1\n" for number in range(9)}
     engine = memory_engine(make_tree(tmp_path, {**BASKETS, **tree}))
     assert len(find(engine, "basket basket basket `CoinSlot` in drawer.py", 1)) == 1
@@ -95,7 +95,7 @@ def test_near_files_obey_filters(tmp_path: Path) -> None:
 
 
 def test_without_vectors_no_file_is_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("satchel.embedding.table.load", lambda: None)
+    monkeypatch.setattr("satchel.embedding.word_vectors.load", lambda: None)
     engine = memory_engine(make_tree(tmp_path, MEANING))
     assert engine.corpus().file_vectors is None and find(engine, "image", 1) == ["asked.py"]
 

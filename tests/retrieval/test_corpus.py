@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from satchel.retrieval import corpus as module
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.read import Names
+from satchel.retrieval.file_cache import DefinedNames
 from satchel.storage.records import FileRecord
 from satchel.terms import terms
 
@@ -55,7 +55,7 @@ def test_numbers_of_a_file_are_worked_out_once(corpus: Corpus) -> None:
 @given(types=NAMES, others=NAMES, part=st.text("ab_1é", min_size=1, max_size=2))
 def test_names_are_found_by_any_part_apart_from_case(types: list[str], others: list[str], part: str) -> None:
     encoded = part.encode()
-    found = Names(types, others).holding([encoded, b""])
+    found = DefinedNames(types, others).holding([encoded, b""])
     for names, those in zip((types, others), found, strict=True):
         assert list(those) == [
             name.encode() for name in dict.fromkeys(names) if encoded in name.encode().lower()

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from builders import make_tree, memory_engine
 
-from satchel.retrieval import question
+from satchel.retrieval import query
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
+from satchel.retrieval.query_terms import Weighting, weigh_terms
 from satchel.retrieval.search import look_closely
 from satchel.retrieval.signals.history import SIGNAL
-from satchel.retrieval.views import View, look
 from satchel.storage.records import HistoryCommit
 
 FILES = {f"{name}.py": f"def {name}():\n    return basket\n" for name in ("till", "drawer", "ledger", "lamp")}
@@ -72,8 +72,8 @@ def test_likeness_counts_by_its_square(corpus: Corpus) -> None:
         HistoryCommit(0, "paper money", ("drawer.py",)),
         *FILLER,
     ]
-    views = look(question.read("basket coins notes paper"))
-    weights = dict(zip(views.terms, views.weights[View.BLEND], strict=True))
+    query_terms = weigh_terms(query.parse_query("basket coins notes paper"))
+    weights = dict(zip(query_terms.terms, query_terms.weights[Weighting.BLEND], strict=True))
     ratio = weights["paper"] / (weights["coin"] + weights["note"])
     found = ask(corpus, "basket coins notes paper", past)["history_messages"]
     assert found == {"till.py": 1.0, "drawer.py": pytest.approx(ratio**2)}

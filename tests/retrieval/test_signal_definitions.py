@@ -9,7 +9,7 @@ from builders import Files, make_tree, memory_engine, signals
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.retrieval.read import as_bytes
+from satchel.retrieval.file_cache import encode_name
 from satchel.retrieval.signals.definitions import _name_terms
 from satchel.terms import terms
 
@@ -112,7 +112,7 @@ def test_a_word_of_one_letter_is_asked_for_like_any_other(tmp_path: Path) -> Non
 @given(name=st.one_of(st.text(max_size=12), st.from_regex(r"[A-Za-z_]\w{0,12}", fullmatch=True)))
 def test_a_name_has_the_terms_that_it_has_in_a_text(name: str) -> None:
     plain = dict.fromkeys(term for term in terms(name) if term[0] != "=")
-    assert _name_terms(as_bytes(name)) == tuple(plain)
+    assert _name_terms(encode_name(name)) == tuple(plain)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.retrieval.question import Frame, read
+from satchel.retrieval.query import Frame, parse_query
 from satchel.retrieval.tracebacks import locate
 
 FRAMES = [
@@ -74,7 +74,7 @@ def test_a_line_without_a_source_place_is_no_frame(line: str) -> None:
 
 
 def functions(trace: str) -> list[str]:
-    return [frame.function for frame in read(f"It crashes\n{trace}").frames]
+    return [frame.function for frame in parse_query(f"It crashes\n{trace}").frames]
 
 
 def test_python_prints_the_deepest_call_last() -> None:
@@ -117,9 +117,14 @@ def test_a_cause_is_deeper_than_what_it_caused() -> None:
 def test_of_repeated_frames_the_deepest_is_kept() -> None:
     place = "in /srv/Cart.php on line 12"
     trace = f"Fatal error: no cart {place}\n#0 /srv/a.php(1): outer()\n  thrown {place}"
-    assert [frame.path for frame in read(f"It crashes\n{trace}").frames] == ["/srv/a.php", "/srv/Cart.php"]
+    assert [frame.path for frame in parse_query(f"It crashes\n{trace}").frames] == [
+        "/srv/a.php",
+        "/srv/Cart.php",
+    ]
 
 
 def test_frames_are_code_without_a_fence() -> None:
-    question = read("It crashes\nThe call fails like this\n  at inner (src/b.js:2:1)\nwhen the cart is empty")
-    assert question.code.strip() == "at inner (src/b.js:2:1)" and "when the cart" in question.prose
+    query = parse_query(
+        "It crashes\nThe call fails like this\n  at inner (src/b.js:2:1)\nwhen the cart is empty"
+    )
+    assert query.code.strip() == "at inner (src/b.js:2:1)" and "when the cart" in query.prose

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.embedding.table import UNKNOWN_ROW, WordVectors
+from satchel.embedding.word_vectors import UNKNOWN_ROW, WordVectors
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ LENGTH = 127  # of every vector that is not zero: the most that int8 holds
 _EXACT = 2**24  # float32 holds every whole number up to here
 _MOST_WEIGHT = (_EXACT - 1) // 128  # sum of weights for which no sum of weighted int8 leaves the exact range
 _WEIGHTS = np.rint(8 * np.sqrt(np.arange(4096))).astype(np.int32)  # eighths; more occurrences add nothing
-_QUESTION_STEPS = 1024  # a question's weights as whole numbers, the largest being this
+_QUERY_STEPS = 1024  # a query's weights as whole numbers, the largest being this
 _UNITS_AT_ONCE = 4096  # bounds the memory of the wide sums to a few MB
 _VECTORS_AT_ONCE = 65_536  # 32 MB as float32
 
@@ -92,7 +92,7 @@ def normalised(sums: NDArray[np.int64]) -> NDArray[np.int8]:
     return np.rint(scaled).astype(np.int8)
 
 
-def question_vector(words: WordVectors, weights: Mapping[str, float]) -> NDArray[np.int8] | None:
+def query_vector(words: WordVectors, weights: Mapping[str, float]) -> NDArray[np.int8] | None:
     """The vector of weighted terms; None if none of them is known or has a weight above zero."""
     known = {words.row(term): weight for term, weight in weights.items() if weight > 0}
     known.pop(UNKNOWN_ROW, None)
@@ -100,15 +100,15 @@ def question_vector(words: WordVectors, weights: Mapping[str, float]) -> NDArray
         return None
     rows = np.fromiter(known, np.int32)
     shares = np.fromiter(known.values(), np.float64) / max(known.values())
-    total = _wide_sum(words.table, rows, np.rint(shares * _QUESTION_STEPS).astype(np.int64))
+    total = _wide_sum(words.table, rows, np.rint(shares * _QUERY_STEPS).astype(np.int64))
     return normalised(total[None, :])[0] if total.any() else None
 
 
 def similarities(
-    vectors: NDArray[np.int8] | NDArray[np.float32], question: NDArray[np.int8]
+    vectors: NDArray[np.int8] | NDArray[np.float32], query: NDArray[np.int8]
 ) -> NDArray[np.float64]:
-    """The cosine of each vector with the question's; every vector has the same length by construction."""
-    asked = question.astype(np.float32)
+    """The cosine of each vector with the query's; every vector has the same length by construction."""
+    asked = query.astype(np.float32)
     products = np.empty(len(vectors), np.float64)
     for start in range(0, len(vectors), _VECTORS_AT_ONCE):
         part = slice(start, start + _VECTORS_AT_ONCE)

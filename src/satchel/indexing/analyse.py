@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from satchel import ids
-from satchel.embedding.table import WordVectors
+from satchel.embedding.word_vectors import WordVectors
 from satchel.indexing import vectors
 from satchel.indexing.outlines import outline
 from satchel.indexing.posting_run_builder import TermBatch

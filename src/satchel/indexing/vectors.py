@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from satchel.embedding.pooling import normalised, pool, weight_of
-from satchel.embedding.table import UNKNOWN_ROW, WordVectors
+from satchel.embedding.word_vectors import UNKNOWN_ROW, WordVectors
 from satchel.indexing.posting_run_builder import TermBatch
 from satchel.indexing.term_collector import stem_and_folder
 from satchel.storage.postings import BODY, COMMENT

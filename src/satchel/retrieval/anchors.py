@@ -1,4 +1,4 @@
-"""Is what the question names outright in this repository at all? If not, what is nearest to it?
+"""Is what the query names outright in this repository at all? If not, what is nearest to it?
 
 An anchor is a quoted text, a path or an identifier. An answer without its anchor is at best about something
 like it, and must say so.
@@ -14,9 +14,9 @@ import msgspec
 
 from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.likeness import Spelled, nearest
+from satchel.retrieval.fuzzy_match import Spelled, nearest
 from satchel.retrieval.path_ends import Meant, files_meant, parts_of
-from satchel.retrieval.question import Question
+from satchel.retrieval.query import Query
 from satchel.retrieval.signals.paths import STANDS_FOR_FOLDER
 from satchel.storage.records import FileRecord
 from satchel.terms import compound, terms
@@ -31,7 +31,7 @@ _MOST_FILES_READ = 4_000  # a second's work; what is not found in so many is not
 
 
 class AnchorKind(StrEnum):
-    """How a question names something."""
+    """How a query names something."""
 
     QUOTED = "quoted"
     PATH = "path"
@@ -50,10 +50,10 @@ class Anchor(msgspec.Struct, frozen=True):
     elsewhere: tuple[str, ...] = ()
 
 
-def find_anchors(corpus: Corpus, question: Question) -> list[Anchor]:
-    """The anchors of a question, as it names them: paths, identifiers, quoted texts."""
+def find_anchors(corpus: Corpus, query: Query) -> list[Anchor]:
+    """The anchors of a query, as it names them: paths, identifiers, quoted texts."""
     found = []
-    for kind, text in list(_named(question))[:_MOST]:
+    for kind, text in list(_named(query))[:_MOST]:
         hits = _HITS[kind](corpus, text)
         near = () if hits else _NEAREST[kind](corpus, text)
         akin = kind is AnchorKind.IDENTIFIER and bool(_files_with(corpus, compound(text)))
@@ -62,21 +62,21 @@ def find_anchors(corpus: Corpus, question: Question) -> list[Anchor]:
     return found
 
 
-def is_all(question: Question) -> bool:
-    """Whether the question names one thing and says nothing else."""
-    text = question.text.strip().strip("`\"'")
-    return bool(question.symbol) or text in {named for _, named in _named(question)}
+def is_all(query: Query) -> bool:
+    """Whether the query names one thing and says nothing else."""
+    text = query.text.strip().strip("`\"'")
+    return bool(query.symbol) or text in {named for _, named in _named(query)}
 
 
-def _named(question: Question) -> Iterator[tuple[AnchorKind, str]]:
-    for mention in question.mentions:
+def _named(query: Query) -> Iterator[tuple[AnchorKind, str]]:
+    for mention in query.mentions:
         yield AnchorKind.PATH, mention.path
-    if question.symbol:
-        yield AnchorKind.IDENTIFIER, question.symbol
-    elif not question.prose:
-        for name in question.title_names:
+    if query.symbol:
+        yield AnchorKind.IDENTIFIER, query.symbol
+    elif not query.prose:
+        for name in query.title_names:
             yield AnchorKind.IDENTIFIER, name
-    for text in question.quoted:
+    for text in query.quoted:
         yield AnchorKind.QUOTED, text
 
 

@@ -1,4 +1,4 @@
-"""What was worked out of one generation of an index, whatever the question: kept while that is in use."""
+"""What was worked out of one generation of an index, whatever the query: kept while that is in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files may answer at all: the first few hundred by words, and whatever the question names outright."""
+"""Which files may answer at all: the first few hundred by words, and whatever the query names outright."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import Postings, first_largest, runs, saturated, scaled, summed
-from satchel.retrieval.question import Question
-from satchel.retrieval.views import View
+from satchel.retrieval.query import Query
+from satchel.retrieval.query_terms import Weighting
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
@@ -23,14 +23,14 @@ CANDIDATES = 150  # files that are looked at closely
 _ENOUGH = 400_000  # postings to score; common words are left to the close look
 _ASIDE = {"test": 1.0, "example": 0.5}  # how much later such files come among candidates
 _NAMED = 8  # files that define one name or have one file name; more of them are left to the words
-_NAMES = 50  # identifiers of a question that are looked up
+_NAMES = 50  # identifiers of a query that are looked up
 _NEAR = 30  # files that are taken in for their meaning alone
 _ALIKE = 0.4  # cosine; what is less alike shares a subject at most
 _DIGITS = 9
 
 
 def find(
-    postings: Postings, question: Question, accepted: NDArray[np.bool_], count: int, *, by_meaning: bool
+    postings: Postings, query: Query, accepted: NDArray[np.bool_], count: int, *, by_meaning: bool
 ) -> Places:
     """The positions of the candidates, ascending."""
     corpus = postings.corpus
@@ -38,7 +38,7 @@ def find(
     if not len(matched):
         return matched
     best = matched[first_largest(np.round(_rough(postings)[matched], _DIGITS), count)]
-    named = np.fromiter(_named(corpus, question), np.int64)
+    named = np.fromiter(_named(corpus, query), np.int64)
     near = _near(postings) if by_meaning else named
     more = np.concatenate((named, near))
     chosen = np.zeros(len(corpus.files), bool)  # np.union1d would load numpy.ma, which takes 16 ms
@@ -47,14 +47,14 @@ def find(
     return np.flatnonzero(chosen)
 
 
-def _named(corpus: Corpus, question: Question) -> Iterator[int]:
-    """The files that the question names: by what they define, by their path, in a stack trace."""
-    names = dict.fromkeys((question.symbol, *question.title_names, *question.prose_names))
+def _named(corpus: Corpus, query: Query) -> Iterator[int]:
+    """The files that the query names: by what they define, by their path, in a stack trace."""
+    names = dict.fromkeys((query.symbol, *query.title_names, *query.prose_names))
     for name in list(filter(None, names))[:_NAMES]:
         paths = {item.path for item in corpus.snapshot.symbols_named(name)}
         if len(paths) <= _NAMED:
             yield from (corpus.position_of[path] for path in sorted(paths))
-    written = [item.path for item in question.mentions] + [frame.path for frame in question.frames]
+    written = [item.path for item in query.mentions] + [frame.path for frame in query.frames]
     for name in dict.fromkeys(path.rpartition("/")[2] for path in written):
         files = corpus.files_named(name)
         if len(files) <= _NAMED:
@@ -62,7 +62,7 @@ def _named(corpus: Corpus, question: Question) -> Iterator[int]:
 
 
 def _matched(postings: Postings) -> NDArray[np.bool_]:
-    """The files that hold any word of the question."""
+    """The files that hold any word of the query."""
     matched = np.zeros(len(postings.corpus.files), bool)
     for files in postings.files:
         matched[files] = True
@@ -82,8 +82,10 @@ def _rough(postings: Postings) -> Floats:
     """A first score of every file: its best unit, and how much there is in all of them."""
     corpus = postings.corpus
     total = np.zeros(len(corpus.files))
-    for view in (View.TITLE,) if postings.views.all_title else (View.BLEND, View.TITLE):
-        scores = _unit_scores(postings, view)
+    for weighting in (
+        (Weighting.TITLE,) if postings.query_terms.all_title else (Weighting.BLEND, Weighting.TITLE)
+    ):
+        scores = _unit_scores(postings, weighting)
         places = np.flatnonzero(scores > 0)  # most units hold nothing; of floats it takes six times as long
         owners, units = corpus.file_of[places], scores[places]
         starts = runs(owners)
@@ -95,10 +97,10 @@ def _rough(postings: Postings) -> Floats:
     return total - corpus.tagged(_ASIDE)
 
 
-def _unit_scores(postings: Postings, view: View) -> Floats:
+def _unit_scores(postings: Postings, weighting: Weighting) -> Floats:
     """Rare words first, until enough was scored."""
     corpus = postings.corpus
-    weights = postings.views.weights[view]
+    weights = postings.query_terms.weights[weighting]
     scores = np.zeros(len(corpus.file_of))
     done = 0
     for number in sorted(range(len(weights)), key=lambda item: (len(postings.found[item][0]), item)):

@@ -14,8 +14,8 @@ import numpy as np
 
 from satchel.lines import split_lines
 from satchel.retrieval.changes import Changes
+from satchel.retrieval.file_cache import DefinedNames, FileCache, Kept, Key, LoadedOutline
 from satchel.retrieval.names import last_name
-from satchel.retrieval.read import Kept, Key, Known, Names, Read
 from satchel.storage import postings
 from satchel.storage.history import arrange, unpack_history
 from satchel.storage.protocol import Snapshot
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 
 _USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
 LONG = 0.6  # how much a long unit is held against it
-_FILES_AT_HAND = 600  # those of some dozen questions: about 40 MB with what they are cut into
+_FILES_AT_HAND = 600  # those of some dozen queries: about 40 MB with what they are cut into
 _POSTINGS_AT_HAND = 3  # for each unit, of the words that were asked for: 30 bytes, about as much as of itself
 _UNITS_AT_HAND = 2_000  # cut out of other files: about 3 MB
 
@@ -40,7 +40,7 @@ _UNITS_AT_HAND = 2_000  # cut out of other files: about 3 MB
 class Corpus:
     """The arrays of a snapshot; built once per generation, with what was `read` in the one before."""
 
-    def __init__(self, snapshot: Snapshot, before: Read | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, before: FileCache | None = None) -> None:
         self.snapshot = snapshot
         index = snapshot.version.rpartition(":")[0]  # numbers of another index mean something else
         self.files = snapshot.files(before.files if before is not None and before.index == index else ())
@@ -65,9 +65,9 @@ class Corpus:
         self.unit_counts = np.zeros(len(self.files), np.int64)
         self.unit_counts[owners[owners >= 0]] = self._counts[owners >= 0]
         self.file_vectors = self._file_vectors(runs, owners)
-        self.read = Read(index, snapshot.meta().get("signature", ""), self.files)
+        self.file_cache = FileCache(index, snapshot.meta().get("signature", ""), self.files)
         if before is not None:
-            self.read.take(before)
+            self.file_cache.take(before)
         self._postings: dict[str, tuple[Places, Counts]] = {}
         self._postings_kept = 0  # how many they are, each term with one more for itself
         self._tagged: dict[str, Places] = {}
@@ -130,29 +130,29 @@ class Corpus:
         vectors[owners[owners >= 0]] = rows[owners >= 0]
         return vectors
 
-    def known(self, positions: Sequence[int]) -> list[Known]:
+    def outlines(self, positions: Sequence[int]) -> list[LoadedOutline]:
         """What ranking asks of some files, each read once."""
-        kept = self.read.known
+        kept = self.file_cache.known
         missing = [at for at in positions if at not in kept]
         found = self.snapshot.outlines([self.files[at].path for at in missing])
         for at, (outline, vectors) in zip(missing, found, strict=True):
-            names = Names(outline.types, outline.others)
-            self.read.note(at, Known(outline, vectors, frozenset(outline.head), names))
+            names = DefinedNames(outline.types, outline.others)
+            self.file_cache.note(at, LoadedOutline(outline, vectors, frozenset(outline.head), names))
         return [kept[at] for at in positions]
 
     @property
     def defining(self) -> dict[str, tuple[int, ...]]:
         """Name → the files that define it, of those that were looked at."""
-        return self.read.defining
+        return self.file_cache.defining
 
     def lines(self, path: str) -> Sequence[str]:
         """The lines of a file."""
-        return self._at_hand(self.read.lines, path, lambda: split_lines(self.snapshot.text(path)))
+        return self._at_hand(self.file_cache.lines, path, lambda: split_lines(self.snapshot.text(path)))
 
     def definitions(self, path: str) -> list[tuple[int, int, str]]:
         """The first and last line of each definition of a file and its name, in order."""
         return self._at_hand(
-            self.read.definitions,
+            self.file_cache.definitions,
             path,
             lambda: sorted(
                 (item.start_line, item.end_line, item.name) for item in self.snapshot.symbols(path)
@@ -162,29 +162,29 @@ class Corpus:
     def chunks(self, path: str, first_line: int, last_line: int) -> list[ChunkRecord]:
         """The chunks of a file that share a line with the range."""
         key = path, first_line, last_line
-        return self._at_hand(self.read.chunks, key, lambda: self.snapshot.chunks(*key), _UNITS_AT_HAND)
+        return self._at_hand(self.file_cache.chunks, key, lambda: self.snapshot.chunks(*key), _UNITS_AT_HAND)
 
     def references(self, path: str) -> tuple[Reference, ...]:
         """What a file refers to."""
-        return self._at_hand(self.read.references, path, lambda: self.snapshot.references(path))
+        return self._at_hand(self.file_cache.references, path, lambda: self.snapshot.references(path))
 
     def uses(self, path: str) -> list[tuple[str, int]]:
         """The names that a file calls, uses or extends, each with its line."""
         return self._at_hand(
-            self.read.uses,
+            self.file_cache.uses,
             path,
             lambda: [(last_name(use.name), use.line) for use in self.references(path) if use.label in _USES],
         )
 
-    def pieces(self, path: str, cut: Callable[[], Kept]) -> Kept:
+    def file_passages(self, path: str, divide: Callable[[], Kept]) -> Kept:
         """What a file is cut into; it must not refer to the corpus."""
-        kept: dict[str, Kept] = self.read.cut
-        return self._at_hand(kept, path, cut)
+        kept: dict[str, Kept] = self.file_cache.passages
+        return self._at_hand(kept, path, divide)
 
-    def piece(self, path: str, unit: int, cut: Callable[[], Kept]) -> Kept:
+    def unit_passage(self, path: str, unit: int, divide: Callable[[], Kept]) -> Kept:
         """What is cut out of a file at a unit; it must not refer to the corpus."""
-        kept: dict[tuple[str, int], Kept] = self.read.cut_units
-        return self._at_hand(kept, (path, unit), cut, _UNITS_AT_HAND)
+        kept: dict[tuple[str, int], Kept] = self.file_cache.unit_passages
+        return self._at_hand(kept, (path, unit), divide, _UNITS_AT_HAND)
 
     @staticmethod
     def _at_hand(
@@ -227,7 +227,7 @@ class Corpus:
     @property
     def position_of(self) -> dict[str, int]:
         """Where a path stands in `files`."""
-        return self.read.position_of
+        return self.file_cache.position_of
 
     @property
     def history(self) -> Changes:

@@ -1,4 +1,4 @@
-"""Where the words of a question stand in the files that may answer it, as flat arrays.
+"""Where the words of a query stand in the files that may answer it, as flat arrays.
 
 One entry for each term in each unit of each candidate. All sums over entries are made by `summed`,
 which adds in the order of the entries: the same on every machine.
@@ -14,8 +14,8 @@ import numpy as np
 
 from satchel.embedding import pooling
 from satchel.retrieval.corpus import Corpus, joined
-from satchel.retrieval.meaning import question_vector
-from satchel.retrieval.views import View, Views
+from satchel.retrieval.meaning import query_vector
+from satchel.retrieval.query_terms import QueryTerms, Weighting
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
@@ -42,12 +42,12 @@ def saturated(frequency: Floats) -> Floats:
 
 
 class Postings:
-    """The postings of a question's terms in the whole corpus."""
+    """The postings of a query's terms in the whole corpus."""
 
-    def __init__(self, corpus: Corpus, views: Views) -> None:
+    def __init__(self, corpus: Corpus, query_terms: QueryTerms) -> None:
         self.corpus = corpus
-        self.views = views
-        self.found: list[tuple[Places, Counts]] = [corpus.postings(term) for term in views.terms]
+        self.query_terms = query_terms
+        self.found: list[tuple[Places, Counts]] = [corpus.postings(term) for term in query_terms.terms]
         self.owners: list[Places] = [corpus.file_of[places] for places, _ in self.found]
         self.files: list[Places] = [owners[runs(owners)] for owners in self.owners]
         self.unit_rarity = [self._rarity(len(places), corpus.unit_count) for places, _ in self.found]
@@ -56,7 +56,7 @@ class Postings:
     @cached_property
     def title_vector(self) -> NDArray[np.int8] | None:
         """What the title means; None when no model knows any of its words, or the index has no vectors."""
-        return None if self.corpus.file_vectors is None else question_vector(self.views, View.TITLE)
+        return None if self.corpus.file_vectors is None else query_vector(self.query_terms, Weighting.TITLE)
 
     @cached_property
     def likeness(self) -> Floats | None:
@@ -77,7 +77,7 @@ class Evidence:
         corpus = postings.corpus
         self.corpus = corpus
         self.postings = postings
-        self.views = postings.views
+        self.query_terms = postings.query_terms
         self.files = files
         counts = corpus.unit_counts[files]
         self.unit_starts = np.cumsum(counts) - counts
@@ -104,7 +104,9 @@ class Evidence:
         self.folder = FOLDER.read(counts_all).astype(np.float64)
         self.unit_rarity = np.array(postings.unit_rarity)
         self.file_rarity = np.array(postings.file_rarity)
-        self.weights = {view: np.array(weights) for view, weights in self.views.weights.items()}
+        self.weights = {
+            weighting: np.array(weights) for weighting, weights in self.query_terms.weights.items()
+        }
 
     @cached_property
     def norm(self) -> Floats:
@@ -112,22 +114,22 @@ class Evidence:
         norms: Floats = self.corpus.norms[self.places[self.unit]]
         return norms
 
-    def by_unit(self, worth: Floats, view: View) -> Floats:
+    def by_unit(self, worth: Floats, weighting: Weighting) -> Floats:
         """The weighted sum of what entries are worth, for each unit."""
-        weights = (self.weights[view] * self.unit_rarity)[self.term] * worth
+        weights = (self.weights[weighting] * self.unit_rarity)[self.term] * worth
         return summed(self.unit, weights, len(self.places))
 
     @cached_property
     def _file_and_term(self) -> Places:
         """A number for each file and term, by entry."""
-        keys: Places = self.file * max(1, len(self.views.terms)) + self.term
+        keys: Places = self.file * max(1, len(self.query_terms.terms)) + self.term
         return keys
 
-    def by_file(self, frequency: Floats, view: View) -> Floats:
+    def by_file(self, frequency: Floats, weighting: Weighting) -> Floats:
         """The same for each file, its units taken together: frequencies are summed before they saturate."""
-        total = summed(self._file_and_term, frequency, len(self.files) * max(1, len(self.views.terms)))
+        total = summed(self._file_and_term, frequency, len(self.files) * max(1, len(self.query_terms.terms)))
         table = saturated(total).reshape(len(self.files), -1)
-        weights = self.weights[view] * self.file_rarity
+        weights = self.weights[weighting] * self.file_rarity
         result = np.zeros(len(self.files))
         for column in np.flatnonzero(weights).tolist():
             result += weights[column] * table[:, column]
@@ -140,7 +142,7 @@ class Evidence:
 
     def best_four_of_file(self, scores: Floats) -> Floats:
         """The sum of each file's best four units: evidence that is spread counts, too."""
-        held = np.flatnonzero(scores > 0)  # most units hold nothing of the question
+        held = np.flatnonzero(scores > 0)  # most units hold nothing of the query
         left, owners = scores[held], self.unit_file[held]
         starts = runs(owners)
         total = np.zeros(len(self.files))

@@ -1,4 +1,4 @@
-"""Which files and chunks a question may be answered from. Filters apply before the best are cut off."""
+"""Which files and chunks a query may be answered from. Filters apply before the best are cut off."""
 
 from __future__ import annotations
 

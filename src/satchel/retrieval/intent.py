@@ -1,4 +1,4 @@
-"""What kind of answer does a question ask for?
+"""What kind of answer does a query ask for?
 
 Signals are soft and several hold at once: they tilt the ranking, they never shut a kind of file out.
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from satchel.retrieval.question import Question
+from satchel.retrieval.query import Query
 
 
-class Signal(StrEnum):
-    """What a question can point at."""
+class Intent(StrEnum):
+    """What a query can point at."""
 
     IDENTIFIER = "identifier"
     PATH = "path"
@@ -56,50 +56,48 @@ _ERRORS = (
     r"|incorrect|incorrectly|unexpected|unexpectedly|regression",
 )
 _PLACES = {  # what the path of a mentioned file says
-    Signal.DOCUMENTS: r"(?:^|/)(?:docs?|documentation|guides?)/|\.(?:md|mdx|rst|markdown)$",
-    Signal.TESTS: r"(?:^|/)(?:tests?|specs?|__tests__|fixtures)/|(?:^|/)test_[^/]*+$|[._](?:test|spec)\.\w+$",
-    Signal.CONFIG: r"\.(?:toml|ya?ml|ini|cfg|json|lock)$|file$",
+    Intent.DOCUMENTS: r"(?:^|/)(?:docs?|documentation|guides?)/|\.(?:md|mdx|rst|markdown)$",
+    Intent.TESTS: r"(?:^|/)(?:tests?|specs?|__tests__|fixtures)/|(?:^|/)test_[^/]*+$|[._](?:test|spec)\.\w+$",
+    Intent.CONFIG: r"\.(?:toml|ya?ml|ini|cfg|json|lock)$|file$",
 }
 _ERROR_NAME = r"[A-Z]\w*?(?:Error|Exception)$"
 _TEST_NAME = r"test_\w|\w*?(?:_tests?$|[a-z0-9]Tests?$|_spec$|[a-z0-9]Spec$)|Test[A-Z]"
 
 
-def signals(question: Question) -> dict[Signal, float]:
-    """How strongly a question points at each kind of answer, from 0 to 1; every kind is in it."""
-    title, prose = _plain(question.title), _plain(question.prose)
+def detect_intents(query: Query) -> dict[Intent, float]:
+    """How strongly a query points at each kind of answer, from 0 to 1; every kind is in it."""
+    title, prose = _plain(query.title), _plain(query.prose)
     found = {
-        Signal.IDENTIFIER: _identifier(question),
-        Signal.PATH: _path(question),
-        Signal.ERROR: 1.0
-        if question.frames
-        else max(_words(title, prose, _ERRORS), _named(question, _ERROR_NAME)),
-        Signal.DOCUMENTS: _words(title, prose, _DOCUMENTS),
-        Signal.TESTS: max(_words(title, prose, _TESTS), _named(question, _TEST_NAME)),
-        Signal.CONFIG: _words(title, prose, _CONFIG),
+        Intent.IDENTIFIER: _identifier(query),
+        Intent.PATH: _path(query),
+        Intent.ERROR: 1.0 if query.frames else max(_words(title, prose, _ERRORS), _named(query, _ERROR_NAME)),
+        Intent.DOCUMENTS: _words(title, prose, _DOCUMENTS),
+        Intent.TESTS: max(_words(title, prose, _TESTS), _named(query, _TEST_NAME)),
+        Intent.CONFIG: _words(title, prose, _CONFIG),
     }
     for kind, place in _PLACES.items():
-        if any(re.search(place, mention.path) for mention in question.mentions):
-            found[kind] = max(found[kind], found[Signal.PATH])
-    return {**found, Signal.CONCEPT: _concept(question, found)}
+        if any(re.search(place, mention.path) for mention in query.mentions):
+            found[kind] = max(found[kind], found[Intent.PATH])
+    return {**found, Intent.CONCEPT: _concept(query, found)}
 
 
-def _identifier(question: Question) -> float:
-    if question.symbol:
+def _identifier(query: Query) -> float:
+    if query.symbol:
         return 1.0
-    if question.title_names:
-        share = len(question.title_names) / max(len(question.title.split()), 1)
+    if query.title_names:
+        share = len(query.title_names) / max(len(query.title.split()), 1)
         return min(1.0, _NAME_IN_TITLE + share)
-    return _NAME_IN_BODY * bool(question.prose_names) + _CODE_IN_BODY * bool(question.code_names)
+    return _NAME_IN_BODY * bool(query.prose_names) + _CODE_IN_BODY * bool(query.code_names)
 
 
-def _path(question: Question) -> float:
-    """A question that is a path and no more, one that names a path, an issue with a path somewhere."""
-    named = [mention.path.rpartition("/")[2] for mention in question.mentions]
+def _path(query: Query) -> float:
+    """A query that is a path and no more, one that names a path, an issue with a path somewhere."""
+    named = [mention.path.rpartition("/")[2] for mention in query.mentions]
     if not named:
         return 0.0
-    if not question.prose and not question.code and " " not in question.title:
+    if not query.prose and not query.code and " " not in query.title:
         return 1.0
-    title = question.title.replace("\\", "/")
+    title = query.title.replace("\\", "/")
     return 0.8 if any(name in title for name in named) else 0.4
 
 
@@ -119,15 +117,15 @@ def _strength(plain: str, lists: tuple[str, str]) -> float:
     return 0.0
 
 
-def _named(question: Question, form: str) -> float:
+def _named(query: Query, form: str) -> float:
     """Whether an identifier of that form is named in the title, or weaker in the prose."""
-    if any(re.match(form, name) for name in question.title_names):
+    if any(re.match(form, name) for name in query.title_names):
         return _NAMED
-    return _IN_PROSE * any(re.match(form, name) for name in question.prose_names)
+    return _IN_PROSE * any(re.match(form, name) for name in query.prose_names)
 
 
-def _concept(question: Question, found: dict[Signal, float]) -> float:
-    """Plain prose: the less a question names, the more it is about an idea."""
-    if question.symbol or found[Signal.PATH] == 1.0 or not question.title:
+def _concept(query: Query, found: dict[Intent, float]) -> float:
+    """Plain prose: the less a query names, the more it is about an idea."""
+    if query.symbol or found[Intent.PATH] == 1.0 or not query.title:
         return 0.0
-    return 1.0 - 0.7 * max(found[Signal.IDENTIFIER], found[Signal.PATH], _WEAK * found[Signal.ERROR])
+    return 1.0 - 0.7 * max(found[Intent.IDENTIFIER], found[Intent.PATH], _WEAK * found[Intent.ERROR])

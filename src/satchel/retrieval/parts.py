@@ -1,4 +1,4 @@
-"""Which lines of a long text hold most of the question?"""
+"""Which lines of a long text hold most of the query?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from satchel.retrieval.evidence import Evidence
-from satchel.retrieval.views import View
+from satchel.retrieval.query_terms import Weighting
 from satchel.terms import terms
 
 
@@ -18,11 +18,11 @@ def held_terms(text: str) -> frozenset[str]:
 
 
 def rarity_of(evidence: Evidence) -> Mapping[str, float]:
-    """What each term of the question is worth where it is found."""
+    """What each term of the query is worth where it is found."""
     weights = zip(
-        evidence.views.terms,
+        evidence.query_terms.terms,
         evidence.postings.unit_rarity,
-        evidence.views.weights[View.BLEND],
+        evidence.query_terms.weights[Weighting.BLEND],
         strict=True,
     )
     return {term: rarity * weight for term, rarity, weight in weights if weight}
@@ -41,7 +41,7 @@ def fitting(first: int, last: int, lines: Sequence[str], chars: int) -> int:
 def best_part(
     rarity: Mapping[str, float], first: int, last: int, lines: Sequence[str], chars: int
 ) -> tuple[int, int]:
-    """The lines within a span, up to so many characters, that hold most of the question; earliest first."""
+    """The lines within a span, up to so many characters, that hold most of the query; earliest first."""
     asked = frozenset(rarity)
     telling = [
         number for number in range(first, last + 1) if not asked.isdisjoint(held_terms(lines[number - 1]))

@@ -1,4 +1,4 @@
-"""Which pieces of the best files may enter a pack, and how much of the answer does each promise to hold?"""
+"""Which passages of the best files may enter a pack, and how much of the answer does each promise to hold?"""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import msgspec
 import numpy as np
 
 from satchel import ids
-from satchel.retrieval import piece_signals, ranker
+from satchel.retrieval import passage_signals, ranker
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.cuts import Cut, cut_file, cut_unit, is_definition, qualified
-from satchel.retrieval.piece_signals import Piece
-from satchel.retrieval.question import Question
+from satchel.retrieval.passage_signals import RankedPassage
+from satchel.retrieval.passage_spans import PassageSpan, file_passages, is_definition, qualified, unit_passage
+from satchel.retrieval.query import Query
+from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
-from satchel.retrieval.views import View
 from satchel.storage.records import ChunkRecord
 from satchel.types import ChunkKind, Passage
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
 
 PASSAGES = "passages"  # the file of their weights
-IN_DETAIL = 20  # files of which every piece is looked at
+IN_DETAIL = 20  # files of which every passage is looked at
 _DIGITS = 9  # of a promise: libraries differ in the last bit of an exponential
 _MOST_PIECE_CHARS = (
-    5_000  # a longer piece is one line: an image or a table in the code, which answers nothing
+    5_000  # a longer passage is one line: an image or a table in the code, which answers nothing
 )
-_NOT_NAMED = 0.5  # what stands beside the definition that a question names
+_NOT_NAMED = 0.5  # what stands beside the definition that a query names
 
 
 def passages(
@@ -43,48 +43,52 @@ def passages(
 ) -> list[Passage]:
     """The `count` most promising passages of the best files, and the best one of each of these files; best
     file first, in the order of their lines. Of files after the first `in_detail` only one is looked at."""
-    pieces, found, scores = best_pieces(context, signals, weights, files, in_detail)
-    if not pieces:
+    passages, found, scores = passages_of_best_files(context, signals, weights, files, in_detail)
+    if not passages:
         return []
-    worth = ranker.score(found, weights, len(pieces))
+    worth = ranker.score(found, weights, len(passages))
     promise = np.round(np.exp(worth - worth.max()), _DIGITS)
-    readable = [number for number, piece in enumerate(pieces) if _is_readable(piece.cut)]
-    best = _best_of_each_file(pieces, promise, readable)
-    question = context.question
-    named = {question.symbol, *question.title_names, *question.prose_names, *question.code_names}
+    readable = [number for number, passage in enumerate(passages) if _is_readable(passage.span)]
+    best = _best_of_each_file(passages, promise, readable)
+    query = context.query
+    named = {query.symbol, *query.title_names, *query.prose_names, *query.code_names}
     chosen = {*sorted(readable, key=lambda number: -promise[number])[:count], *best.values()}
     return [
         _passage(
             context,
-            pieces[number],
+            passages[number],
             promise=float(promise[number]),
-            score=round(float(scores[pieces[number].at]), 4),
-            asked=bool(found["piece_names"][number]) or best[pieces[number].rank] == number,
-            reasons=tuple(_reasons(pieces[number], found, number, named)),
+            score=round(float(scores[passages[number].at]), 4),
+            asked=bool(found["passage_names"][number]) or best[passages[number].rank] == number,
+            reasons=tuple(_reasons(passages[number], found, number, named)),
         )
         for number in sorted(chosen)
     ]
 
 
-def best_pieces(
+def passages_of_best_files(
     context: Context, signals: Mapping[str, Floats], weights: Mapping[str, float], files: int, in_detail: int
-) -> tuple[list[Piece], dict[str, Floats], Floats]:
-    """The pieces of the best files, their signals, and the scores of all candidates."""
+) -> tuple[list[RankedPassage], dict[str, Floats], Floats]:
+    """The passages of the best files, their signals, and the scores of all candidates."""
     scores = ranker.score(signals, weights, context.count)
     order = np.argsort(-scores, kind="stable")[:files].tolist()
-    pieces = [piece for rank, at in enumerate(order[:in_detail]) for piece in _pieces(context, rank, at)]
-    pieces += _best_units(context, order, in_detail)
-    found = piece_signals.compute(context, pieces, signals, scores) if pieces else {}
-    return pieces, found, scores
+    passages = [
+        passage for rank, at in enumerate(order[:in_detail]) for passage in _file_passages(context, rank, at)
+    ]
+    passages += _best_units(context, order, in_detail)
+    found = passage_signals.compute(context, passages, signals, scores) if passages else {}
+    return passages, found, scores
 
 
-def _reasons(piece: Piece, found: Mapping[str, Floats], number: int, named: set[str]) -> Iterator[str]:
-    """What speaks for a piece, strongest first."""
-    if not piece.cut.names.isdisjoint(named):
+def _reasons(
+    passage: RankedPassage, found: Mapping[str, Floats], number: int, named: set[str]
+) -> Iterator[str]:
+    """What speaks for a passage, strongest first."""
+    if not passage.span.names.isdisjoint(named):
         yield "defines_named"
-    if found["piece_linked"][number] or found["piece_traced"][number]:
+    if found["passage_linked"][number] or found["passage_traced"][number]:
         yield "pointed_at"
-    yield "words" if found["piece_words"][number] else "file"
+    yield "words" if found["passage_words"][number] else "file"
 
 
 def by_chunk(corpus: Corpus, passage: Passage, symbol: str) -> Iterator[Passage]:
@@ -114,24 +118,24 @@ def by_chunk(corpus: Corpus, passage: Passage, symbol: str) -> Iterator[Passage]
 
 def _passage(
     context: Context,
-    piece: Piece,
+    passage: RankedPassage,
     *,
     promise: float,
     score: float,
     asked: bool,
     reasons: tuple[str, ...],
 ) -> Passage:
-    record = context.records[piece.at]
-    traits = piece.file.traits(context.corpus, piece.number)
-    naming = _naming(piece.cut, context.question)
+    record = context.records[passage.at]
+    traits = passage.file.traits(context.corpus, passage.number)
+    naming = _naming(passage.span, context.query)
     return Passage(
         path=record.path,
-        start_line=piece.cut.first,
-        end_line=piece.cut.last,
-        rank=piece.rank,
+        start_line=passage.span.first_line,
+        end_line=passage.span.last_line,
+        rank=passage.rank,
         promise=promise,
         score=score,
-        size=piece.cut.size,
+        size=passage.span.size,
         chunk_id=traits.chunk_id,
         kind=naming.kind,
         name=qualified(naming),
@@ -148,50 +152,56 @@ def _passage(
     )
 
 
-def _pieces(context: Context, rank: int, at: int) -> Iterator[Piece]:
-    """A candidate, cut into passages."""
+def _file_passages(context: Context, rank: int, at: int) -> Iterator[RankedPassage]:
+    """A candidate, span into passages."""
     start = int(context.evidence.unit_starts[at])
-    file = cut_file(context.corpus, int(context.evidence.files[at]))
-    for number, cut in enumerate(file.cuts):
-        yield Piece(rank, at, range(start + cut.start, start + cut.stop), cut, file, number)
+    file = file_passages(context.corpus, int(context.evidence.files[at]))
+    for number, span in enumerate(file.spans):
+        yield RankedPassage(
+            rank, at, range(start + span.first_unit, start + span.stop_unit), span, file, number
+        )
 
 
-def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[Piece]:
+def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[RankedPassage]:
     """Of each further candidate the unit with the best words."""
     evidence = context.evidence
-    worth = np.round(evidence.by_unit(unit_worth(context), View.BLEND), 6) if start < len(order) else None
+    worth = (
+        np.round(evidence.by_unit(unit_worth(context), Weighting.BLEND), 6) if start < len(order) else None
+    )
     for rank, at in enumerate(order[start:], start):
         assert worth is not None
         first = int(evidence.unit_starts[at])
         own = worth[first : first + context.records[at].unit_count]
         if len(own):
             unit = int(np.argmax(own))
-            file = cut_unit(context.corpus, int(evidence.files[at]), unit)
-            yield Piece(rank, at, range(first + unit, first + unit + 1), file.cuts[0], file, 0)
+            file = unit_passage(context.corpus, int(evidence.files[at]), unit)
+            yield RankedPassage(rank, at, range(first + unit, first + unit + 1), file.spans[0], file, 0)
 
 
-def _is_readable(cut: Cut) -> bool:
-    """Whether a piece may enter a pack. A paragraph on one line may, however long it is."""
-    return cut.size <= _MOST_PIECE_CHARS or cut.chunks[0].kind is ChunkKind.SECTION
+def _is_readable(span: PassageSpan) -> bool:
+    """Whether a passage may enter a pack. A paragraph on one line may, however long it is."""
+    return span.size <= _MOST_PIECE_CHARS or span.chunks[0].kind is ChunkKind.SECTION
 
 
-def _best_of_each_file(pieces: Sequence[Piece], promise: Floats, readable: Sequence[int]) -> dict[int, int]:
+def _best_of_each_file(
+    passages: Sequence[RankedPassage], promise: Floats, readable: Sequence[int]
+) -> dict[int, int]:
     best: dict[int, int] = {}
     for number in readable:
-        piece = pieces[number]
-        if piece.rank not in best or promise[number] > promise[best[piece.rank]]:
-            best[piece.rank] = number
+        passage = passages[number]
+        if passage.rank not in best or promise[number] > promise[best[passage.rank]]:
+            best[passage.rank] = number
     return best
 
 
-def _naming(cut: Cut, question: Question) -> ChunkRecord:
-    """The chunk that names a passage: the one that the question names, else its first definition, rather than
+def _naming(span: PassageSpan, query: Query) -> ChunkRecord:
+    """The chunk that names a passage: the one that the query names, else its first definition, rather than
     a constant, else the first that has a title."""
-    if len(cut.chunks) == 1:
-        return cut.chunks[0]
-    definitions = [chunk for chunk in cut.chunks if is_definition(chunk)]
+    if len(span.chunks) == 1:
+        return span.chunks[0]
+    definitions = [chunk for chunk in span.chunks if is_definition(chunk)]
     definitions.sort(key=lambda chunk: chunk.kind is ChunkKind.CONST)
-    wanted = {question.symbol, *question.title_names, *question.prose_names}
+    wanted = {query.symbol, *query.title_names, *query.prose_names}
     asked = [chunk for chunk in definitions if chunk.title_path[-1] in wanted]
-    titled = (chunk for chunk in cut.chunks if chunk.title_path)
-    return next(iter((*asked, *definitions, *titled)), cut.chunks[0])
+    titled = (chunk for chunk in span.chunks if chunk.title_path)
+    return next(iter((*asked, *definitions, *titled)), span.chunks[0])

@@ -1,4 +1,4 @@
-"""The straight line of a search: question → views → candidates → signals → ranked files → best chunks."""
+"""The straight line of a search: query → weighed terms → candidates → signals → ranked files → hits."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import numpy as np
 
 from satchel import ids
 from satchel.errors import InvalidQuery, InvalidRequest
-from satchel.retrieval import candidates, intent, question, ranker
+from satchel.retrieval import candidates, intent, ranker
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import Evidence, Postings
 from satchel.retrieval.filters import Filters
+from satchel.retrieval.hit_lines import HitLines, HitLineSelector
 from satchel.retrieval.parts import held_terms
+from satchel.retrieval.query import parse_query
+from satchel.retrieval.query_terms import weigh_terms
 from satchel.retrieval.signals.signal import Context
-from satchel.retrieval.spans import Span, Spans
-from satchel.retrieval.views import look
 from satchel.settings import QUALITY
 from satchel.types import Hit, Reason
 
@@ -69,8 +70,8 @@ def search(
     weighed = ranker.weights(profile) if weights is None else weights
     scores = ranker.score(found, weighed, context.count)
     order = np.argsort(-scores, kind="stable").tolist()
-    spans = _chosen(Spans(context, filters.chunk_type, whole_chunks), order, k)
-    asked = set(context.views.terms)
+    spans = _chosen(HitLineSelector(context, filters.chunk_type, whole_chunks), order, k)
+    asked = set(context.query_terms.terms)
     return [
         _hit(span, float(scores[at]), asked, _reasons(found, weighed, at) if explain else ())
         for at, span in spans
@@ -81,13 +82,13 @@ def look_closely(
     corpus: Corpus, query: str, filters: Filters, count: int, profile: str = QUALITY
 ) -> Context | None:
     """The question and the files that may answer it; None when no file may."""
-    asked = question.read(query)
-    postings = Postings(corpus, look(asked))
+    asked = parse_query(query)
+    postings = Postings(corpus, weigh_terms(asked))
     accepted = _accepted(corpus, filters)
     files = candidates.find(postings, asked, accepted, count, by_meaning=profile == QUALITY)
     if not len(files):
         return None
-    return Context(Evidence(postings, files), asked, intent.signals(asked))
+    return Context(Evidence(postings, files), asked, intent.detect_intents(asked))
 
 
 def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:
@@ -97,10 +98,10 @@ def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:
     return accepted & (corpus.first_place >= 0)
 
 
-def _chosen(spans: Spans, order: Sequence[int], k: int) -> list[tuple[int, Span]]:
+def _chosen(spans: HitLineSelector, order: Sequence[int], k: int) -> list[tuple[int, HitLines]]:
     """One chunk of each file in rank order, then further ones; a text that was shown is not shown again."""
-    chosen: list[tuple[int, Span]] = []
-    further: list[tuple[int, Iterator[Span]]] = []
+    chosen: list[tuple[int, HitLines]] = []
+    further: list[tuple[int, Iterator[HitLines]]] = []
     shown: set[str] = set()
     for at in order:
         rest = spans.of_file(at)
@@ -116,7 +117,7 @@ def _chosen(spans: Spans, order: Sequence[int], k: int) -> list[tuple[int, Span]
     return chosen
 
 
-def _is_new(span: Span, shown: set[str]) -> bool:
+def _is_new(span: HitLines, shown: set[str]) -> bool:
     text = " ".join("".join(span.lines).split())
     if len(text) < _SAME_TEXT_CHARS:
         return True
@@ -125,7 +126,7 @@ def _is_new(span: Span, shown: set[str]) -> bool:
     return not known
 
 
-def _hit(span: Span, score: float, asked: set[str], reasons: tuple[Reason, ...]) -> Hit:
+def _hit(span: HitLines, score: float, asked: set[str], reasons: tuple[Reason, ...]) -> Hit:
     chunk = span.chunk
     first, last = snippet_lines(span.lines, asked)
     locator = f"{chunk.path}:{span.first_line}:{span.last_line}"

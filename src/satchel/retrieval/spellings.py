@@ -1,4 +1,4 @@
-"""Other ways to write a word of the question: programmers' short forms, and words written together."""
+"""Other ways to write a word of the query: programmers' short forms, and words written together."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _by_stem() -> dict[str, tuple[str, ...]]:
 
 
 def other_spellings(term: str) -> list[tuple[str, float]]:
-    """Terms that may stand for a term of the question, and how much each counts."""
+    """Terms that may stand for a term of the query, and how much each counts."""
     if term[0] == "=":
         return [(stem(term[1:]), _TOGETHER)]
     found = [(other, _SHORT) for other in _by_stem().get(term, ())]

@@ -1,4 +1,4 @@
-"""Does the file define what the question speaks of, by name?"""
+"""Does the file define what the query speaks of, by name?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from satchel.retrieval.evidence import scaled
-from satchel.retrieval.read import as_bytes
+from satchel.retrieval.file_cache import encode_name
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.terms import terms, terms_of_token
 from satchel.types import ChunkKind
@@ -30,16 +30,16 @@ _TYPES = frozenset({ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind
 
 
 def compute(context: Context) -> dict[str, Floats]:
-    full = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.views.full_words)}
+    full = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.query_terms.full_words)}
     names, types = _by_words(context, full)
-    exact = _exact(context, [] if context.question.symbol else _identifiers(context))
+    exact = _exact(context, [] if context.query.symbol else _identifiers(context))
     joined = _joined(context)
     return {
         "definition_words": names,
         "type_words": types,
-        "definition_symbol": _exact(context, [context.question.symbol] if context.question.symbol else []),
+        "definition_symbol": _exact(context, [context.query.symbol] if context.query.symbol else []),
         "definition_exact": exact,
-        "definition_prose": scaled(np.minimum(_defining(context, context.question.prose_names), 6.0)),
+        "definition_prose": scaled(np.minimum(_defining(context, context.query.prose_names), 6.0)),
         "joined_words": joined,
         "head_comment": _head(context),
         # a sentence names the thing whose workings it asks for; a list of words may name several in passing
@@ -57,7 +57,7 @@ def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Flo
     names, types = np.zeros(context.count), np.zeros(context.count)
     total = sum(asked.values()) or 1.0
     share_of = _Shares(asked).__getitem__
-    known = context.known
+    known = context.outlines
     for at, parts in _named(context, asked).items():
         of_types, of_others = known[at].names.holding(parts)
         best_type = max(map(share_of, of_types), default=0.0) / total
@@ -67,15 +67,15 @@ def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Flo
 
 
 def _named(context: Context, asked: Iterable[str]) -> dict[int, list[bytes]]:
-    """The candidates that define a name with a term of the question, and what such names hold."""
+    """The candidates that define a name with a term of the query, and what such names hold."""
     evidence = context.evidence
     entries = np.flatnonzero(evidence.name)
     # a term stands in every name that has it, but for `query` in `queries`
-    parts = {term: as_bytes(term[:-1] if term[-1] == "y" else term) for term in asked}
+    parts = {term: encode_name(term[:-1] if term[-1] == "y" else term) for term in asked}
     # such a name is met by another word that it holds, if at all: `y` says nothing, `Ä` is not folded
     hidden = not all(part and part.isascii() for part in parts.values())
     anywhere = [part for term, part in parts.items() if hidden or term not in context.rarity]
-    by_number = [parts.get(term) for term in context.views.terms]
+    by_number = [parts.get(term) for term in context.query_terms.terms]
     found: dict[int, list[bytes]] = {}
     for at, number in set(zip(evidence.file[entries].tolist(), evidence.term[entries].tolist(), strict=True)):
         mine = found.setdefault(at, [*anywhere])
@@ -95,7 +95,7 @@ def _name_terms(name: bytes) -> tuple[str, ...]:
 
 
 class _Shares(dict[bytes, float]):
-    """Name → how much of the question it is made of; files share many names."""
+    """Name → how much of the query it is made of; files share many names."""
 
     def __init__(self, asked: Mapping[str, float]) -> None:
         self._asked = asked
@@ -110,8 +110,8 @@ class _Shares(dict[bytes, float]):
 
 
 def _identifiers(context: Context) -> list[str]:
-    """The identifiers in the text of a question."""
-    return list(dict.fromkeys(_IDENTIFIER.findall(context.question.text[:12_000])))[:_MOST_NAMES]
+    """The identifiers in the text of a query."""
+    return list(dict.fromkeys(_IDENTIFIER.findall(context.query.text[:12_000])))[:_MOST_NAMES]
 
 
 def _exact(context: Context, wanted: Iterable[str]) -> Floats:
@@ -141,9 +141,9 @@ def _defining(context: Context, names: Iterable[str]) -> Floats:
 
 
 def _joined(context: Context) -> Floats:
-    """Two adjacent words of the question are one identifier, defined here, or at least mentioned."""
+    """Two adjacent words of the query are one identifier, defined here, or at least mentioned."""
     found = np.zeros(context.count)
-    words = context.views.full_words
+    words = context.query_terms.full_words
     for first, second in dict.fromkeys(pairwise(words)):
         for joined in dict.fromkeys((first + second, first.rstrip("s") + second.rstrip("s"))):
             mentioned, defined = context.files_with(f"={joined}")
@@ -155,14 +155,14 @@ def _joined(context: Context) -> Floats:
 
 
 def _head(context: Context) -> Floats:
-    """How much of the question stands in the comment that opens the file."""
-    asked = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.views.title_words)}
+    """How much of the query stands in the comment that opens the file."""
+    asked = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.query_terms.title_words)}
     total = sum(asked.values()) or 1.0
     shares = [
         0.0
         if known.head.isdisjoint(asked)
         else sum(worth for term, worth in asked.items() if term in known.head)
-        for known in context.known
+        for known in context.outlines
     ]
     return np.array(shares, np.float64) / total
 

@@ -1,4 +1,4 @@
-"""Do other files that fit the question lead to this one, or does this one lead to them?
+"""Do other files that fit the query lead to this one, or does this one lead to them?
 
 A file leads to another when it uses a telling name that only the other (and perhaps one more) defines, or
 imports it. A file's fit flows along its edges, shared among them.
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from satchel.retrieval.evidence import scaled
+from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.paths import path_words
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.retrieval.signals.words import unit_worth
-from satchel.retrieval.views import View
 
 if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
@@ -30,7 +30,7 @@ _PARTS = re.compile(r"[./\\:]+")
 
 def compute(context: Context) -> dict[str, Floats]:
     evidence = context.evidence
-    fit = scaled(evidence.best_of_file(evidence.by_unit(unit_worth(context), View.TITLE))) ** 2
+    fit = scaled(evidence.best_of_file(evidence.by_unit(unit_worth(context), Weighting.TITLE))) ** 2
     fit[context.tests] = 0.0
     order = np.argsort(-np.round(fit, 9), kind="stable")[:_SOURCES].tolist()
     sources = [at for at in order if fit[at] > 0]
@@ -47,7 +47,7 @@ def compute(context: Context) -> dict[str, Floats]:
 
 
 def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
-    known = context.known
+    known = context.outlines
     local = {position: at for at, position in enumerate(context.evidence.files.tolist())}
     defining = context.corpus.defining
     by_stem: dict[str, list[int]] = defaultdict(list)

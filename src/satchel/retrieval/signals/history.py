@@ -1,4 +1,4 @@
-"""Did old commits that read like the question change the file, and did it change of late?
+"""Did old commits that read like the query change the file, and did it change of late?
 
 A repository without history gives none of these signals.
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from satchel.retrieval.changes import Changes
 from satchel.retrieval.evidence import K1, first_largest, inverse_document_frequency, scaled, summed
+from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context, SignalGroup
-from satchel.retrieval.views import View
 
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Places
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LONG = 0.6  # how much a long message is held against it
 _COMMON = 0.3  # of all messages; a word that stands in more of them (`fix`, a project's name) tells nothing
-_ALIKE = 30  # commits that a question may be like
+_ALIKE = 30  # commits that a query may be like
 _RECENT = 400  # commits after which a change counts a third
 _DIGITS = 6  # of an exponential: libraries differ in its last bit
 _TIES = 9  # digits
@@ -50,7 +50,7 @@ def compute(context: Context) -> dict[str, Floats]:
 
 
 def _messages(context: Context, changes: Changes, entries: _Entries) -> Floats:
-    """The commits whose messages are most like the question give their likeness to their files."""
+    """The commits whose messages are most like the query give their likeness to their files."""
     likeness = scaled(_likeness(context, changes))
     best = first_largest(np.round(likeness, _TIES), _ALIKE)  # of equal ones the newest
     given = np.zeros(changes.total)
@@ -59,10 +59,12 @@ def _messages(context: Context, changes: Changes, entries: _Entries) -> Floats:
 
 
 def _likeness(context: Context, changes: Changes) -> Floats:
-    """How well each commit's message fits the question."""
+    """How well each commit's message fits the query."""
     scores = np.zeros(changes.total)
     norms = K1 * (1.0 - _LONG + _LONG * changes.lengths)
-    for term, weight in zip(context.views.terms, context.views.weights[View.BLEND], strict=True):
+    for term, weight in zip(
+        context.query_terms.terms, context.query_terms.weights[Weighting.BLEND], strict=True
+    ):
         if not weight:
             continue
         commits, frequencies = changes.postings(term)

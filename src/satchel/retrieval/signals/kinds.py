@@ -1,4 +1,4 @@
-"""What kind of file is it? Tests, examples, documents and settings rarely are what a question is after,
+"""What kind of file is it? Tests, examples, documents and settings rarely are what a query is after,
 unless it asks for them."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from satchel.retrieval.intent import Signal as Intent
+from satchel.retrieval.intent import Intent
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.storage.records import FileRecord
 
@@ -26,7 +26,7 @@ _CONTRACT = re.compile(
 )
 _DATA = frozenset({"json", "yaml", "toml", "config", "html", "css", "unknown", "dockerfile", "makefile"})
 PROSE = frozenset({"markdown", "rst", "text"})  # the languages of documents (a test compares)
-_ANSWERED = 0.5  # a question may be answered by a document, a report is about code
+_ANSWERED = 0.5  # a query may be answered by a document, a report is about code
 _SIGNALS = ("test", "aside", "contract", "document", "data", "build", "depth", "size")
 
 
@@ -47,12 +47,12 @@ def _of_file(record: FileRecord) -> tuple[float, ...]:
 def compute(context: Context) -> dict[str, Floats]:
     table = context.corpus.numbers(context.evidence.files, len(_SIGNALS), _of_file)
     # a report speaks of tests in passing: what it wants mended is the code
-    tests = 0.0 if context.question.prose or context.question.code else context.intents.get(Intent.TESTS, 0.0)
+    tests = 0.0 if context.query.prose or context.query.code else context.intents.get(Intent.TESTS, 0.0)
     asked = {
         "test": tests,
         "aside": tests,
         "document": max(
-            context.intents.get(Intent.DOCUMENTS, 0.0), _ANSWERED if context.views.all_title else 0.0
+            context.intents.get(Intent.DOCUMENTS, 0.0), _ANSWERED if context.query_terms.all_title else 0.0
         ),
         "data": context.intents.get(Intent.CONFIG, 0.0),
         "build": context.intents.get(Intent.CONFIG, 0.0),

@@ -1,4 +1,4 @@
-"""Does the file speak of what the question is about, even in other words?"""
+"""Does the file speak of what the query is about, even in other words?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ALL_ALIKE = 0.05  # when the best is no further than this above the middle, non
 
 def compute(context: Context) -> dict[str, Floats]:
     # a report names what it is about, and its many words together mean little
-    vectors = context.unit_vectors if context.views.all_title else None
+    vectors = context.unit_vectors if context.query_terms.all_title else None
     asked = None if vectors is None else context.evidence.postings.title_vector
     likeness = None if asked is None else context.evidence.postings.likeness
     if asked is None or vectors is None or likeness is None:

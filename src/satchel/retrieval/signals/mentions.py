@@ -1,4 +1,4 @@
-"""Does the question name the file: by its path, in a stack trace, or by a name that few other files have?"""
+"""Does the query name the file: by its path, in a stack trace, or by a name that few other files have?"""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _OUTWARDS = 0.75  # what the frame outside of the deepest one counts, and so on
 _NAME_ALONE = 0.7  # a file name without its folder
 _SHARED = 3  # files of the same name that a mention may mean
 _FEW = 3  # files that have a rare name
-_SHORT = 200  # characters of a question that is no report
+_SHORT = 200  # characters of a query that is no report
 _WORD = re.compile(r"\w+")
 
 
 def compute(context: Context) -> dict[str, Floats]:
     found = {name: np.zeros(context.count) for name in SIGNAL.signals}
-    question = context.question
-    for mention in question.mentions:
+    query = context.query
+    for mention in query.mentions:
         for at, worth in resolve(context, mention.path, _SHARED):
             found["mentioned"][at] = max(found["mentioned"][at], worth)
     # a foreign file may have the name of one of ours, so a frame needs a folder that agrees, if it has any
     frames = [
         at
-        for frame in question.frames
+        for frame in query.frames
         for at, worth in resolve(context, frame.path, 1)
         if worth == 1.0 or "/" not in frame.path.strip("/")
     ]
@@ -42,14 +42,14 @@ def compute(context: Context) -> dict[str, Floats]:
         found["traceback"][at] = max(found["traceback"][at], _OUTWARDS**distance)
     if own:
         found["deepest_frame"][own[-1]] = 1.0
-    for name in _names(question.text):
+    for name in _names(query.text):
         local = context.local[_files_with(context, name)]
         found["rare_name"][local[local >= 0]] = 1.0
     return found
 
 
 def _names(text: str) -> list[str]:
-    """The terms of a short question that are made to name something: those of several parts, or the only one.
+    """The terms of a short query that are made to name something: those of several parts, or the only one.
     A report quotes too much that is rare for no reason."""
     words = _WORD.findall(text) if len(text) <= _SHORT else []
     split = [list(terms(word)) for word in dict.fromkeys(words)]

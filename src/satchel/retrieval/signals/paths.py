@@ -1,4 +1,4 @@
-"""Does the file's own name, or its folder's, answer the question?"""
+"""Does the file's own name, or its folder's, answer the query?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
 
 _LEAST_PREFIX = 3  # `auth` is `authentication`, but `a` is nothing
-_LONGEST_JOIN = 4  # adjacent words of a question that may be one name
+_LONGEST_JOIN = 4  # adjacent words of a query that may be one name
 _UNKNOWN = 6.0  # how telling a word is that stands in no file
 _SECOND_SUFFIX = re.compile(
     r"\.(?:plugin|common|test|spec|d|min|config|module|service|component|controller)$"
@@ -72,7 +72,7 @@ def _split(name: str) -> list[str]:
 
 
 class _Alike(dict[str, bool]):
-    """Word of a path → whether it is one of the question's, or one is the start of the other. Paths share
+    """Word of a path → whether it is one of the query's, or one is the start of the other. Paths share
     most of their words."""
 
     def __init__(self, asked_terms: Container[str], long: Sequence[str]) -> None:
@@ -87,7 +87,7 @@ class _Alike(dict[str, bool]):
 
 
 class _Asked:
-    """The words of one view of the question."""
+    """The words of one weighting of the query."""
 
     def __init__(self, context: Context, asked: Sequence[str]) -> None:
         distinct = list(dict.fromkeys(asked))
@@ -107,7 +107,7 @@ class _Asked:
         }
 
     def folder_share(self, folder: tuple[str, ...]) -> float:
-        """How many words of a folder's name are the question's, of all the question has."""
+        """How many words of a folder's name are the query's, of all the query has."""
         share = self.folders.get(folder)
         if share is None:
             share = self.folders[folder] = sum(map(self.alike.__getitem__, folder)) / self.long_count
@@ -115,8 +115,8 @@ class _Asked:
 
 
 def _measure(context: Context, asked: Sequence[str]) -> dict[str, Floats]:
-    view = _Asked(context, asked)
-    rows = [_of_path(path_words(record.path), view) for record in context.records]
+    weighting = _Asked(context, asked)
+    rows = [_of_path(path_words(record.path), weighting) for record in context.records]
     table = np.array(rows, np.float64).reshape(len(rows), 6)
     names = ("stem_share", "stem_whole", "stem_joined", "stem_early", "stem_rarest", "folder_share")
     return {name: table[:, column] for column, name in enumerate(names)}
@@ -141,11 +141,11 @@ def _of_path(path: PathWords, asked: _Asked) -> tuple[float, ...]:
 
 
 def compute(context: Context) -> dict[str, Floats]:
-    full = _measure(context, context.views.full_words)
+    full = _measure(context, context.query_terms.full_words)
     title = (
         full
-        if context.views.title_words == context.views.full_words
-        else _measure(context, context.views.title_words)
+        if context.query_terms.title_words == context.query_terms.full_words
+        else _measure(context, context.query_terms.title_words)
     )
     return {
         **{f"{part}_full": full[part] for part in _OF_FULL},

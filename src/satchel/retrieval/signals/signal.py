@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 
 from satchel.retrieval.evidence import Evidence
-from satchel.retrieval.intent import Signal as Intent
-from satchel.retrieval.question import Question
-from satchel.retrieval.views import Views
+from satchel.retrieval.intent import Intent
+from satchel.retrieval.query import Query
+from satchel.retrieval.query_terms import QueryTerms
 from satchel.storage.postings import NAME
 from satchel.storage.records import FileRecord, SymbolRecord
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
     from satchel.retrieval.corpus import Places
     from satchel.retrieval.evidence import Floats
-    from satchel.retrieval.read import Known
+    from satchel.retrieval.file_cache import LoadedOutline
 
 _HOW = re.compile(r"\bhow\b", re.IGNORECASE)
 
 
 class Context:
-    """A question and its candidates, with what several signals need."""
+    """A query and its candidates, with what several signals need."""
 
-    def __init__(self, evidence: Evidence, question: Question, intents: Mapping[Intent, float]) -> None:
+    def __init__(self, evidence: Evidence, query: Query, intents: Mapping[Intent, float]) -> None:
         self.evidence = evidence
-        self.question = question
+        self.query = query
         self.intents = intents
-        self.views: Views = evidence.views
+        self.query_terms: QueryTerms = evidence.query_terms
         self.corpus = evidence.corpus
         self.records: list[FileRecord] = [self.corpus.files[at] for at in evidence.files.tolist()]
         self._named: dict[str, list[SymbolRecord]] = {}
@@ -45,9 +45,9 @@ class Context:
 
     @cached_property
     def asks_how(self) -> float:
-        """1 for a short question after a mechanism, which no single passage answers as well as the file does
+        """1 for a short query after a mechanism, which no single passage answers as well as the file does
         that brings the parts together."""
-        return float(self.views.all_title and _HOW.search(self.question.title) is not None)
+        return float(self.query_terms.all_title and _HOW.search(self.query.title) is not None)
 
     @cached_property
     def tests(self) -> list[int]:
@@ -81,21 +81,21 @@ class Context:
         return self.evidence.local
 
     @cached_property
-    def known(self) -> list[Known]:
-        return self.corpus.known(self.evidence.files.tolist())
+    def outlines(self) -> list[LoadedOutline]:
+        return self.corpus.outlines(self.evidence.files.tolist())
 
     @cached_property
     def unit_vectors(self) -> NDArray[np.int8] | None:
         """A row for each unit of the candidates; None for an index made without a model."""
         if self.corpus.file_vectors is None:
             return None
-        joined = b"".join(known.vectors for known in self.known)
+        joined = b"".join(loaded.vectors for loaded in self.outlines)
         return np.frombuffer(joined, np.int8).reshape(len(self.evidence.places), -1)
 
     @cached_property
     def rarity(self) -> dict[str, float]:
-        """How rare a term of the question is among files."""
-        return dict(zip(self.views.terms, self.evidence.postings.file_rarity, strict=True))
+        """How rare a term of the query is among files."""
+        return dict(zip(self.query_terms.terms, self.evidence.postings.file_rarity, strict=True))
 
 
 class SignalGroup(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Do the question's words stand in the file: in its best unit, its best few, all of it, in its names?"""
+"""Do the query's words stand in the file: in its best unit, its best few, all of it, in its names?"""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from satchel.retrieval.evidence import saturated, scaled, summed
+from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context, SignalGroup
-from satchel.retrieval.views import View
 
 if TYPE_CHECKING:
     from satchel.retrieval.evidence import Floats
 
 _NAME = _STEM = 3.0  # a word in a definition's name or in the file's name says more than one in the text
 _COMMENT = 0.5
-_VIEWS = (View.BLEND, View.FULL, View.TITLE)
+_VIEWS = (Weighting.BLEND, Weighting.FULL, Weighting.TITLE)
 
 
 def unit_worth(context: Context) -> Floats:
@@ -31,23 +31,25 @@ def compute(context: Context) -> dict[str, Floats]:
     worth = unit_worth(context)
     inside = saturated(evidence.body / evidence.norm + _NAME * evidence.name)  # whatever the path
     found: dict[str, Floats] = {}
-    for view in _VIEWS:
-        if found and context.views.all_title:
-            found[f"unit_{view}"] = found[f"unit_{_VIEWS[0]}"]
+    for weighting in _VIEWS:
+        if found and context.query_terms.all_title:
+            found[f"unit_{weighting}"] = found[f"unit_{_VIEWS[0]}"]
         else:
-            found[f"unit_{view}"] = scaled(evidence.best_of_file(evidence.by_unit(worth, view)))
-    found["unit_how"] = context.asks_how * found[f"unit_{View.BLEND}"]
-    found["units_blend"] = scaled(evidence.best_four_of_file(evidence.by_unit(inside, View.BLEND)))
-    found["unit_names"] = scaled(evidence.best_of_file(evidence.by_unit(worth, View.NAMES)))
+            found[f"unit_{weighting}"] = scaled(evidence.best_of_file(evidence.by_unit(worth, weighting)))
+    found["unit_how"] = context.asks_how * found[f"unit_{Weighting.BLEND}"]
+    found["units_blend"] = scaled(evidence.best_four_of_file(evidence.by_unit(inside, Weighting.BLEND)))
+    found["unit_names"] = scaled(evidence.best_of_file(evidence.by_unit(worth, Weighting.NAMES)))
     found["file_full"] = scaled(
-        evidence.by_file(evidence.body / np.maximum(1.0, _file_norm(context)), View.FULL)
+        evidence.by_file(evidence.body / np.maximum(1.0, _file_norm(context)), Weighting.FULL)
     )
-    found["names_blend"] = scaled(evidence.by_file(evidence.name, View.BLEND))
+    found["names_blend"] = scaled(evidence.by_file(evidence.name, Weighting.BLEND))
     first = np.zeros(len(evidence.places), bool)
     first[evidence.unit_starts] = True
     first_here = first[evidence.unit]  # a path is the same in all units of a file
-    found["folder_blend"] = scaled(evidence.by_file(np.where(first_here, evidence.folder, 0.0), View.BLEND))
-    found["stem_blend"] = scaled(evidence.by_file(np.where(first_here, evidence.stem, 0.0), View.BLEND))
+    found["folder_blend"] = scaled(
+        evidence.by_file(np.where(first_here, evidence.folder, 0.0), Weighting.BLEND)
+    )
+    found["stem_blend"] = scaled(evidence.by_file(np.where(first_here, evidence.stem, 0.0), Weighting.BLEND))
     return found
 
 
@@ -68,7 +70,7 @@ def _file_norm(context: Context) -> Floats:
 SIGNAL = SignalGroup(
     "words",
     (
-        *(f"unit_{view}" for view in _VIEWS),
+        *(f"unit_{weighting}" for weighting in _VIEWS),
         "unit_how",
         "units_blend",
         "unit_names",

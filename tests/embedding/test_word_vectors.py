@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from satchel.embedding import table
+from satchel.embedding import word_vectors
 from satchel.embedding.model import DATA
-from satchel.embedding.pooling import question_vector, similarities
-from satchel.embedding.table import UNKNOWN_ROW, WordVectors, load, read, write
+from satchel.embedding.pooling import query_vector, similarities
+from satchel.embedding.word_vectors import UNKNOWN_ROW, WordVectors, load, read, write
 from satchel.terms import stem
 
 ROWS = np.arange(-6, 6, dtype=np.int8).reshape(3, 4)
@@ -50,7 +50,7 @@ def test_a_table_must_fit_its_terms() -> None:
 
 
 def test_a_missing_file_is_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "DATA", tmp_path / "absent.bin")
+    monkeypatch.setattr(word_vectors, "DATA", tmp_path / "absent.bin")
     load.cache_clear()
     assert load() is None
     load.cache_clear()
@@ -94,7 +94,7 @@ def test_the_shipped_words_are_terms(shipped: WordVectors) -> None:
     ],
 )
 def test_related_words_are_closer(shipped: WordVectors, word: str, near: str, far: str) -> None:
-    vectors = [question_vector(shipped, {stem(text): 1.0}) for text in (word, near, far)]
+    vectors = [query_vector(shipped, {stem(text): 1.0}) for text in (word, near, far)]
     assert vectors[0] is not None and vectors[1] is not None and vectors[2] is not None
     closer, farther = similarities(np.stack(vectors[1:]), vectors[0])  # type: ignore[arg-type]
     assert closer > farther + 0.1

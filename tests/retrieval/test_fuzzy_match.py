@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.retrieval.likeness import Spelled, nearest
+from satchel.retrieval.fuzzy_match import Spelled, nearest
 
 NAMES = st.text(alphabet="abcé_.🙂", max_size=8)
 

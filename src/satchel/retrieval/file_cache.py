@@ -1,4 +1,4 @@
-"""What was read of the files of a generation, whatever the question, and what of it the next one may keep."""
+"""What was read of the files of a generation, whatever the query, and what of it the next one may keep."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Kept = TypeVar("Kept")
 Key = TypeVar("Key", bound=Hashable)
 
 
-def as_bytes(name: str) -> bytes:
+def encode_name(name: str) -> bytes:
     """A name as it is searched for; one read from a file may hold halves of a character."""
     return name.encode("utf-8", "surrogatepass")
 
 
-class Names:
+class DefinedNames:
     """Names of definitions, laid out so that those with some words are found at once."""
 
     def __init__(self, types: Sequence[str], others: Sequence[str]) -> None:
-        self._joined = as_bytes("\n".join((*types, *others)))
+        self._joined = encode_name("\n".join((*types, *others)))
         self._folded = self._joined.lower()  # of bytes: letters beyond ASCII stay, so positions do, too
-        self._types_end = len(as_bytes("\n".join(types)))
+        self._types_end = len(encode_name("\n".join(types)))
 
     def holding(self, parts: Iterable[bytes]) -> tuple[Iterable[bytes], Iterable[bytes]]:
-        """The names of types and the other names that hold one of some parts, encoded as by `as_bytes`."""
+        """The names of types and the other names that hold one of some parts, encoded as by `encode_name`."""
         types: dict[bytes, None] = {}
         others: dict[bytes, None] = {}
         joined, folded = self._joined, self._folded
@@ -44,13 +44,13 @@ class Names:
         return types, others
 
 
-class Known(msgspec.Struct, frozen=True):
+class LoadedOutline(msgspec.Struct, frozen=True):
     """A file's outline, the vectors of its units, and parts of the outline in the form they are looked up."""
 
     outline: Outline
     vectors: bytes
     head: frozenset[str]
-    names: Names
+    names: DefinedNames
 
     @property
     def defines(self) -> dict[str, None]:
@@ -58,7 +58,7 @@ class Known(msgspec.Struct, frozen=True):
         return dict.fromkeys((*self.outline.types, *self.outline.others))
 
 
-class Read:
+class FileCache:
     """What was read of the files of one generation; where a file stays as it was, good for the next one."""
 
     def __init__(self, index: str, signature: str, files: Sequence[FileRecord]) -> None:
@@ -66,17 +66,17 @@ class Read:
         self.signature = signature
         self.files = files
         self.position_of = {record.path: at for at, record in enumerate(files)}
-        self.known: dict[int, Known] = {}
+        self.known: dict[int, LoadedOutline] = {}
         self.defining: dict[str, tuple[int, ...]] = {}  # name -> the known files that define it
         self.lines: dict[str, Sequence[str]] = {}
         self.definitions: dict[str, list[tuple[int, int, str]]] = {}
         self.references: dict[str, tuple[Reference, ...]] = {}
         self.uses: dict[str, list[tuple[str, int]]] = {}
-        self.cut: dict[str, Any] = {}  # path → its pieces
-        self.cut_units: dict[tuple[str, int], Any] = {}  # path and unit → that one piece
+        self.passages: dict[str, Any] = {}  # path → its pieces
+        self.unit_passages: dict[tuple[str, int], Any] = {}  # path and unit → that one piece
         self.chunks: dict[tuple[str, int, int], list[ChunkRecord]] = {}  # path and its lines
 
-    def take(self, before: Read) -> None:
+    def take(self, before: FileCache) -> None:
         """An edit changes one file of thousands: the others need not be read again."""
         if (before.index, before.signature) != (self.index, self.signature):
             return
@@ -85,18 +85,18 @@ class Read:
         self._take(self.definitions, before.definitions, before)
         self._take(self.references, before.references, before)
         self._take(self.uses, before.uses, before)
-        self._take(self.cut, before.cut, before)
-        self._take(self.cut_units, before.cut_units, before, itemgetter(0))
+        self._take(self.passages, before.passages, before)
+        self._take(self.unit_passages, before.unit_passages, before, itemgetter(0))
         self._take(self.chunks, before.chunks, before, itemgetter(0))
 
-    def note(self, at: int, known: Known) -> None:
+    def note(self, at: int, known: LoadedOutline) -> None:
         """Keep what is known of the file at a position."""
         self.known[at] = known
         defining, alone = self.defining, (at,)  # most names are defined by one file: all share its tuple
         for name in known.defines:
             defining[name] = defining.get(name, ()) + alone
 
-    def _take_known(self, before: Read) -> None:
+    def _take_known(self, before: FileCache) -> None:
         """Where every file stands where it stood, only what changed is taken out again."""
         if list(self.position_of) != list(before.position_of):
             for old, known in before.known.items():
@@ -114,12 +114,12 @@ class Read:
         self,
         mine: dict[Key, Kept],
         theirs: dict[Key, Kept],
-        before: Read,
+        before: FileCache,
         path_of: Callable[[Any], str] = str,
     ) -> None:
         mine.update((key, theirs[key]) for key in theirs if self._same_file(before, path_of(key)) is not None)
 
-    def _same_file(self, before: Read, path: str) -> int | None:
+    def _same_file(self, before: FileCache, path: str) -> int | None:
         """Where a file stands that has the content it had before."""
         at, old = self.position_of.get(path), before.position_of.get(path)
         if at is None or old is None:

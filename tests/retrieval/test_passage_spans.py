@@ -12,7 +12,7 @@ from builders import SHOP, make_tree, memory_engine
 from satchel.engine import Engine
 from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.cuts import cut_file, cut_unit
+from satchel.retrieval.passage_spans import file_passages, unit_passage
 
 
 @pytest.fixture(scope="module")
@@ -22,24 +22,28 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 def test_a_file_is_cut_once(shop: Engine) -> None:
     corpus = shop.corpus()
-    assert cut_file(corpus, 0) is cut_file(corpus, 0)
-    assert cut_unit(corpus, 0, 0) is cut_unit(corpus, 0, 0)
+    assert file_passages(corpus, 0) is file_passages(corpus, 0)
+    assert unit_passage(corpus, 0, 0) is unit_passage(corpus, 0, 0)
 
 
 def test_the_pieces_of_a_file_hold_each_of_its_units_once(shop: Engine) -> None:
     corpus = shop.corpus()
     for at, record in enumerate(corpus.files):
-        units = [unit for cut in cut_file(corpus, at).cuts for unit in range(cut.start, cut.stop)]
+        units = [
+            unit
+            for span in file_passages(corpus, at).spans
+            for unit in range(span.first_unit, span.stop_unit)
+        ]
         assert units == list(range(record.unit_count))
 
 
 def test_users_are_the_pieces_with_the_use_in_their_lines(shop: Engine) -> None:
     corpus = shop.corpus()
     for at, record in enumerate(corpus.files):
-        file = cut_file(corpus, at)
+        file = file_passages(corpus, at)
         for name, line in corpus.uses(record.path):
             assert any(
-                file.cuts[number].first <= line <= file.cuts[number].last
+                file.spans[number].first_line <= line <= file.spans[number].last_line
                 for number in file.users(corpus)[name]
             )
 
@@ -54,7 +58,7 @@ def test_what_is_at_hand_is_bounded_and_made_again(shop: Engine) -> None:
 
 def test_what_is_at_hand_goes_with_its_generation(tmp_path: Path) -> None:
     corpus = Corpus(memory_engine(make_tree(tmp_path, SHOP)).snapshot())
-    file = cut_file(corpus, 0)
+    file = file_passages(corpus, 0)
     file.traits(corpus, 0)
     file.users(corpus)
     gone = weakref.ref(file)
@@ -81,7 +85,7 @@ def test_code_without_definitions_is_named_by_what_follows_its_comments_and_impo
     tmp_path: Path, path: str, text: str, line: int
 ) -> None:
     corpus = memory_engine(make_tree(tmp_path, {path: text})).corpus()
-    assert cut_file(corpus, 0).traits(corpus, 0).head == (line, line)
+    assert file_passages(corpus, 0).traits(corpus, 0).head == (line, line)
 
 
 @pytest.mark.parametrize(
@@ -95,4 +99,4 @@ def test_a_signature_goes_on_to_the_name_and_the_end_of_its_parameters(
     tmp_path: Path, text: str, last: int
 ) -> None:
     corpus = memory_engine(make_tree(tmp_path, {"parse.c": text})).corpus()
-    assert cut_file(corpus, 0).traits(corpus, 0).head == (1, last)
+    assert file_passages(corpus, 0).traits(corpus, 0).head == (1, last)

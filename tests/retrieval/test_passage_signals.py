@@ -1,4 +1,4 @@
-"""What speaks for a piece: its words, who uses it, where the question points; each signal has a weight."""
+"""What speaks for a passage: its words, who uses it, where the question points; each signal has a weight."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from builders import make_tree, memory_engine
 
 from satchel.engine import Engine
 from satchel.retrieval import ranker
-from satchel.retrieval.passages import PASSAGES, best_pieces
+from satchel.retrieval.passages import PASSAGES, passages_of_best_files
 
 _FILLER = "".join(f"    step_{number} = prepare({number})\n" for number in range(30))
 TREE: dict[str, str | bytes] = {
@@ -24,35 +24,37 @@ TREE: dict[str, str | bytes] = {
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    return memory_engine(make_tree(tmp_path_factory.mktemp("pieces"), TREE))
+    return memory_engine(make_tree(tmp_path_factory.mktemp("passages"), TREE))
 
 
 def signals(engine: Engine, query: str) -> dict[str, dict[str, float]]:
-    """Signal → piece, by the name of what it starts with → value."""
+    """Signal → passage, by the name of what it starts with → value."""
     context = engine.question(query).context
     assert context is not None
     weights = ranker.weights("quality")
-    pieces, found, _ = best_pieces(context, ranker.signals(context), weights, files=9, in_detail=9)
-    names = [".".join(piece.cut.chunks[0].title_path) for piece in pieces]
+    passages, found, _ = passages_of_best_files(
+        context, ranker.signals(context), weights, files=9, in_detail=9
+    )
+    names = [".".join(passage.span.chunks[0].title_path) for passage in passages]
     return {
-        signal.removeprefix("piece_"): dict(zip(names, values.tolist(), strict=True))
+        signal.removeprefix("passage_"): dict(zip(names, values.tolist(), strict=True))
         for signal, values in found.items()
     }
 
 
 def test_each_signal_has_a_weight_and_each_weight_a_signal(engine: Engine) -> None:
-    found = {f"piece_{name}" for name in signals(engine, "print an invoice")}
+    found = {f"passage_{name}" for name in signals(engine, "print an invoice")}
     assert found == set(ranker.weights(PASSAGES))
 
 
-def test_a_piece_counts_by_its_words_and_the_best_of_a_file_is_the_measure(engine: Engine) -> None:
+def test_a_passage_counts_by_its_words_and_the_best_of_a_file_is_the_measure(engine: Engine) -> None:
     found = signals(engine, "print an invoice")
     assert found["words"]["print_invoice"] > found["words"]["unrelated"] == 0.0
     assert found["words_in_file"]["print_invoice"] == 1.0
     assert found["names"]["print_invoice"] > found["names"]["round_up"]
 
 
-def test_what_a_fitting_piece_uses_is_vouched_for(engine: Engine) -> None:
+def test_what_a_fitting_passage_uses_is_vouched_for(engine: Engine) -> None:
     used = signals(engine, "print an invoice")["used"]
     assert used["round_up"] > 0.0 == used["unrelated"]
 

@@ -1,6 +1,6 @@
-"""What does a question name: identifiers, paths, stack frames, quoted texts?
+"""What does a query name: identifiers, paths, stack frames, quoted texts?
 
-A question is anything from one identifier to a whole pasted issue. Nothing here knows the
+A query is anything from one identifier to a whole pasted issue. Nothing here knows the
 repository; whether a name or a path exists in it is for the ranking to find out. Patterns are
 compiled when first used, and all take linear time.
 """
@@ -16,7 +16,7 @@ import msgspec
 from satchel.retrieval import issue_text, tracebacks
 from satchel.retrieval.tracebacks import Frame
 
-__all__ = ["Frame", "Mention", "Question", "read"]
+__all__ = ["Frame", "Mention", "Query", "parse_query"]
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -27,8 +27,8 @@ class Mention(msgspec.Struct, frozen=True):
     last_line: int = 0
 
 
-class Question(msgspec.Struct, frozen=True):
-    """A question taken apart. Names are as written, in order, without repeats."""
+class Query(msgspec.Struct, frozen=True):
+    """A query taken apart. Names are as written, in order, without repeats."""
 
     text: str
     title: str
@@ -41,7 +41,7 @@ class Question(msgspec.Struct, frozen=True):
     code_names: tuple[str, ...]  # every word of four characters or more, too
     dotted: tuple[str, ...]  # `a.b.c`, `A::b`, `A\b`, as written
     quoted: tuple[str, ...]  # quoted texts and error messages
-    symbol: str  # the last name when the question is one identifier or qualified name, else ''
+    symbol: str  # the last name when the query is one identifier or qualified name, else ''
 
 
 _Item = TypeVar("_Item", str, Mention)
@@ -95,15 +95,15 @@ _ERROR = (
 )
 
 
-def read(text: str) -> Question:
-    """Take a question apart."""
+def parse_query(text: str) -> Query:
+    """Take a query apart."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     located = [] if len(plain) <= _SHORT and "\n" not in plain else tracebacks.locate(plain)
     title, prose, code = issue_text.split(plain, {found.start for found in located})
     unticked = re.sub(issue_text.CHECK_BOX, "", plain) if "[" in plain else plain  # forms link to their rules
     without_urls = re.sub(issue_text.URL, " ", unticked) if "://" in plain else unticked
     texts = [re.sub(issue_text.URL, " ", part) if "://" in part else part for part in (title, prose, code)]
-    return Question(
+    return Query(
         text=text,
         title=title,
         prose=prose,
@@ -161,7 +161,7 @@ def _path_of(steps: list[str]) -> str:
 
 def _mentioned(text: str) -> Iterator[Mention]:
     if not any(mark in text for mark in "./\\") and "file" not in text:
-        return  # most short questions need none of the patterns, and compiling one costs more than using it
+        return  # most short queries need none of the patterns, and compiling one costs more than using it
     seen: set[str] = set()
     for match in re.finditer(_PATH, text):
         if match[0] in seen:
@@ -222,7 +222,7 @@ def _chains(text: str) -> Iterator[str]:
 
 
 def _symbol(title: str) -> str:
-    """The last name of a question that is nothing but a name; a plain lower-case word is not enough."""
+    """The last name of a query that is nothing but a name; a plain lower-case word is not enough."""
     if " " in title:
         return ""
     written = title.strip("`")

@@ -1,6 +1,6 @@
-"""How is a file cut into pieces that may enter a pack? Whatever the question, so it is done once.
+"""How is a file span into passages that may enter a pack? Whatever the query, so it is done once.
 
-A piece is a definition with its comments, small neighbours together, or a window of what is too long.
+A passage is a definition with its comments, small neighbours together, or a window of what is too long.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ DEFINITIONS = frozenset(ChunkKind) - {
 }
 
 
-class Cut(msgspec.Struct, frozen=True):
+class PassageSpan(msgspec.Struct, frozen=True):
     """Lines of a file: their units, counted from its first, and the chunks that they hold or are of."""
 
-    start: int
-    stop: int
+    first_unit: int
+    stop_unit: int
     chunks: tuple[ChunkRecord, ...]
-    first: int
-    last: int
+    first_line: int
+    last_line: int
     size: int  # characters
     names: frozenset[str]  # of what is in it
     defined: tuple[str, ...]  # the names of definitions, as often as they are defined
 
 
-class Traits(msgspec.Struct, frozen=True):
+class PassageTraits(msgspec.Struct, frozen=True):
     """What a pack says of such lines."""
 
     chunk_id: str
@@ -56,26 +56,26 @@ class Traits(msgspec.Struct, frozen=True):
     only_imports: bool
 
 
-class FileCuts:
-    """The pieces of one file. What only some questions need is worked out when one does."""
+class FilePassages:
+    """The passages of one file. What only some queries need is worked out when one does."""
 
-    def __init__(self, path: str, cuts: Sequence[Cut]) -> None:
+    def __init__(self, path: str, spans: Sequence[PassageSpan]) -> None:
         self.path = path
-        self.cuts = cuts
-        self._traits: dict[int, Traits] = {}
+        self.spans = spans
+        self._traits: dict[int, PassageTraits] = {}
         self._users: dict[str, tuple[int, ...]] | None = None
 
-    def traits(self, corpus: Corpus, number: int) -> Traits:
-        """What is to be said of a piece."""
+    def traits(self, corpus: Corpus, number: int) -> PassageTraits:
+        """What is to be said of a passage."""
         found = self._traits.get(number)
         if found is None:
-            found = self._traits[number] = _traits(corpus, self.path, self.cuts[number])
+            found = self._traits[number] = _traits(corpus, self.path, self.spans[number])
         return found
 
     def users(self, corpus: Corpus) -> dict[str, tuple[int, ...]]:
-        """For each name the pieces that call, use or extend it."""
+        """For each name the passages that call, use or extend it."""
         if self._users is None:
-            starts = [cut.first for cut in self.cuts]
+            starts = [span.first_line for span in self.spans]
             found: dict[str, dict[int, None]] = defaultdict(dict)
             for name, line in corpus.uses(self.path):
                 found[name][max(0, bisect_right(starts, line) - 1)] = None
@@ -83,16 +83,16 @@ class FileCuts:
         return self._users
 
 
-def cut_file(corpus: Corpus, at: int) -> FileCuts:
-    """All pieces of a file, in order."""
+def file_passages(corpus: Corpus, at: int) -> FilePassages:
+    """All passages of a file, in order."""
     path = corpus.files[at].path
-    return corpus.pieces(path, lambda: FileCuts(path, tuple(_cuts(corpus, at))))
+    return corpus.file_passages(path, lambda: FilePassages(path, tuple(_spans(corpus, at))))
 
 
-def cut_unit(corpus: Corpus, at: int, unit: int) -> FileCuts:
-    """One unit of a file as its only piece."""
+def unit_passage(corpus: Corpus, at: int, unit: int) -> FilePassages:
+    """One unit of a file as its only passage."""
     path = corpus.files[at].path
-    return corpus.piece(path, unit, lambda: FileCuts(path, (_unit_cut(corpus, at, unit),)))
+    return corpus.unit_passage(path, unit, lambda: FilePassages(path, (_unit_span(corpus, at, unit),)))
 
 
 def qualified(chunk: ChunkRecord) -> str:
@@ -116,16 +116,16 @@ def is_definition(chunk: ChunkRecord) -> bool:
     return bool(chunk.title_path) and chunk.kind in DEFINITIONS
 
 
-def _cut(
+def _span(
     start: int, stop: int, chunks: Sequence[ChunkRecord], first: int, last: int, lines: Sequence[str]
-) -> Cut:
+) -> PassageSpan:
     size = sum(map(len, lines[first - 1 : last]))
     names = frozenset(chunk.title_path[-1] for chunk in chunks if chunk.title_path)
     defined = tuple(chunk.title_path[-1] for chunk in chunks if is_definition(chunk))
-    return Cut(start, stop, tuple(chunks), first, last, size, names, defined)
+    return PassageSpan(start, stop, tuple(chunks), first, last, size, names, defined)
 
 
-def _cuts(corpus: Corpus, at: int) -> Iterator[Cut]:
+def _spans(corpus: Corpus, at: int) -> Iterator[PassageSpan]:
     path = corpus.files[at].path
     units = _unit_lines(corpus, at)
     chunks = corpus.snapshot.chunks(path)
@@ -143,20 +143,20 @@ def _cuts(corpus: Corpus, at: int) -> Iterator[Cut]:
             size = sum(map(len, lines[longest.start_line - 1 : longest.end_line]))
             step = stop - start if size <= _WHOLE_CHARS else 1
             for unit in range(start, stop, step):
-                yield _cut(unit, unit + step, (longest,), units[unit][0], units[unit + step - 1][1], lines)
+                yield _span(unit, unit + step, (longest,), units[unit][0], units[unit + step - 1][1], lines)
             start = stop
         else:
             inside = position
             while inside < len(chunks) and chunks[inside].start_line <= last:
                 inside += 1
-            yield _cut(start, start + 1, chunks[position:inside], first, last, lines)
+            yield _span(start, start + 1, chunks[position:inside], first, last, lines)
             start += 1
 
 
-def _unit_cut(corpus: Corpus, at: int, unit: int) -> Cut:
+def _unit_span(corpus: Corpus, at: int, unit: int) -> PassageSpan:
     first, last = _unit_lines(corpus, at)[unit]
     path = corpus.files[at].path
-    return _cut(unit, unit + 1, corpus.snapshot.chunks(path, first, last), first, last, corpus.lines(path))
+    return _span(unit, unit + 1, corpus.snapshot.chunks(path, first, last), first, last, corpus.lines(path))
 
 
 def _unit_lines(corpus: Corpus, at: int) -> list[tuple[int, int]]:
@@ -168,30 +168,30 @@ def _unit_lines(corpus: Corpus, at: int) -> list[tuple[int, int]]:
     )
 
 
-def _traits(corpus: Corpus, path: str, cut: Cut) -> Traits:
-    head = _head(corpus, path, cut)
-    is_cut = cut.chunks[0].start_line < cut.first or cut.chunks[-1].end_line > cut.last
-    return Traits(
-        chunk_id=_id(cut),
+def _traits(corpus: Corpus, path: str, span: PassageSpan) -> PassageTraits:
+    head = _head(corpus, path, span)
+    is_part = span.chunks[0].start_line < span.first_line or span.chunks[-1].end_line > span.last_line
+    return PassageTraits(
+        chunk_id=_id(span),
         head=head,
         names=tuple(
-            (chunk.start_line, chunk.kind, qualified(chunk)) for chunk in cut.chunks if chunk.title_path
+            (chunk.start_line, chunk.kind, qualified(chunk)) for chunk in span.chunks if chunk.title_path
         ),
-        whole=not is_cut and head[0] >= cut.first,
-        defines=bool(cut.defined),
-        only_imports=_only_imports(corpus, path, cut),
+        whole=not is_part and head[0] >= span.first_line,
+        defines=bool(span.defined),
+        only_imports=_only_imports(corpus, path, span),
     )
 
 
-def _head(corpus: Corpus, path: str, cut: Cut) -> tuple[int, int]:
+def _head(corpus: Corpus, path: str, span: PassageSpan) -> tuple[int, int]:
     """The signature of the first definition that starts here, or of the innermost that this is a part of."""
     known = corpus.definitions(path)
-    at = bisect_left(known, (cut.chunks[0].start_line,))
-    if at < len(known) and known[at][0] <= cut.last:
+    at = bisect_left(known, (span.chunks[0].start_line,))
+    if at < len(known) and known[at][0] <= span.last_line:
         start, _, name = known[at]
     else:
-        around = next((item for item in reversed(known[:at]) if item[1] >= cut.first), None)
-        start, _, name = around or (_telling_line(corpus, path, cut), 0, "")
+        around = next((item for item in reversed(known[:at]) if item[1] >= span.first_line), None)
+        start, _, name = around or (_telling_line(corpus, path, span), 0, "")
     lines = corpus.lines(path)[start - 1 : start - 1 + _MOST_HEAD_LINES]
     named = next((number for number, line in enumerate(lines) if name in line), 0)  # below `static int`
     depth = 0
@@ -202,36 +202,36 @@ def _head(corpus: Corpus, path: str, cut: Cut) -> tuple[int, int]:
     return start, start + named
 
 
-def _telling_line(corpus: Corpus, path: str, cut: Cut) -> int:
+def _telling_line(corpus: Corpus, path: str, span: PassageSpan) -> int:
     """Where code that defines nothing begins: after its comments and imports, if anything is there."""
-    if cut.chunks[0].kind in _PROSE:
-        return cut.first
+    if span.chunks[0].kind in _PROSE:
+        return span.first_line
     imports = {use.line for use in corpus.references(path) if use.label is Label.IMPORTS}
-    lines = corpus.lines(path)[cut.first - 1 : cut.last]
+    lines = corpus.lines(path)[span.first_line - 1 : span.last_line]
     telling = (
         number
-        for number, line in enumerate(lines, cut.first)
+        for number, line in enumerate(lines, span.first_line)
         if number not in imports and _SAYING.search(line) and not _COMMENT.match(line)
     )
-    return next(telling, cut.first)
+    return next(telling, span.first_line)
 
 
 def _depth(line: str) -> int:
     return line.count("(") - line.count(")")
 
 
-def _id(cut: Cut) -> str:
-    chunk = cut.chunks[0]
-    if len(cut.chunks) == 1:
+def _id(span: PassageSpan) -> str:
+    chunk = span.chunks[0]
+    if len(span.chunks) == 1:
         return ids.canonical_id(ids.doc_of(chunk.path), chunk.digest)
-    return f"{chunk.path}:{cut.first}:{cut.last}"
+    return f"{chunk.path}:{span.first_line}:{span.last_line}"
 
 
-def _only_imports(corpus: Corpus, path: str, cut: Cut) -> bool:
+def _only_imports(corpus: Corpus, path: str, span: PassageSpan) -> bool:
     """Module code of which every line that says something imports, as far as it is on one line."""
-    if any(chunk.kind is not ChunkKind.MODULE for chunk in cut.chunks):
+    if any(chunk.kind is not ChunkKind.MODULE for chunk in span.chunks):
         return False
     imports = {use.line for use in corpus.references(path) if use.label is Label.IMPORTS}
-    lines = corpus.lines(path)[cut.first - 1 : cut.last]
-    said = [number for number, line in enumerate(lines, cut.first) if _SAYING.search(line)]
+    lines = corpus.lines(path)[span.first_line - 1 : span.last_line]
+    said = [number for number, line in enumerate(lines, span.first_line) if _SAYING.search(line)]
     return bool(said) and sum(number in imports for number in said) * 2 > len(said)

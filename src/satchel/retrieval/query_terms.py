@@ -1,6 +1,6 @@
-"""Which words of a question count, and how much: all of it, its title, a blend of its parts, its names.
+"""Which words of a query count, and how much: all of it, its title, a blend of its parts, its names.
 
-A short question is all title, and words that come early in it count more. Of an issue report the title counts
+A short query is all title, and words that come early in it count more. Of an issue report the title counts
 twice, the prose once and the code half; repetition counts by its square root.
 """
 
@@ -13,13 +13,13 @@ from enum import StrEnum
 
 import msgspec
 
-from satchel.retrieval.question import Question
+from satchel.retrieval.query import Query
 from satchel.retrieval.spellings import other_spellings
 from satchel.terms import terms, tokens, words
 
 _MOST_CHARS = 12_000  # of a text; what comes after is rarely about something else
 _MOST_TERMS = 400  # of the blend, by first appearance
-_LATE = 0.4  # how much less the last word of a short question counts than the first
+_LATE = 0.4  # how much less the last word of a short query counts than the first
 _TITLE, _PROSE, _CODE = 2.0, 1.0, 0.5
 _GRID = 4096  # weights are rounded: libraries differ in the last bit of a square root's sum
 STOP_WORDS = frozenset(
@@ -107,8 +107,8 @@ STOP_WORDS = frozenset(
 _HOW_IT_WORKS = frozenset({"work", "works"})  # who asks how something works does not ask for workers
 
 
-class View(StrEnum):
-    """One way to look at the question."""
+class Weighting(StrEnum):
+    """One way to look at the query."""
 
     FULL = "full"
     TITLE = "title"
@@ -116,42 +116,42 @@ class View(StrEnum):
     NAMES = "names"
 
 
-class Views(msgspec.Struct, frozen=True):
-    """The distinct terms of a question, and what each weighs in each view."""
+class QueryTerms(msgspec.Struct, frozen=True):
+    """The distinct terms of a query, and what each weighs in each weighting."""
 
     terms: tuple[str, ...]
-    weights: Mapping[View, Sequence[float]]
-    all_title: bool  # a short question: all views but that of names weigh alike
+    weights: Mapping[Weighting, Sequence[float]]
+    all_title: bool  # a short query: all query_terms but that of names weigh alike
     title_words: tuple[str, ...]  # lower-case and unstemmed, in order, without stop words
     full_words: tuple[str, ...]
 
 
-def look(question: Question) -> Views:
-    """All views of a question."""
-    whole = "\n".join((question.title, question.prose, question.code))[:_MOST_CHARS]
-    title = _decayed(question.title) if not (question.prose or question.code) else _counted(question.title)
-    full = title if not (question.prose or question.code) else _counted(whole)
+def weigh_terms(query: Query) -> QueryTerms:
+    """All query_terms of a query."""
+    whole = "\n".join((query.title, query.prose, query.code))[:_MOST_CHARS]
+    title = _decayed(query.title) if not (query.prose or query.code) else _counted(query.title)
+    full = title if not (query.prose or query.code) else _counted(whole)
     blend: dict[str, float] = {}
-    for part, weight in ((question.title, _TITLE), (question.prose, _PROSE), (question.code, _CODE)):
+    for part, weight in ((query.title, _TITLE), (query.prose, _PROSE), (query.code, _CODE)):
         for term, count in _counted(part[:_MOST_CHARS]).items():
             blend[term] = blend.get(term, 0.0) + weight * count
     blend = {term: _grid(math.sqrt(weight)) for term, weight in list(blend.items())[:_MOST_TERMS]}
     if title is full:
         blend = {term: _grid(weight * math.sqrt(_TITLE)) for term, weight in title.items()}
-    named = Counter(terms(" ".join((*question.title_names, *question.prose_names))))
+    named = Counter(terms(" ".join((*query.title_names, *query.prose_names))))
     names = {term: _grid(math.sqrt(count)) for term, count in named.items()}
     parts = {
-        View.TITLE: _with_spellings(title),
-        View.BLEND: _with_spellings(blend),
-        View.FULL: _with_spellings(full),
-        View.NAMES: names,
+        Weighting.TITLE: _with_spellings(title),
+        Weighting.BLEND: _with_spellings(blend),
+        Weighting.FULL: _with_spellings(full),
+        Weighting.NAMES: names,
     }
     distinct = tuple(dict.fromkeys(term for part in parts.values() for term in part))
-    return Views(
+    return QueryTerms(
         terms=distinct,
-        weights={view: [part.get(term, 0.0) for term in distinct] for view, part in parts.items()},
+        weights={weighting: [part.get(term, 0.0) for term in distinct] for weighting, part in parts.items()},
         all_title=title is full,
-        title_words=tuple(_words(question.title)),
+        title_words=tuple(_words(query.title)),
         full_words=tuple(_words(whole)),
     )
 

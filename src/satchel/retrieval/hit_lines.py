@@ -1,6 +1,6 @@
 """Which lines of a file to show: the chunk that defines what was asked for, or that with the best words.
 
-Of a long chunk, the part that fits the question best is shown; whole lines always, so it can be cited.
+Of a long chunk, the part that fits the query best is shown; whole lines always, so it can be cited.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
-from satchel.retrieval.cuts import is_inner_test, is_listing
-from satchel.retrieval.intent import Signal as Intent
+from satchel.retrieval.intent import Intent
 from satchel.retrieval.parts import best_part, fitting, held_terms, rarity_of
+from satchel.retrieval.passage_spans import is_inner_test, is_listing
+from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
-from satchel.retrieval.views import View
 from satchel.storage.records import ChunkRecord
 
 _NAMED = 3.0  # a word in a chunk's name counts like three in its text
@@ -23,7 +23,7 @@ _SHOWN_CHARS = 800  # a longer chunk is shown in part: ten answers stay within 2
 _FURTHER = 0.5  # of the best unit of the file: a weaker one adds little
 
 
-class Span(msgspec.Struct, frozen=True):
+class HitLines(msgspec.Struct, frozen=True):
     """Lines to show, from `first_line` on, and the chunk that they are of."""
 
     chunk: ChunkRecord
@@ -40,7 +40,7 @@ class Span(msgspec.Struct, frozen=True):
         return (self.first_line, self.last_line) == (self.chunk.start_line, self.chunk.end_line)
 
 
-class Spans:
+class HitLineSelector:
     """Chooses chunks of candidates."""
 
     def __init__(self, context: Context, chunk_type: str, whole_chunks: bool) -> None:
@@ -48,11 +48,11 @@ class Spans:
         self.chunk_type = chunk_type
         self.whole_chunks = whole_chunks
         evidence = context.evidence
-        self.scores = np.round(evidence.by_unit(unit_worth(context), View.BLEND), 6)
+        self.scores = np.round(evidence.by_unit(unit_worth(context), Weighting.BLEND), 6)
         self.rarity = rarity_of(evidence)
         self.about_tests = bool(context.intents.get(Intent.TESTS))
 
-    def of_file(self, at: int) -> Iterator[Span]:
+    def of_file(self, at: int) -> Iterator[HitLines]:
         """The chunks of one candidate worth showing, best first. Only what is asked for is read."""
         path = self.context.records[at].path
         lines = self.context.corpus.lines(path)
@@ -60,7 +60,7 @@ class Spans:
         for chunk, first, last in self._chunks(at, path, lines):
             if chunk.number not in shown:
                 shown.add(chunk.number)
-                yield Span(chunk, first, lines[first - 1 : last])
+                yield HitLines(chunk, first, lines[first - 1 : last])
 
     def _chunks(self, at: int, path: str, lines: Sequence[str]) -> Iterator[tuple[ChunkRecord, int, int]]:
         """Chunks with the lines of them to show."""
@@ -97,7 +97,7 @@ class Spans:
 
     def _defining(self, path: str, lines: Sequence[str]) -> Iterator[tuple[ChunkRecord, int, int]]:
         """The definition of the name that was asked for, from its start; of a type with its first members."""
-        name = self.context.question.symbol
+        name = self.context.query.symbol
         for item in self.context.symbols_named(name) if name else ():
             if item.path == path and item.symbol.name == name:
                 for chunk in self._between(path, item.symbol.start_line, item.symbol.start_line):
@@ -109,7 +109,7 @@ class Spans:
         return last if self.whole_chunks else fitting(first, last, lines, _SHOWN_CHARS)
 
     def _part(self, chunk: ChunkRecord, first: int, last: int, lines: Sequence[str]) -> tuple[int, int]:
-        """The chunk, or of a long one the lines within `first` and `last` that hold most of the question."""
+        """The chunk, or of a long one the lines within `first` and `last` that hold most of the query."""
         whole = chunk.start_line, chunk.end_line
         if self.whole_chunks or self._fitting(*whole, lines) == chunk.end_line:
             return whole

@@ -1,4 +1,4 @@
-"""Reading a question: what it names, and what of an issue is title, prose and code."""
+"""Reading a query: what it names, and what of an issue is title, prose and code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from satchel.retrieval.question import Mention, Question, read
+from satchel.retrieval.query import Mention, Query, parse_query
 
 ISSUE = """\
 [Bug]: Cart total ignores `DiscountRule` for guests
@@ -51,15 +51,15 @@ _No response_
 
 
 @pytest.fixture(scope="module")
-def issue() -> Question:
-    return read(ISSUE)
+def issue() -> Query:
+    return parse_query(ISSUE)
 
 
-def test_the_title_is_the_first_line_without_its_tag(issue: Question) -> None:
+def test_the_title_is_the_first_line_without_its_tag(issue: Query) -> None:
     assert issue.title == "Cart total ignores `DiscountRule` for guests"
 
 
-def test_the_form_around_an_issue_is_no_prose(issue: Question) -> None:
+def test_the_form_around_an_issue_is_no_prose(issue: Query) -> None:
     for noise in (
         "Describe",
         "reproduce",
@@ -74,34 +74,34 @@ def test_the_form_around_an_issue_is_no_prose(issue: Question) -> None:
     assert "skips the rule" in issue.prose and "instead" in issue.prose
 
 
-def test_fences_are_code_unless_they_list_versions(issue: Question) -> None:
+def test_fences_are_code_unless_they_list_versions(issue: Query) -> None:
     assert issue.code == "cart = Cart(guest=True)\ncart.apply_rule(rule)"
 
 
-def test_names_are_kept_as_written_by_where_they_stand(issue: Question) -> None:
+def test_names_are_kept_as_written_by_where_they_stand(issue: Query) -> None:
     assert issue.title_names == ("DiscountRule",)
     assert issue.prose_names == ("Cart", "total")
     assert issue.code_names == ("cart", "Cart", "guest", "True", "apply_rule", "rule")
 
 
-def test_paths_and_source_links_are_mentions_but_not_those_of_check_boxes(issue: Question) -> None:
+def test_paths_and_source_links_are_mentions_but_not_those_of_check_boxes(issue: Query) -> None:
     assert issue.mentions == (Mention("shop/cart.py", 10, 14), Mention("shop/pricing/rules.py", 88, 88))
 
 
-def test_dotted_names_and_quoted_texts_are_kept_whole(issue: Question) -> None:
+def test_dotted_names_and_quoted_texts_are_kept_whole(issue: Query) -> None:
     assert issue.dotted == ("Cart.total", "cart.apply_rule")
     assert issue.quoted == ("no rule applies here",)
 
 
 def test_parts_of_addresses_and_paths_are_no_dotted_names() -> None:
-    assert read("ask me@shop.example about lib/cart.total, e.g. models.py or @app.route").dotted == (
+    assert parse_query("ask me@shop.example about lib/cart.total, e.g. models.py or @app.route").dotted == (
         "app.route",
     )
 
 
 def test_a_question_of_one_line_is_all_title() -> None:
-    question = read("  how are sessions stored?\n")
-    assert (question.title, question.prose, question.code) == ("how are sessions stored?", "", "")
+    query = parse_query("  how are sessions stored?\n")
+    assert (query.title, query.prose, query.code) == ("how are sessions stored?", "", "")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_question_of_one_line_is_all_title() -> None:
     ],
 )
 def test_tags_leave_a_title_when_something_is_left(line: str, title: str) -> None:
-    assert read(line).title == title
+    assert parse_query(line).title == title
 
 
 @pytest.mark.parametrize(
@@ -145,11 +145,11 @@ def test_tags_leave_a_title_when_something_is_left(line: str, title: str) -> Non
     ],
 )
 def test_a_question_that_is_one_name_has_a_symbol(text: str, symbol: str) -> None:
-    assert read(text).symbol == symbol
+    assert parse_query(text).symbol == symbol
 
 
 def test_an_issue_has_no_symbol() -> None:
-    assert read("Router\nIt does not route.").symbol == ""
+    assert parse_query("Router\nIt does not route.").symbol == ""
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_an_issue_has_no_symbol() -> None:
     ],
 )
 def test_names_are_words_that_prose_would_not_spell_so(text: str, names: tuple[str, ...]) -> None:
-    assert read(text).title_names == names
+    assert parse_query(text).title_names == names
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_names_are_words_that_prose_would_not_spell_so(text: str, names: tuple[s
     ],
 )
 def test_a_path_is_known_by_its_form(text: str, mention: Mention) -> None:
-    assert read(text).mentions == (mention,)
+    assert parse_query(text).mentions == (mention,)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_path_is_known_by_its_form(text: str, mention: Mention) -> None:
     ],
 )
 def test_what_only_looks_like_a_path_is_no_mention(text: str) -> None:
-    assert read(text).mentions == ()
+    assert parse_query(text).mentions == ()
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_what_only_looks_like_a_path_is_no_mention(text: str) -> None:
     ],
 )
 def test_quoted_texts_and_error_messages_are_found(text: str, quoted: tuple[str, ...]) -> None:
-    assert read(text).quoted == quoted
+    assert parse_query(text).quoted == quoted
 
 
 @pytest.mark.parametrize(
@@ -239,42 +239,42 @@ def test_quoted_texts_and_error_messages_are_found(text: str, quoted: tuple[str,
     ],
 )
 def test_code_is_known_by_its_fence_its_indentation_or_its_form(block: str) -> None:
-    question = read(f"Title\nSome plain words before it.\n{block}\n")
-    assert question.prose == "Some plain words before it." and "x" in question.code
+    query = parse_query(f"Title\nSome plain words before it.\n{block}\n")
+    assert query.prose == "Some plain words before it." and "x" in query.code
 
 
 def test_prose_goes_on_after_a_traceback() -> None:
     trace = 'Traceback (most recent call last):\n  File "x.py", line 1, in f\n    g()\nKeyError: 3\n'
-    assert read(f"Title\n{trace}I expected a default value.").prose == "I expected a default value."
+    assert parse_query(f"Title\n{trace}I expected a default value.").prose == "I expected a default value."
 
 
 def test_a_comment_that_is_never_closed_hides_nothing() -> None:
-    assert "visible" in read("Title\n<!-- still visible").prose
+    assert "visible" in parse_query("Title\n<!-- still visible").prose
 
 
 def test_a_heading_with_words_of_its_own_is_prose() -> None:
-    question = read(
+    query = parse_query(
         "Title\n### Expected behavior\n### Error when saving a model\n**Actual result:** it hangs"
     )
-    assert question.prose == "Error when saving a model\n\nit hangs"
+    assert query.prose == "Error when saving a model\n\nit hangs"
 
 
 def test_a_sentence_ends_an_environment_section() -> None:
     text = "Title\n## Node version\n18.1\nWhen the cart is empty the total comes out as a negative number."
-    assert read(text).prose == "When the cart is empty the total comes out as a negative number."
+    assert parse_query(text).prose == "When the cart is empty the total comes out as a negative number."
 
 
 def test_a_heading_about_a_version_is_no_environment() -> None:
-    assert "resolver" in read("Title\n## Version conflict ignored\nThe resolver picks both.").prose
+    assert "resolver" in parse_query("Title\n## Version conflict ignored\nThe resolver picks both.").prose
 
 
-def without_text(question: Question) -> Question:
-    return msgspec.structs.replace(question, text="")
+def without_text(query: Query) -> Query:
+    return msgspec.structs.replace(query, text="")
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
 def test_line_ends_do_not_matter(end: str) -> None:
-    assert without_text(read(ISSUE.replace("\n", end))) == without_text(read(ISSUE))
+    assert without_text(parse_query(ISSUE.replace("\n", end))) == without_text(parse_query(ISSUE))
 
 
 PIECES = [
@@ -349,7 +349,7 @@ def is_read_in_time(text: str) -> bool:
     """Whether a reading takes under 0.3 s of CPU, once in three times: other work on the machine only adds."""
     for _ in range(3):
         start = time.process_time()
-        read(text)
+        parse_query(text)
         if time.process_time() - start < 0.3:
             return True
     return False
@@ -380,10 +380,10 @@ def test_a_line_that_opens_as_code_and_never_ends_is_read_in_linear_time(opening
 @settings(max_examples=200)
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)))
 def test_every_text_can_be_read_and_names_come_from_it(text: str) -> None:
-    question = read(text)
-    for names in (question.title_names, question.prose_names, question.code_names, question.dotted):
+    query = parse_query(text)
+    for names in (query.title_names, query.prose_names, query.code_names, query.dotted):
         assert len(set(names)) == len(names) and all(name in text for name in names)
-    assert question.text == text
+    assert query.text == text
 
 
 def test_a_short_question_compiles_no_traceback_pattern_and_loading_compiles_none() -> None:
@@ -391,8 +391,8 @@ def test_a_short_question_compiles_no_traceback_pattern_and_loading_compiles_non
         "import msgspec, re\ncompiled = []\noriginal = re._compiler.compile\n"
         "def spy(pattern, flags=0):\n    compiled.append(pattern)\n    return original(pattern, flags)\n"
         "re._compiler.compile = spy\n"
-        "from satchel.retrieval import question, tracebacks\nloaded = len(compiled)\n"
-        "question.read('File \"a.py\", line 3 of RouterGroup in src/a.c:12')\n"
+        "from satchel.retrieval import query, tracebacks\nloaded = len(compiled)\n"
+        "query.parse_query('File \"a.py\", line 3 of RouterGroup in src/a.c:12')\n"
         "forms = {form.pattern for form in tracebacks._FORMS}\n"
         "print(loaded, len(compiled) > 0, len(forms & set(compiled)))"
     )
