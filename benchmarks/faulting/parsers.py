@@ -40,7 +40,7 @@ from satchel.rendering.packs import quoting  # noqa: E402
 from satchel.retrieval import intent, issue_text, locators, query, query_terms, tracebacks  # noqa: E402
 from satchel.retrieval.filters import Filters, under  # noqa: E402
 from satchel.serving.agents import paging  # noqa: E402
-from satchel.serving.desk import Desk  # noqa: E402
+from satchel.serving.dispatcher import Dispatcher  # noqa: E402
 from satchel.serving.envelope import decode as decode_envelope  # noqa: E402
 from satchel.serving.envelope import encode as encode_envelope  # noqa: E402
 from satchel.serving.installing import json_settings, toml_settings  # noqa: E402
@@ -229,7 +229,7 @@ def check_ignore(data: bytes) -> None:
 
 def check_envelope(data: bytes) -> None:
     """A request gets an envelope that is JSON, and never an internal error."""
-    answer = json.loads(encode_envelope(desk().answer(decode_envelope(data))))
+    answer = json.loads(encode_envelope(dispatcher().answer(decode_envelope(data))))
     assert (answer["status"] == "ok") == ("error" not in answer), answer["status"]
     if answer["status"] != "ok" and answer["error"]["code"] == Internal.code:
         raise AssertionError(answer["error"]["message"])
@@ -411,9 +411,9 @@ def shop() -> Engine:
 
 
 @cache
-def desk() -> Desk:
+def dispatcher() -> Dispatcher:
     """What answers callers who are elsewhere: no request makes it write a file that the request names."""
-    return Desk([git_repo(scratch() / "served", SHOP)])
+    return Dispatcher([git_repo(scratch() / "served", SHOP)])
 
 
 def samples(language: str = "") -> list[bytes]:

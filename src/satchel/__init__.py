@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from satchel.errors import SatchelError
     from satchel.retrieval.filters import Filters
     from satchel.serving.chunk_manager import ChunkManager, ChunkSearchTool
-    from satchel.serving.desk import answer
+    from satchel.serving.dispatcher import answer
     from satchel.storage.memory import MemoryStore
     from satchel.types import Chunk, ChunkKind, Hit, Reference, Symbol
 
@@ -33,7 +33,7 @@ _HOMES = {
     "Reference": "satchel.types",
     "SatchelError": "satchel.errors",
     "Symbol": "satchel.types",
-    "answer": "satchel.serving.desk",
+    "answer": "satchel.serving.dispatcher",
 }
 
 __all__ = [

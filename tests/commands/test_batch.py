@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from satchel import Engine, MemoryStore
 from satchel.commands import batch
 from satchel.commands.batch import BatchRequest, BatchResponse
-from satchel.commands.json_refs import resolve
+from satchel.commands.payloads import resolve
 from satchel.commands.session import Session
 from satchel.errors import InvalidBudget, InvalidRequest
 

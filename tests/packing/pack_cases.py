@@ -12,7 +12,7 @@ from satchel import plugins, tokenizers
 from satchel.commands import build_context_pack, context_pack
 from satchel.commands.build_context_pack import BuildContextPackRequest
 from satchel.commands.context_pack import ContextPackRequest
-from satchel.commands.index_state import index_state
+from satchel.commands.freshness import index_state
 from satchel.engine import Engine
 from satchel.packing.budget import Gauge
 from satchel.packing.pack import Pack, Section

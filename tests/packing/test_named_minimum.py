@@ -96,7 +96,7 @@ def test_the_minimum_that_a_review_names_works(tmp_path: Path, form: str, change
 
 def retried(session: Session, action: str, payload: Mapping[str, Any]) -> Any:
     """The answer to the call that an error proposes."""
-    from satchel.commands.retrying import with_retry
+    from satchel.commands.next_actions import with_retry
 
     with pytest.raises(InvalidBudget) as caught:
         session.call(action, dict(payload))

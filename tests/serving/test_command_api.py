@@ -14,7 +14,7 @@ from builders import SHOP, git, git_repo, make_tree, run_cli
 from satchel import answer
 from satchel.serving.call import Call
 from satchel.serving.contracts import schemas
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, decode
 from satchel.serving.error_table import ERRORS
 
@@ -289,11 +289,11 @@ def test_path_filters_of_the_call_are_added_to_those_of_the_payload(shop: Path) 
 
 
 def test_a_profile_of_one_call_is_not_that_of_the_next(shop: Path) -> None:
-    desk = Desk([shop])
+    dispatcher = Dispatcher([shop])
     fast = decode('{"action": "context_pack", "payload": {"query": "basket"}, "config": {"profile": "fast"}}')
     plain = decode('{"action": "context_pack", "payload": {"query": "basket"}}')
-    assert [desk.answer(one).data.profile for one in (fast, plain)] == ["fast", "quality"]
-    desk.close()
+    assert [dispatcher.answer(one).data.profile for one in (fast, plain)] == ["fast", "quality"]
+    dispatcher.close()
 
 
 def test_minimal_leaves_the_state_out_and_full_has_a_trace(shop: Path) -> None:
@@ -314,21 +314,21 @@ def test_anchors_can_be_turned_off(shop: Path) -> None:
 
 
 class TestServed:
-    """A desk that serves roots: only those, and no files of the machine."""
+    """A dispatcher that serves roots: only those, and no files of the machine."""
 
     def test_only_the_given_roots_are_served(self, shop: Path, tmp_path: Path) -> None:
         make_tree(tmp_path / "secret", {"a.py": "HIDDEN = 1\n"})
-        desk = Desk([shop])
+        dispatcher = Dispatcher([shop])
         for project in (str(tmp_path / "secret"), "..", "secret", "/", str(shop) + "/../secret"):
-            told = desk.answer(Request("search", {"query": "HIDDEN", "project": project}))
+            told = dispatcher.answer(Request("search", {"query": "HIDDEN", "project": project}))
             assert told.error and told.error["code"] == "project_not_found"
-        desk.close()
+        dispatcher.close()
 
     @pytest.mark.parametrize("name", ["", ".", "shop"])
     def test_a_root_is_named_by_its_folder_or_not_at_all(self, shop: Path, name: str) -> None:
-        desk = Desk([shop])
-        assert desk.answer(Request("search", {"query": "basket", "project": name})).status == "ok"
-        desk.close()
+        dispatcher = Dispatcher([shop])
+        assert dispatcher.answer(Request("search", {"query": "basket", "project": name})).status == "ok"
+        dispatcher.close()
 
     @pytest.mark.parametrize(
         ("action", "payload"),
@@ -349,26 +349,26 @@ class TestServed:
     def test_a_caller_names_no_file_of_the_machine(
         self, shop: Path, action: str, payload: dict[str, Any]
     ) -> None:
-        desk = Desk([shop])
-        told = desk.answer(Request(action, payload))
+        dispatcher = Dispatcher([shop])
+        told = dispatcher.answer(Request(action, payload))
         error = told.data.items[0].error if action == "batch" else told.error
         assert error["code"] == "path_not_allowed"
-        desk.close()
+        dispatcher.close()
 
     def test_a_cancelled_call_is_not_run(self, shop: Path) -> None:
-        desk, call = Desk([shop]), Call()
+        dispatcher, call = Dispatcher([shop]), Call()
         call.cancelled.set()
-        told = desk.answer(Request("index"), call)
+        told = dispatcher.answer(Request("index"), call)
         assert (
             told.error and told.error["code"] == "cancelled" and not (shop / "_ctx" / "context.db").exists()
         )
-        desk.close()
+        dispatcher.close()
 
     def test_a_call_whose_time_is_over_ends(self, shop: Path) -> None:
-        desk = Desk([shop])
-        told = desk.answer(Request("index"), Call(seconds=-1))
+        dispatcher = Dispatcher([shop])
+        told = dispatcher.answer(Request("index"), Call(seconds=-1))
         assert told.error and told.error["code"] == "timeout"
-        desk.close()
+        dispatcher.close()
 
     def test_a_batch_is_about_one_project(self, shop: Path, tmp_path: Path) -> None:
         other = make_tree(tmp_path / "other", SHOP)
@@ -408,18 +408,18 @@ def test_every_error_code_is_in_the_table() -> None:
 
 
 def test_a_served_root_follows_its_project_file(shop: Path) -> None:
-    desk = Desk([shop])
+    dispatcher = Dispatcher([shop])
     add_money = Request("search", {"query": "add_money", "k": 50})
-    assert any(hit.path == "src/money.py" for hit in desk.answer(add_money).data.hits)
+    assert any(hit.path == "src/money.py" for hit in dispatcher.answer(add_money).data.hits)
     (shop / "satchel.toml").write_text('ignore = ["src/money.py"]\n')
-    assert not any(hit.path == "src/money.py" for hit in desk.answer(add_money).data.hits)
-    desk.close()
+    assert not any(hit.path == "src/money.py" for hit in dispatcher.answer(add_money).data.hits)
+    dispatcher.close()
 
 
 def test_no_old_generation_is_held_while_nobody_asks(shop: Path) -> None:
-    desk = Desk([shop])
-    desk.answer(Request("search", {"query": "basket"}))
-    engine = desk.engine_of(shop)
+    dispatcher = Dispatcher([shop])
+    dispatcher.answer(Request("search", {"query": "basket"}))
+    engine = dispatcher.engine_of(shop)
     assert engine is not None and engine._snapshot is not None
     engine.release_if_old()
     assert engine._snapshot is not None  # it is the newest
@@ -427,4 +427,4 @@ def test_no_old_generation_is_held_while_nobody_asks(shop: Path) -> None:
     answer({"action": "index", "payload": {"project": str(shop)}})
     engine.release_if_old()
     assert engine._snapshot is None
-    desk.close()
+    dispatcher.close()

@@ -15,7 +15,7 @@ from http_server import Answer, Server, serving
 
 from satchel.serving import pool as pools
 from satchel.serving.call import Call
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request
 from satchel.serving.pool import Pool
 
@@ -103,12 +103,12 @@ def test_a_pool_whose_workers_cannot_start_says_so(shop: Path, monkeypatch: pyte
 
 
 def test_a_batch_ends_between_two_actions_where_no_process_can_be_killed(shop: Path) -> None:
-    desk = Desk([shop])
+    dispatcher = Dispatcher([shop])
     items = [{"id": str(number), "action": "search", "payload": {"query": "basket"}} for number in range(64)]
     request = Request("batch", {"items": items, "max_chars": 500_000})
-    assert desk.answer(request).status == "ok"
-    told = desk.answer(request, Call(seconds=0.01))
-    desk.close()
+    assert dispatcher.answer(request).status == "ok"
+    told = dispatcher.answer(request, Call(seconds=0.01))
+    dispatcher.close()
     assert told.error and told.error["code"] == "timeout" and told.meta.duration_ms < 60
 
 

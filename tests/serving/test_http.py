@@ -20,7 +20,7 @@ from http_server import Server, serving
 
 from satchel import plugins
 from satchel.serving.contracts import schemas
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, encode
 
 MANY = {
@@ -41,7 +41,7 @@ def server(root: Path) -> Iterator[Server]:
 
 def test_an_action_is_answered_with_the_envelope_of_every_other_surface(server: Server, root: Path) -> None:
     answer = server.command("search", {"query": "basket"})
-    local = json.loads(encode(Desk([root]).answer(Request("search", {"query": "basket"}))))
+    local = json.loads(encode(Dispatcher([root]).answer(Request("search", {"query": "basket"}))))
     assert answer.status == 200 and answer.json["data"] == local["data"]
     assert answer.json["meta"]["root_fingerprint"] == local["meta"]["root_fingerprint"]
     jsonschema.validate(answer.json, schemas()["command.response.schema.json"])

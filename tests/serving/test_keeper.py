@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from builders import SHOP, age, git, git_repo, make_engine, make_tree, memory_engine
 
-from satchel.commands.index_state import ReindexResult
+from satchel.commands.freshness import ReindexResult
 from satchel.engine import Engine
 from satchel.serving.keeping import tending, watcher
 from satchel.serving.keeping.board import Happened, HappenedKind

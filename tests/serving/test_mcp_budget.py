@@ -21,7 +21,7 @@ from satchel.serving.agents.answers import Answer, answer
 from satchel.serving.agents.arguments import find_command, understood
 from satchel.serving.agents.paging import MOST_TOKENS
 from satchel.serving.call import Call
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Hint, Response
 
 COUNT = tokenizers.get("o200k").count
@@ -113,8 +113,8 @@ def test_a_client_that_gets_only_text_gets_a_budget_of_text(root: Path) -> None:
             assert 0.9 * 3_000 < COUNT(result.content[0].text) <= 3_000
 
 
-class WarningDesk(Desk):
-    """A desk whose index is always being rebuilt by somebody else."""
+class WarningDispatcher(Dispatcher):
+    """A dispatcher whose index is always being rebuilt by somebody else."""
 
     def answer(self, *arguments: Any) -> Response:
         warning = Hint("warn", "the index is older than the files: " + "it is being rebuilt, " * 40)
@@ -123,13 +123,13 @@ class WarningDesk(Desk):
 
 @pytest.mark.parametrize("name", PACKS)
 def test_a_warning_is_inside_the_budget(root: Path, tmp_path: Path, name: str) -> None:
-    desk = WarningDesk([root], index_dir=tmp_path)
+    dispatcher = WarningDispatcher([root], index_dir=tmp_path)
     command = find_command(name)
     assert command is not None
 
     def ask(budget: int) -> Answer:
         asked = understood(command, {"query": QUESTION, "budget_tokens": budget})
-        return answer(desk, asked, Call(seconds=60))
+        return answer(dispatcher, asked, Call(seconds=60))
 
     told = ask(3_000)
     assert "it is being rebuilt" in told.text and not told.is_error
@@ -137,7 +137,7 @@ def test_a_warning_is_inside_the_budget(root: Path, tmp_path: Path, name: str) -
     least = ask(5).structured["error"]["details"]["min_tokens"]
     told = ask(least)
     assert not told.is_error and COUNT(result_json(told.text, told.structured)) <= least
-    desk.close()
+    dispatcher.close()
 
 
 @pytest.mark.parametrize("name", ["symbols", "search", "map"])

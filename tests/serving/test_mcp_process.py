@@ -33,13 +33,13 @@ os.write = spy
 # whatever a library or a child prints while a call is answered
 CHATTY = f"""
 import subprocess
-from satchel.serving.desk import Desk
-answer = Desk.answer
+from satchel.serving.dispatcher import Dispatcher
+answer = Dispatcher.answer
 def chatty(*arguments):
     print("a stray print", flush=True)
     subprocess.run(["echo", "a stray child"])
     return answer(*arguments)
-Desk.answer = chatty
+Dispatcher.answer = chatty
 {MAIN}"""
 # indexing by two processes, however few cores there are
 POOL = f"import os\nos.environ['SATCHEL_WORKERS'] = '2'\n{MAIN}"

@@ -1,4 +1,4 @@
-"""Several processes behind one desk: the same answers, whatever happens to one of them."""
+"""Several processes behind one dispatcher: the same answers, whatever happens to one of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from builders import SHOP, make_tree
 
 from satchel.serving.call import Call
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, Response, encode
 from satchel.serving.pool import Pool
 
@@ -39,9 +39,9 @@ def data(response: Response) -> object:
 
 
 def test_a_worker_gives_the_answer_of_a_desk(pool: Pool, shop: Path) -> None:
-    desk = Desk([shop])
-    assert data(pool.answer(SEARCH)) == data(desk.answer(SEARCH))
-    desk.close()
+    dispatcher = Dispatcher([shop])
+    assert data(pool.answer(SEARCH)) == data(dispatcher.answer(SEARCH))
+    dispatcher.close()
 
 
 def test_errors_come_back_typed(pool: Pool) -> None:

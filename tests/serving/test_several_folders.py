@@ -13,7 +13,7 @@ from surfaces import OverGrpc
 from surfaces import serving as serving_any
 
 from satchel import ids
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request
 
 QUERY = {"query": "unicorn horn"}
@@ -78,19 +78,19 @@ def _check_lists(found: Agent) -> None:
 
 
 def test_one_served_folder_needs_no_name(folders: tuple[Path, Path]) -> None:
-    desk = Desk([folders[1], folders[1]])
+    dispatcher = Dispatcher([folders[1], folders[1]])
     for payload in (QUERY, {**QUERY, "project": "."}):
-        assert desk.answer(Request("search", payload)).status == "ok"
-    desk.close()
+        assert dispatcher.answer(Request("search", payload)).status == "ok"
+    dispatcher.close()
 
 
 def test_folders_of_one_name_are_told_apart_by_their_fingerprints(tmp_path: Path) -> None:
     roots = [make_tree(tmp_path / place / "shop", {"a.md": f"# {place}\n\nhorn\n"}) for place in ("x", "y")]
-    desk = Desk(roots)
+    dispatcher = Dispatcher(roots)
     known = [ids.root_fingerprint(root.resolve()) for root in roots]
-    assert desk.projects() == known
-    told = desk.answer(Request("search", {**QUERY, "project": "shop"}))
+    assert dispatcher.projects() == known
+    told = dispatcher.answer(Request("search", {**QUERY, "project": "shop"}))
     assert told.error and told.error["code"] == "invalid_request" and known[1] in told.error["hint"]
-    found = desk.answer(Request("search", {"query": "horn", "project": known[1]}))
+    found = dispatcher.answer(Request("search", {"query": "horn", "project": known[1]}))
     assert found.data.hits[0].name == "y"
-    desk.close()
+    dispatcher.close()

@@ -11,8 +11,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from satchel import plugins
 from satchel.commands.command import Command
-from satchel.commands.json_refs import resolve
-from satchel.commands.retrying import with_retry
+from satchel.commands.next_actions import with_retry
+from satchel.commands.payloads import resolve
 from satchel.errors import Cancelled, InvalidBudget, InvalidRequest, SatchelError, Timeout
 from satchel.visible_json import compact
 

@@ -17,7 +17,7 @@ from satchel.commands.command import (
     SaidInText,
     Verbatim,
 )
-from satchel.commands.index_state import IndexStateItem, index_state
+from satchel.commands.freshness import IndexStateItem, index_state
 from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.commands.tool_results import counted_form, reserved

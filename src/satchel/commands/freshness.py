@@ -1,4 +1,4 @@
-"""How fresh must the index be before it is asked, and what is done if it is not?"""
+"""How does the index stand to its tree, how fresh must it be, and what is done if it is not?"""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from satchel.commands.index_state import ReindexItem, ReindexResult
-from satchel.errors import ConfigError, IndexCorrupt, IndexMissing, IndexProblem, IndexStale
+import msgspec
+
+from satchel.errors import ConfigError, IndexMissing, IndexProblem, IndexStale
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
     from satchel.indexing.freshness import IndexState
 
 DEFAULT_REINDEX_MS = 15_000
-_CURED_BY_INDEX = (IndexMissing, IndexStale, IndexCorrupt)
+SCHEMA_VERSION = 1
 
 
 class StalePolicy(StrEnum):
@@ -136,13 +137,66 @@ def _why_missing(reindex: ReindexItem | None, busy: tuple[int, int] | None) -> s
     return f"there is no index yet, and it could not be built: {reindex.error}"
 
 
-def with_index_first(error: IndexProblem, project: str) -> IndexProblem:
-    """The error, if an index would cure it, with the call that makes one as its next action: of the same
-    project, because a caller who follows it would else index whatever folder the default is."""
-    if isinstance(error, _CURED_BY_INDEX) and not error.next_actions:
-        arguments: dict[str, Any] = {"project": project} if project else {}
-        if isinstance(error, IndexCorrupt):  # what is kept may be what cannot be read
-            arguments["force"] = True
-        reason = "build the index, however long it takes"
-        error.next_actions = [{"tool": "index", "args": arguments, "reason": reason}]
-    return error
+class IndexItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The index itself; its watermark is said where it is not the project's."""
+
+    exists: bool
+    generation: int = 0
+    watermark: dict[str, Any] | None = None
+
+
+class ReindexResult(StrEnum):
+    """How an attempt to bring the index up to date ended."""
+
+    OK = "ok"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class ReindexItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was done about a stale index before it was asked."""
+
+    attempted: bool
+    performed: bool
+    budget_ms: int
+    duration_ms: int
+    result: ReindexResult
+    error: str = ""
+
+
+class IndexStateItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the project is at, what the index is at, and in what way they differ."""
+
+    schema_version: int
+    model_id: str
+    profile: str
+    project_watermark: dict[str, Any]
+    index: IndexItem
+    stale: bool
+    stale_reasons: tuple[str, ...]
+    reindex: ReindexItem | None = None
+
+
+def index_state(engine: Engine) -> IndexStateItem:
+    """Return how the snapshot that the engine answers from stands to the tree."""
+    state = engine.state()
+    now = {"computed_at_unix_ms": time.time_ns() // 1_000_000}
+    return IndexStateItem(
+        schema_version=SCHEMA_VERSION,
+        model_id=engine.model_id,
+        profile=engine.profile,
+        project_watermark=_told(state.project_watermark) | now,
+        index=IndexItem(
+            state.exists,
+            state.generation,
+            _told(state.index_watermark) if state.stale and state.index_watermark else None,
+        ),
+        stale=state.stale,
+        stale_reasons=tuple(reason.value for reason in state.stale_reasons),
+    )
+
+
+def _told(watermark: dict[str, Any]) -> dict[str, Any]:
+    """Without what does not apply to its kind."""
+    return {name: value for name, value in watermark.items() if value is not None}

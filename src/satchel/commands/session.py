@@ -17,13 +17,16 @@ from satchel.commands.freshness import (
     DEFAULT_REINDEX_MS,
     Bounded,
     Freshener,
+    IndexStateItem,
+    ReindexItem,
+    ReindexResult,
     StalePolicy,
     check,
+    index_state,
     rebuilt,
-    with_index_first,
 )
-from satchel.commands.index_state import IndexStateItem, ReindexItem, ReindexResult, index_state
-from satchel.commands.nesting import check_depth
+from satchel.commands.next_actions import with_index_first
+from satchel.commands.payloads import check_depth
 from satchel.errors import IndexCorrupt, IndexProblem, InvalidRequest, PathNotAllowed
 from satchel.indexing.freshness import StaleReason
 from satchel.types import AnchorPolicy

@@ -14,7 +14,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from satchel.commands.command import OfWholeData, SaidInText, Verbatim
-from satchel.commands.index_state import IndexStateItem
+from satchel.commands.freshness import IndexStateItem
 from satchel.packing.budget import CHARS_PER_TOKEN, Size
 from satchel.packing.pack import Budget, Pack
 from satchel.types import Counted

@@ -40,11 +40,7 @@ def _run(given: list[str]) -> int:
         return 0
     gc.set_threshold(100_000)  # looking for cycles costs a tenth of a command that ends at once
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads costs more than a search
-    from satchel.serving.lean import spare_modules, unloaded
-
-    spare_modules()
-    with unloaded("typing_extensions"):  # msgspec takes from it what Python has itself since 3.11
-        from satchel.serving.cli_run import run_command
+    from satchel.serving.cli_run import run_command
 
     return _guarded(run_command, given)
 

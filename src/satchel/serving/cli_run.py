@@ -173,7 +173,7 @@ def _pairs(text: str) -> dict[str, int]:
 
 def _json_list(text: str) -> list[Any]:
     """What has no words of its own on a command line: a list of objects."""
-    from satchel.commands.nesting import check_depth, too_deep
+    from satchel.commands.payloads import check_depth, too_deep
 
     try:
         found = msgspec.json.decode(text, type=list[Any])
@@ -236,7 +236,7 @@ def _run(engine: Any, command: Command, request: Any, root: Path, *, as_it_is: b
 
 def _with_retry(error: SatchelError, command: Command, request: Any, root: Path) -> SatchelError:
     """The error with the call that works; what was not given is not in it."""
-    from satchel.commands.retrying import with_retry
+    from satchel.commands.next_actions import with_retry
 
     values = {
         field.name: (getattr(request, field.name), field.default) for field in msgspec.structs.fields(request)
@@ -253,7 +253,7 @@ def _note_query(engine: Any, action: str, request: Any, response: Any, started: 
 
 
 def _with_index_first(error: IndexProblem, root: Path) -> SatchelError:
-    from satchel.commands.freshness import with_index_first
+    from satchel.commands.next_actions import with_index_first
 
     return with_index_first(error, str(root))
 

@@ -9,7 +9,7 @@ import msgspec
 
 from satchel import plugins
 from satchel.commands.command import Command
-from satchel.commands.index_state import IndexStateItem
+from satchel.commands.freshness import IndexStateItem
 from satchel.packing.layers import LayeredPack
 from satchel.serving.envelope import Request, Response
 from satchel.serving.http import openapi

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from satchel.commands.command import Command
-from satchel.commands.index_state import IndexStateItem
-from satchel.commands.nesting import check_depth, too_deep
+from satchel.commands.freshness import IndexStateItem
+from satchel.commands.payloads import check_depth, too_deep
 from satchel.commands.session import CallOptions
 from satchel.errors import InvalidRequest, SatchelError
 from satchel.types import ResponseMode

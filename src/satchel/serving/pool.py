@@ -1,4 +1,4 @@
-"""Several questions at once: worker processes, each with a desk of its own, behind one door.
+"""Several questions at once: worker processes, each with a dispatcher of its own, behind one door.
 
 Ranking and packing hold the interpreter's lock, so threads would only take turns. The index is kept fresh by
 the process that owns the door; what it knows of that goes along with every call.
@@ -26,9 +26,9 @@ import msgspec
 
 from satchel.errors import Cancelled, Internal, InvalidRequest, SatchelError, Timeout
 from satchel.serving.call import Call
-from satchel.serving.counter import Known
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, Response, encode, failure
+from satchel.serving.served_project import KnownFreshness
 
 _POLL_SECONDS = 0.05  # between two looks whether the caller is still there
 _END_SECONDS = 1.0  # for a worker to end by itself
@@ -44,7 +44,7 @@ class _Work(msgspec.Struct, frozen=True):
     """A call on its way to a worker."""
 
     request: Request
-    known: Known | None
+    known: KnownFreshness | None
     seconds: float | None
 
 
@@ -65,8 +65,8 @@ class _Overdue(Exception):
     """A worker did not end a call in time."""
 
 
-class Pool(Desk):
-    """A desk whose answers are worked out by other processes. Their data is JSON, encoded already."""
+class Pool(Dispatcher):
+    """A dispatcher whose answers are worked out by other processes. Their data is JSON, encoded already."""
 
     def __init__(self, roots: Sequence[Path], workers: int, **settings: Any) -> None:
         super().__init__(roots, **settings)
@@ -95,7 +95,9 @@ class Pool(Desk):
             worker.end()
         super().close()
 
-    def answer(self, request: Request, call: Call | None = None, known: Known | None = None) -> Response:
+    def answer(
+        self, request: Request, call: Call | None = None, known: KnownFreshness | None = None
+    ) -> Response:
         """One request, answered by whichever worker is free first."""
         call = call or Call()
         try:
@@ -210,7 +212,7 @@ class _Worker:
         """Return whether there still is a process."""
         return self._process.is_alive()
 
-    def ask(self, request: Request, known: Known | None, call: Call) -> Response:
+    def ask(self, request: Request, known: KnownFreshness | None, call: Call) -> Response:
         """Send a call and hear what comes of it. A worker that was told to stop says so itself."""
         left = None if call.end is None else call.end - time.monotonic()
         self._pipe.send_bytes(msgspec.msgpack.encode(_Work(request, known, left)))
@@ -278,8 +280,8 @@ def serve(pipe: Connection, settings: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all: the one who owns the door ends us
     if _CAN_HOLD:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    desk = Desk(**settings)
-    desk.warm()
+    dispatcher = Dispatcher(**settings)
+    dispatcher.warm()
     received: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     current: list[Call] = []
     threading.Thread(target=_listen, args=(pipe, received, current), daemon=True).start()
@@ -289,11 +291,11 @@ def serve(pipe: Connection, settings: dict[str, Any]) -> None:
         work = msgspec.msgpack.decode(data, type=_Work)
         call = Call(seconds=work.seconds, progress=lambda done, total: _send(pipe, _Progress(done, total)))
         current[:] = [call]
-        response = desk.answer(work.request, call, work.known)
+        response = dispatcher.answer(work.request, call, work.known)
         current.clear()
         with suppress(OSError):
             _send(pipe, _Answer(encode(response)))
-    desk.close()
+    dispatcher.close()
 
 
 def _listen(pipe: Connection, received: queue.SimpleQueue[bytes | None], current: Sequence[Call]) -> None:

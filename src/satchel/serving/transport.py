@@ -1,4 +1,4 @@
-"""What a transport is: how calls reach a desk over a wire, and what can be set about it."""
+"""What a transport is: how calls reach a dispatcher over a wire, and what can be set about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from satchel.commands.command import Flag, Positional
 from satchel.serving.access import Access
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 
 Words = tuple[str, ...]
 
@@ -49,9 +49,9 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Transport(msgspec.Struct, frozen=True):
-    """A way to call. `run` serves the desk until it is told to stop, and gives the exit code. It starts and
-    closes the desk itself: some must answer before anything is loaded."""
+    """A way to call. `run` serves the dispatcher until it is told to stop, and returns the exit code. It
+    starts and closes the dispatcher itself: some transports must answer before anything is loaded."""
 
     name: str
-    run: Callable[[Desk, Access, ServeOptions], int]
+    run: Callable[[Dispatcher, Access, ServeOptions], int]
     parallel: bool = False  # whether several callers at once are to be expected

@@ -32,7 +32,7 @@ from satchel.serving.agents.paging import (
     write_cursor,
 )
 from satchel.serving.call import Call
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Hint, Response, failure
 from satchel.types import ResponseMode
 
@@ -48,16 +48,16 @@ class Answer(msgspec.Struct, frozen=True):
     is_error: bool = False
 
 
-def answer(desk: Desk, asked: Asked, call: Call) -> Answer:
+def answer(dispatcher: Dispatcher, asked: Asked, call: Call) -> Answer:
     """One call, answered; whatever goes wrong is in the answer. A result that is over its budget because of
     what stands around the answer (warnings above all) is asked for again with so much less room."""
     try:
         for _ in range(_TRIES):
-            told = _answer(desk, asked, call)
+            told = _answer(dispatcher, asked, call)
             over = _over(asked, told)
             if not over and asked.whole and (named := _named_budget(told)):
                 with_it = asked.with_fields(**named)  # the budget that an error names is tried before
-                over = _over(with_it, _answer(desk, with_it, call))
+                over = _over(with_it, _answer(dispatcher, with_it, call))
             if not over:
                 break
             asked = asked.with_fields(reserve_tokens=asked.request.payload["reserve_tokens"] + over)
@@ -66,9 +66,9 @@ def answer(desk: Desk, asked: Asked, call: Call) -> Answer:
     return told
 
 
-def _answer(desk: Desk, asked: Asked, call: Call) -> Answer:
+def _answer(dispatcher: Dispatcher, asked: Asked, call: Call) -> Answer:
     given = read_cursor(asked.cursor) if asked.cursor else None
-    response = desk.answer(asked.request, call)
+    response = dispatcher.answer(asked.request, call)
     if isinstance(response.error, dict):
         return told_failure(_without_our_fields(asked, response))
     data = typed_data(asked.command, response)

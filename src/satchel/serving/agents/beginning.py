@@ -6,18 +6,18 @@ import threading
 from contextlib import suppress
 
 from satchel.errors import SatchelError
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 
 _SETTLING_SECONDS = 0.2  # clients list the tools right after the handshake: that goes first
 
 
-def start_soon(desk: Desk) -> None:
+def start_soon(dispatcher: Dispatcher) -> None:
     """Opens the roots and begins to keep them, in the background."""
-    soon = threading.Timer(_SETTLING_SECONDS, _start, [desk])
+    soon = threading.Timer(_SETTLING_SECONDS, _start, [dispatcher])
     soon.daemon = True
     soon.start()
 
 
-def _start(desk: Desk) -> None:
+def _start(dispatcher: Dispatcher) -> None:
     with suppress(SatchelError):  # whoever calls is told, by the call that finds the same
-        desk.start()
+        dispatcher.start()

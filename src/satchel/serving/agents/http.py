@@ -16,7 +16,7 @@ from satchel.serving.access import Access
 from satchel.serving.agents.beginning import start_soon
 from satchel.serving.agents.ending import end_within
 from satchel.serving.agents.server import AgentServer
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.http import server
 from satchel.serving.http.guard import Guard
 from satchel.serving.transport import ServeOptions
@@ -25,7 +25,7 @@ DEFAULT_PATH = "/mcp"
 _END_SECONDS = 2.0  # once nothing is served any more
 
 
-def serve(desk: Desk, agents: AgentServer, access: Access, options: ServeOptions) -> int:
+def serve(dispatcher: Dispatcher, agents: AgentServer, access: Access, options: ServeOptions) -> int:
     """Until SIGINT or SIGTERM."""
     assert options.port is not None
     bound = server.bind(options.host, options.port)
@@ -38,15 +38,15 @@ def serve(desk: Desk, agents: AgentServer, access: Access, options: ServeOptions
             timeout_seconds=options.timeout_seconds,
         )
         signal.signal(signal.SIGTERM, _end_well)  # who reads the line below may end us before we listen
-        server.announce("mcp", bound, desk, as_json=options.json, path=DEFAULT_PATH)
-        start_soon(desk)
+        server.announce("mcp", bound, dispatcher, as_json=options.json, path=DEFAULT_PATH)
+        start_soon(dispatcher)
         server.serve(guarded, bound)
     finally:
         end_within(_END_SECONDS)
         for call in list(agents.running):
             call.cancelled.set()
         bound.close()
-        desk.close()
+        dispatcher.close()
     return 0
 
 

@@ -15,7 +15,7 @@ from satchel.errors import ChunkNotFound, FileNotFound, InvalidRequest, SatchelE
 from satchel.rendering.agent_text import render
 from satchel.serving.agents.answer_parts import typed_data
 from satchel.serving.call import Call
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request
 
 SCHEME = "satchel://"
@@ -98,13 +98,13 @@ def parsed(uri: str) -> Address:
     return Address(kind, unquote(name), parse_qs(query).get("project", [""])[0])
 
 
-def read(desk: Desk, uri: str, call: Call) -> str:
+def read(dispatcher: Dispatcher, uri: str, call: Call) -> str:
     """The exact text at an address."""
     try:
         address = parsed(uri)
         if address.kind == DIGEST:
-            return digest(desk, address.project, {}, call)
-        return _text_of(_asked(desk, _FETCH, address.project, {"ids": [address.name]}, call), address)
+            return digest(dispatcher, address.project, {}, call)
+        return _text_of(_asked(dispatcher, _FETCH, address.project, {"ids": [address.name]}, call), address)
     except SatchelError as error:
         raise Unanswered(error.as_dict()) from None
     except Unanswered as unanswered:
@@ -113,9 +113,9 @@ def read(desk: Desk, uri: str, call: Call) -> str:
         raise
 
 
-def digest(desk: Desk, project: str, fields: dict[str, Any], call: Call) -> str:
+def digest(dispatcher: Dispatcher, project: str, fields: dict[str, Any], call: Call) -> str:
     """The block that describes a project."""
-    return render(_asked(desk, _DESCRIBE, project, fields, call))
+    return render(_asked(dispatcher, _DESCRIBE, project, fields, call))
 
 
 def prompt_fields(arguments: dict[str, str]) -> dict[str, Any]:
@@ -126,9 +126,9 @@ def prompt_fields(arguments: dict[str, str]) -> dict[str, Any]:
     return {"budget_tokens": int(budget)} if budget else {}
 
 
-def _asked(desk: Desk, action: str, project: str, fields: dict[str, Any], call: Call) -> Any:
+def _asked(dispatcher: Dispatcher, action: str, project: str, fields: dict[str, Any], call: Call) -> Any:
     payload = {**fields, **({"project": project} if project else {})}
-    response = desk.answer(Request(action, payload), call)
+    response = dispatcher.answer(Request(action, payload), call)
     if isinstance(response.error, dict):
         raise Unanswered(response.error)
     return typed_data(plugins.load("command", action), response)

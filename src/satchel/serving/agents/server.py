@@ -26,7 +26,7 @@ from satchel.serving.agents.arguments import commands_by_tool_name, find_command
 from satchel.serving.agents.readers import hides_text_behind_data
 from satchel.serving.agents.tools import tool_list
 from satchel.serving.call import Call
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import failure
 from satchel.serving.error_table import ERRORS
 
@@ -43,10 +43,10 @@ _STEP_SECONDS = 0.25  # between two looks at how far an index is
 
 
 class AgentServer:
-    """Answers for one desk. `seconds` is how long a call may take, `most_calls` how many run at once."""
+    """Answers agents through one dispatcher. A call may take `seconds`, and `most_calls` run at once."""
 
-    def __init__(self, desk: Desk, *, seconds: float, most_calls: int) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher, *, seconds: float, most_calls: int) -> None:
+        self._dispatcher = dispatcher
         self._seconds = seconds
         self._most_calls = most_calls
         self._limiter: anyio.CapacityLimiter | None = None
@@ -95,7 +95,7 @@ class AgentServer:
         except SatchelError as error:
             return _result(answers.told_failure(failure(error)), with_data=True)
         try:
-            told = await self._in_thread(context, lambda call: answers.answer(self._desk, asked, call))
+            told = await self._in_thread(context, lambda call: answers.answer(self._dispatcher, asked, call))
         except Timeout as error:
             told = answers.told_failure(failure(error))
         return _result(told, with_data=asked.with_data)
@@ -111,7 +111,7 @@ class AgentServer:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await self._answered(context, lambda call: resources.read(self._desk, uri, call))
+        text = await self._answered(context, lambda call: resources.read(self._dispatcher, uri, call))
         content = types.TextResourceContents(uri=uri, mime_type=resources.TEXT, text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -129,7 +129,9 @@ class AgentServer:
         except InvalidRequest as error:
             raise _protocol_error(error.as_dict()) from None
         project = (params.arguments or {}).get("project", "")
-        text = await self._answered(context, lambda call: resources.digest(self._desk, project, fields, call))
+        text = await self._answered(
+            context, lambda call: resources.digest(self._dispatcher, project, fields, call)
+        )
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
 
@@ -145,7 +147,7 @@ class AgentServer:
         """Work that blocks; it is told when the caller has gone, and ends at its next step."""
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(self._most_calls)
-        async with _Progress(context, self._desk) as progress:
+        async with _Progress(context, self._dispatcher) as progress:
             call = Call(seconds=self._seconds, progress=progress.heard)
 
             def run() -> Result:
@@ -163,17 +165,17 @@ class AgentServer:
         raise Timeout(f"there was no answer within {self._seconds:g} s", hint="ask for less, or wait longer")
 
     def _names(self) -> list[str]:
-        return self._desk.projects()
+        return self._dispatcher.projects()
 
 
 class _Progress:
     """Tells a caller that asked for it how far the index is. The steps come from other threads, and more of
     them than anyone reads: only the latest is sent."""
 
-    def __init__(self, context: Context, desk: Desk) -> None:
+    def __init__(self, context: Context, dispatcher: Dispatcher) -> None:
         self._wanted = bool(context.meta and context.meta.get("progress_token") is not None)
         self._session = context.session
-        self._desk = desk
+        self._dispatcher = dispatcher
         self._latest: tuple[int, int] | None = None
         self._reporter: asyncio.Task[None] | None = None
 
@@ -202,7 +204,9 @@ class _Progress:
     async def _steps(self) -> AsyncIterator[tuple[int, int]]:
         while True:
             await asyncio.sleep(_STEP_SECONDS)
-            elsewhere = [busy for root in self._desk.roots() if (busy := self._desk.busy_with(root))]
+            elsewhere = [
+                busy for root in self._dispatcher.roots() if (busy := self._dispatcher.busy_with(root))
+            ]
             latest = self._latest or (elsewhere[0] if elsewhere else None)
             if latest is not None:
                 yield latest

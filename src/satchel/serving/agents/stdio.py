@@ -18,13 +18,13 @@ import anyio.to_thread
 import msgspec
 from mcp.server.stdio import stdio_server
 
-from satchel.commands.nesting import too_deep
+from satchel.commands.payloads import too_deep
 from satchel.errors import SatchelError
 from satchel.serving.agents.beginning import start_soon
 from satchel.serving.agents.ending import end_within
 from satchel.serving.agents.server import AgentServer
 from satchel.serving.agents.wire import Wire
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.error_table import ERRORS
 
 _READ_BYTES = 64 * 1024
@@ -35,13 +35,13 @@ _LAST_ANSWERS_SECONDS = 1.0  # who closes the input at once may still wait for w
 _WIND_UP_SECONDS = 0.3  # for calls to notice that nobody waits
 
 
-def serve(wire: Wire, desk: Desk, agents: AgentServer, *, most_bytes: int) -> int:
+def serve(wire: Wire, dispatcher: Dispatcher, agents: AgentServer, *, most_bytes: int) -> int:
     """Until the input ends, the reader of the output goes away, or a signal comes."""
-    asyncio.run(_serve(wire, agents, most_bytes, lambda: start_soon(desk)))
+    asyncio.run(_serve(wire, agents, most_bytes, lambda: start_soon(dispatcher)))
     end = time.monotonic() + _WIND_UP_SECONDS
     while agents.running and time.monotonic() < end:
         time.sleep(0.01)
-    desk.close()
+    dispatcher.close()
     return 0
 
 

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp
 
 from satchel import plugins
 from satchel._version import __version__
-from satchel.commands.nesting import too_deep
+from satchel.commands.payloads import too_deep
 from satchel.errors import Cancelled, InvalidRequest, SatchelError, Unsupported
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, decode, encode, failure
 from satchel.serving.error_table import ERRORS
 from satchel.serving.http import openapi
@@ -37,9 +37,9 @@ _NOT_READY, _WRONG_TYPE = 503, 415
 _SOON = 1.0  # seconds after which it pays to ask again whether a server is ready
 
 
-def make_app(desk: Desk, calls: Calls, metrics: Metrics) -> Starlette:
+def make_app(dispatcher: Dispatcher, calls: Calls, metrics: Metrics) -> Starlette:
     """The application, without the guard that stands before it."""
-    served = _Served(desk, calls, metrics)
+    served = _Served(dispatcher, calls, metrics)
     names = plugins.names("command")
     routes = [
         Route("/", served.index),
@@ -65,8 +65,8 @@ class _Routes(Starlette):
 class _Served:
     """What the routes answer."""
 
-    def __init__(self, desk: Desk, calls: Calls, metrics: Metrics) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher, calls: Calls, metrics: Metrics) -> None:
+        self._dispatcher = dispatcher
         self._calls = calls
         self._metrics = metrics
         self._document = openapi.text().encode()
@@ -131,8 +131,8 @@ class _Served:
 
     async def ready(self, http: HttpRequest) -> HttpResponse:
         """Every root has an index and some worker is free of overdue calls; otherwise what is missing."""
-        found = await asyncio.to_thread(standings, self._desk)
-        answering = workers(self._desk, self._calls.overdue())
+        found = await asyncio.to_thread(standings, self._dispatcher)
+        answering = workers(self._dispatcher, self._calls.overdue())
         ready = answering.ready and all(standing.ready for standing in found)
         said = {"ready": ready, "roots": found, "workers": answering}
         if not answering.ready:

@@ -1,4 +1,4 @@
-"""One call of the desk from a coroutine: in a thread, with its progress, given up when the caller leaves."""
+"""Call the dispatcher from a coroutine: in a thread, with progress, given up when the caller leaves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from satchel.errors import Timeout
 from satchel.serving.call import Call
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Meta, Request, Response, encode, failure
 from satchel.serving.error_table import ERRORS
 
@@ -38,10 +38,10 @@ class Answer(NamedTuple):
 
 
 class Calls:
-    """Runs requests of a desk, each in a thread of the executor."""
+    """Runs requests of a dispatcher, each in a thread of the executor."""
 
-    def __init__(self, desk: Desk, executor: Executor, timeout_seconds: float) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher, executor: Executor, timeout_seconds: float) -> None:
+        self._dispatcher = dispatcher
         self._executor = executor
         self._timeout_seconds = timeout_seconds
         self._running: set[Call] = set()
@@ -87,7 +87,7 @@ class Calls:
         started = time.perf_counter()
         self._running.add(call)
         try:
-            response = self._desk.answer(request, call)
+            response = self._dispatcher.answer(request, call)
         finally:
             self._running.discard(call)
             self._given_up.pop(call, None)

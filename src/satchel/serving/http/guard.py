@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from satchel.errors import Cancelled, IndexBusy, SatchelError, Timeout
 from satchel.serving.access import Access
-from satchel.serving.desk import defect
+from satchel.serving.dispatcher import defect
 from satchel.serving.envelope import encode, failure
 from satchel.serving.http.exchange import OPEN_PATHS, App, Exchange, Message, Receive, Refused, Scope, Send
 

@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 
 from satchel import plugins
 from satchel.errors import SatchelError
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Response
 from satchel.serving.http.standing import standings, workers
 
@@ -24,7 +24,9 @@ _NO_ACTION, _UNKNOWN_ACTION, _OK = "", "unknown", "ok"
 class Metrics:
     """The counters of one server."""
 
-    def __init__(self, desk: Desk, running: Callable[[], int], overdue: Callable[[], int]) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, running: Callable[[], int], overdue: Callable[[], int]
+    ) -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "satchel_requests",
@@ -41,12 +43,12 @@ class Metrics:
         )
         in_flight = Gauge("satchel_requests_in_flight", "Requests that run", registry=self._registry)
         in_flight.set_function(running)
-        self._registry.register(_Indexes(desk))
-        self._registry.register(_Workers(desk, overdue))
+        self._registry.register(_Indexes(dispatcher))
+        self._registry.register(_Workers(dispatcher, overdue))
         ProcessCollector(registry=self._registry)
 
     def answered(self, action: str, response: Response, status: int, seconds: float) -> None:
-        """A call that reached the desk."""
+        """A call that reached the dispatcher."""
         label = action if action in plugins.names("command") else _UNKNOWN_ACTION
         outcome = response.error["code"] if isinstance(response.error, dict) else _OK
         self._requests.labels(label, str(status), outcome).inc()
@@ -64,8 +66,8 @@ class Metrics:
 class _Indexes(Collector):
     """Looked at when asked for."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     def describe(self) -> Iterator[Metric]:
         """Named without a look, which registering would otherwise take."""
@@ -73,7 +75,7 @@ class _Indexes(Collector):
 
     def collect(self) -> Iterator[Metric]:
         ready, generation, age = families = _families()
-        for standing in standings(self._desk):
+        for standing in standings(self._dispatcher):
             labels = [standing.root_fingerprint]
             ready.add_metric(labels, int(standing.ready))
             generation.add_metric(labels, standing.generation)
@@ -85,12 +87,12 @@ class _Indexes(Collector):
 class _Workers(Collector):
     """Looked at when asked for."""
 
-    def __init__(self, desk: Desk, overdue: Callable[[], int]) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher, overdue: Callable[[], int]) -> None:
+        self._dispatcher = dispatcher
         self._overdue = overdue
 
     def collect(self) -> Iterator[Metric]:
-        found = workers(self._desk, self._overdue())
+        found = workers(self._dispatcher, self._overdue())
         yield CounterMetricFamily(
             "satchel_workers_killed", "Processes ended because a call ran beyond its time", value=found.killed
         )

@@ -16,7 +16,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from satchel.errors import ConfigError, InvalidRequest
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import encode, failure
 from satchel.serving.http.exchange import HEADER_BYTES, App
 
@@ -51,14 +51,16 @@ def bind(host: str, port: int) -> socket.socket:
     return bound
 
 
-def announce(transport: str, bound: socket.socket, desk: Desk, *, as_json: bool, path: str = "") -> None:
+def announce(
+    transport: str, bound: socket.socket, dispatcher: Dispatcher, *, as_json: bool, path: str = ""
+) -> None:
     """Says where it listens: one line."""
     host, port = bound.getsockname()[:2]
     if as_json:
         print(msgspec.json.encode({"transport": transport, "host": host, "port": port}).decode(), flush=True)
         return
     shown = f"[{host}]" if ":" in host else host
-    names = ", ".join(root.name for root in desk.roots())
+    names = ", ".join(root.name for root in dispatcher.roots())
     print(f"satchel: http://{shown}:{port}{path} serves {names}", file=sys.stderr, flush=True)
 
 

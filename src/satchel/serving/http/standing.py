@@ -12,7 +12,7 @@ import msgspec
 
 from satchel import ids
 from satchel.errors import ConfigError, IndexProblem
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.pool import Pool
 
 if TYPE_CHECKING:
@@ -51,22 +51,22 @@ class Workers(msgspec.Struct, frozen=True):
         return self.overdue < self.count
 
 
-def workers(desk: Desk, overdue: int) -> Workers:
-    """Return how the workers of a desk stand; `overdue` is the number of calls that run beyond their time."""
-    if isinstance(desk, Pool):
-        return Workers(desk.count, overdue, desk.killed)
+def workers(dispatcher: Dispatcher, overdue: int) -> Workers:
+    """Return how many workers a dispatcher has; `overdue` calls run beyond their time."""
+    if isinstance(dispatcher, Pool):
+        return Workers(dispatcher.count, overdue, dispatcher.killed)
     return Workers(1, overdue, 0)
 
 
-def standings(desk: Desk) -> list[Standing]:
+def standings(dispatcher: Dispatcher) -> list[Standing]:
     """All of them, in the order they were given."""
-    return [_standing(desk, root) for root in desk.roots()]
+    return [_standing(dispatcher, root) for root in dispatcher.roots()]
 
 
-def _standing(desk: Desk, root: Path) -> Standing:
-    engine = desk.engine_of(root)
+def _standing(dispatcher: Dispatcher, root: Path) -> Standing:
+    engine = dispatcher.engine_of(root)
     generation = _generation(engine) if engine is not None else 0
-    busy = desk.busy_with(root)
+    busy = dispatcher.busy_with(root)
     return Standing(
         name=root.name,
         root_fingerprint=ids.root_fingerprint(root),

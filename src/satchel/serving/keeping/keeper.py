@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from satchel.commands.index_state import ReindexItem, ReindexResult
+from satchel.commands.freshness import ReindexItem, ReindexResult
 from satchel.engine import Engine
 from satchel.errors import SatchelError
 from satchel.indexing.freshness import IndexState

@@ -1,4 +1,4 @@
-"""How does a call that waits on the event loop get its answer from a desk that blocks a thread?"""
+"""How does a call that waits on the event loop get its answer from a dispatcher that blocks a thread?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from satchel.errors import Cancelled, IndexBusy, SatchelError, Timeout
 from satchel.serving.call import Call, Progress
-from satchel.serving.desk import Desk, defect
+from satchel.serving.dispatcher import Dispatcher, defect
 from satchel.serving.envelope import Request, Response, failure
 
 _STEP_SECONDS = 0.1  # between two reports of progress: a reader sees it move, and a long index stays cheap
@@ -26,8 +26,8 @@ class Busy(IndexBusy):
 class Calls:
     """What is being answered. The threads are daemons: a server that is told to stop waits for none."""
 
-    def __init__(self, desk: Desk, *, most: int, seconds: float) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher, *, most: int, seconds: float) -> None:
+        self._dispatcher = dispatcher
         self._most = most
         self._seconds = seconds
         self._running: set[asyncio.Future[Response]] = set()
@@ -47,12 +47,12 @@ class Calls:
     async def answer(
         self, request: Request, seconds: float | None, progress: Progress | None = None
     ) -> Response:
-        """The desk's answer, or an error as soon as the time is over."""
+        """The dispatcher's answer, or an error as soon as the time is over."""
         if self.running >= self._most:
             raise Busy(f"{self._most} calls are being answered", hint="come again in a moment")
         limit = self._seconds if seconds is None else min(seconds, self._seconds)
         call = Call(seconds=limit, progress=progress)
-        answered: asyncio.Future[Response] = in_thread(lambda: self._desk.answer(request, call))
+        answered: asyncio.Future[Response] = in_thread(lambda: self._dispatcher.answer(request, call))
         self._running.add(answered)
         answered.add_done_callback(self._running.discard)
         try:

@@ -18,7 +18,7 @@ _NOT_ANSWERED = ("timeout", "cancelled", "internal")  # these end a call though 
 
 
 def is_refusal(response: Response) -> bool:
-    """Whether an envelope of the desk is no answer."""
+    """Whether an envelope of the dispatcher is no answer."""
     return isinstance(response.error, dict) and response.error["code"] in _NOT_ANSWERED
 
 

@@ -16,7 +16,7 @@ from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 
 from satchel.errors import ConfigError
 from satchel.serving.access import Access
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.http.standing import workers
 from satchel.serving.rpc.calls import Calls, in_thread
 from satchel.serving.rpc.contract import SERVICE
@@ -33,22 +33,22 @@ _HEALTH_NAMES = ("", SERVICE)  # the whole server, and the service
 _STATUS = health_pb2.HealthCheckResponse
 
 
-def run(desk: Desk, access: Access, options: ServeOptions) -> int:
+def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
     """Serve until a signal comes."""
-    calls = asyncio.run(_serve(desk, access, options))
+    calls = asyncio.run(_serve(dispatcher, access, options))
     if calls.running:
         _end_helpers()
         _leave()
-    desk.close()
+    dispatcher.close()
     _end_helpers()
     return 0
 
 
-async def _serve(desk: Desk, access: Access, options: ServeOptions) -> Calls:
+async def _serve(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> Calls:
     """Serve until told to stop; the calls say whether some are still at work."""
     stop = _stop_signal()
     server = _server(access, options)
-    calls = Calls(desk, most=options.max_concurrent, seconds=options.timeout_seconds)
+    calls = Calls(dispatcher, most=options.max_concurrent, seconds=options.timeout_seconds)
     status = health.aio.HealthServicer()
     for name in _HEALTH_NAMES:
         await status.set(name, _STATUS.NOT_SERVING)
@@ -58,9 +58,9 @@ async def _serve(desk: Desk, access: Access, options: ServeOptions) -> Calls:
     reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     port = _listen(server, options)
     await server.start()
-    _announce(desk, options, port)
-    opened = in_thread(desk.start)  # health is answered meanwhile
-    watching = asyncio.ensure_future(_keep_status(status, desk, calls, opened))
+    _announce(dispatcher, options, port)
+    opened = in_thread(dispatcher.start)  # health is answered meanwhile
+    watching = asyncio.ensure_future(_keep_status(status, dispatcher, calls, opened))
     stopped = asyncio.ensure_future(stop.wait())
     await asyncio.wait({stopped, watching}, return_when=asyncio.FIRST_COMPLETED)
     await _end(server, status, calls)
@@ -106,13 +106,13 @@ def _listen(server: Any, options: ServeOptions) -> int:
     return bound
 
 
-def _announce(desk: Desk, options: ServeOptions, port: int) -> None:
+def _announce(dispatcher: Dispatcher, options: ServeOptions, port: int) -> None:
     if options.json:
         said = {"transport": "grpc", "host": options.host, "port": port}
         print(msgspec.json.encode(said).decode(), flush=True)
         return
     host = f"[{options.host}]" if ":" in options.host else options.host
-    names = ", ".join(root.name for root in desk.roots())
+    names = ", ".join(root.name for root in dispatcher.roots())
     print(f"satchel: grpc://{host}:{port} serves {names}", file=sys.stderr, flush=True)
 
 
@@ -127,20 +127,22 @@ def _stop_signal() -> asyncio.Event:
     return stop
 
 
-async def _keep_status(status: Any, desk: Desk, calls: Calls, opened: asyncio.Future[Any]) -> None:
+async def _keep_status(
+    status: Any, dispatcher: Dispatcher, calls: Calls, opened: asyncio.Future[Any]
+) -> None:
     """Serving means that every root has its index, and that not all workers are busy beyond their time. Ends
     only if a root cannot be opened."""
     await opened
     while True:
-        serving = _has_indexes(desk) and workers(desk, calls.overdue()).ready
+        serving = _has_indexes(dispatcher) and workers(dispatcher, calls.overdue()).ready
         current = _STATUS.SERVING if serving else _STATUS.NOT_SERVING
         for name in _HEALTH_NAMES:
             await status.set(name, current)
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def _has_indexes(desk: Desk) -> bool:
-    engines = [desk.engine_of(root) for root in desk.roots()]
+def _has_indexes(dispatcher: Dispatcher) -> bool:
+    engines = [dispatcher.engine_of(root) for root in dispatcher.roots()]
     return all(engine is not None and engine.store.exists() for engine in engines)
 
 

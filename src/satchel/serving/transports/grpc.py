@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from satchel.plugins import late
 from satchel.serving.access import Access
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.transport import ServeOptions, Transport
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ else:  # whoever lists the transports loads no gRPC
     server = late("satchel.serving.rpc.server")
 
 
-def run(desk: Desk, access: Access, options: ServeOptions) -> int:
+def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
     """Serve until SIGINT or SIGTERM."""
-    return server.run(desk, access, options)
+    return server.run(dispatcher, access, options)
 
 
 TRANSPORT = Transport("grpc", run, parallel=True)

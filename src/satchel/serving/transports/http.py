@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from satchel.plugins import late
 from satchel.serving.access import Access
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.transport import ServeOptions, Transport
 
 if TYPE_CHECKING:
@@ -23,29 +23,29 @@ DEFAULT_PORT = 8640
 _END_SECONDS = 2.0  # for work that nobody waits for any more to notice that
 
 
-def run(desk: Desk, access: Access, options: ServeOptions) -> int:
+def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
     """Serve until SIGINT or SIGTERM."""
     bound = server.bind(options.host, DEFAULT_PORT if options.port is None else options.port)
     workers = ThreadPoolExecutor(options.max_concurrent, thread_name_prefix="satchel-call")
     try:
-        desk.start()
-        server.announce("http", bound, desk, as_json=options.json)
-        server.serve(_application(desk, access, options, workers), bound)
+        dispatcher.start()
+        server.announce("http", bound, dispatcher, as_json=options.json)
+        server.serve(_application(dispatcher, access, options, workers), bound)
     finally:
         ending.end_within(_END_SECONDS)
         bound.close()
         workers.shutdown(cancel_futures=True)
-        desk.close()
+        dispatcher.close()
     return 0
 
 
 def _application(
-    desk: Desk, access: Access, options: ServeOptions, workers: ThreadPoolExecutor
+    dispatcher: Dispatcher, access: Access, options: ServeOptions, workers: ThreadPoolExecutor
 ) -> guard.Guard:
     """The routes behind the guard, which counts for them."""
-    answering = calls.Calls(desk, workers, options.timeout_seconds)
-    counts = metrics.Metrics(desk, lambda: guarded.running, answering.overdue)
-    routes = app.make_app(desk, answering, counts)
+    answering = calls.Calls(dispatcher, workers, options.timeout_seconds)
+    counts = metrics.Metrics(dispatcher, lambda: guarded.running, answering.overdue)
+    routes = app.make_app(dispatcher, answering, counts)
     guarded = guard.Guard(
         routes,
         access,

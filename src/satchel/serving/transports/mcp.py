@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from satchel.plugins import late
 from satchel.serving.access import Access
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.transport import ServeOptions, Transport
 
 if TYPE_CHECKING:
@@ -19,23 +19,25 @@ else:  # whoever lists the transports loads no server
     )
 
 
-def run(desk: Desk, access: Access, options: ServeOptions) -> int:
+def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
     """Serve until the input ends, SIGINT or SIGTERM."""
     taken = wire.Wire() if options.port is None else None
-    agents = _load(desk, options)
+    agents = _load(dispatcher, options)
     if taken is None:
-        return http.serve(desk, agents, access, options)
+        return http.serve(dispatcher, agents, access, options)
 
-    return stdio.serve(taken, desk, agents, most_bytes=options.max_body_bytes)
+    return stdio.serve(taken, dispatcher, agents, most_bytes=options.max_body_bytes)
 
 
-def _load(desk: Desk, options: ServeOptions) -> server.AgentServer:
+def _load(dispatcher: Dispatcher, options: ServeOptions) -> server.AgentServer:
     """The package makes a hundred thousand objects while it is loaded, none of which is ever garbage: not
     looking for it saves a tenth of the start. Plug-ins of its models would only watch."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     gc.disable()
     try:
-        return server.AgentServer(desk, seconds=options.timeout_seconds, most_calls=options.max_concurrent)
+        return server.AgentServer(
+            dispatcher, seconds=options.timeout_seconds, most_calls=options.max_concurrent
+        )
     finally:
         gc.freeze()
         gc.enable()

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.errors import InvalidRequest, SatchelError, TooLarge
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Response, decode, encode, failure
 from satchel.serving.error_table import ERRORS, EXIT_OK
 from satchel.serving.verb import Verb
@@ -32,7 +32,7 @@ def run(request: CommandRequest) -> int:
     satchel command --json '{"action": "search", "payload": {"query": "sessions", "project": "."}}'
     """
     try:
-        response = Desk(index_dir=request.index_dir).answer(decode(_read(request)))
+        response = Dispatcher(index_dir=request.index_dir).answer(decode(_read(request)))
     except SatchelError as error:
         response = failure(error)
     sys.stdout.buffer.write(encode(response) + b"\n")

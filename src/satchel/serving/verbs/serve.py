@@ -9,7 +9,7 @@ from satchel import plugins
 from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
 from satchel.plugins import late
 from satchel.serving.access import grant
-from satchel.serving.desk import Desk
+from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.transport import ServeOptions, Transport
 from satchel.serving.verb import Verb
 
@@ -49,15 +49,15 @@ def run(options: ServeOptions) -> int:
         raise ConfigError(
             "one --index-dir cannot hold the indexes of several folders", hint="use SATCHEL_HOME"
         )
-    return transport.run(_desk(roots, transport, options), access, options)
+    return transport.run(_dispatcher(roots, transport, options), access, options)
 
 
-def _desk(roots: list[Path], transport: Transport, options: ServeOptions) -> Desk:
+def _dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
     workers = options.workers or (cores.default_workers() if transport.parallel else 1)
     settings: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
     if not options.no_watch:
-        settings["make_keeper"] = lambda root: keeper.Keeper(root, index_dir=options.index_dir or None)
-    return pool.Pool(roots, workers, **settings) if workers > 1 else Desk(roots, **settings)
+        settings["make_updater"] = lambda root: keeper.Keeper(root, index_dir=options.index_dir or None)
+    return pool.Pool(roots, workers, **settings) if workers > 1 else Dispatcher(roots, **settings)
 
 
 def _check(options: ServeOptions) -> None:

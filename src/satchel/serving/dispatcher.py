@@ -1,6 +1,6 @@
 """Requests in, envelopes out: what every surface but the command line's own flags goes through.
 
-A desk of a server serves the roots it was given and no other; the desk of a local caller opens whatever
+The dispatcher of a server serves the roots it was given and no other; that of a local caller opens whatever
 folder the caller names.
 """
 
@@ -21,8 +21,8 @@ from satchel import ids, plugins
 from satchel.commands import query_log
 from satchel.commands.command import Command
 from satchel.commands.freshness import StalePolicy
-from satchel.commands.nesting import too_deep
-from satchel.commands.retrying import with_retry
+from satchel.commands.next_actions import with_retry
+from satchel.commands.payloads import too_deep
 from satchel.commands.session import CallOptions, Session
 from satchel.errors import (
     ConfigError,
@@ -32,24 +32,20 @@ from satchel.errors import (
     SatchelError,
 )
 from satchel.file_writing import disk_trouble
-from satchel.plugins import late
 from satchel.serving.call import Call
-from satchel.serving.counter import Counter, Keeper, Known
 from satchel.serving.envelope import Hint, Meta, Request, Response, decode, encode, failure, take_mode
+from satchel.serving.served_project import KnownFreshness, ServedProject
 from satchel.types import ResponseMode
 
 if TYPE_CHECKING:
-    from satchel import engine
     from satchel.engine import Engine
-else:
-    engine = late("satchel.engine")  # a server answers its first handshake before anything is loaded
-
+    from satchel.serving.keeping.keeper import Keeper as IndexUpdater
 
 _RELEASE_SECONDS = 5.0  # after which an old generation is released
 
 
-class Desk:
-    """Answers requests. With `roots`, these and no others; `make_keeper` gives each one its keeper."""
+class Dispatcher:
+    """Answers requests. With `roots`, it serves no other folder; `make_updater` makes the updater of each."""
 
     def __init__(
         self,
@@ -57,23 +53,27 @@ class Desk:
         *,
         index_dir: str = "",
         profile: str = "",
-        make_keeper: Callable[[Path], Keeper] | None = None,
+        make_updater: Callable[[Path], IndexUpdater] | None = None,
     ) -> None:
         self._index_dir = index_dir
         self._profile = profile
-        self._make_keeper = make_keeper
+        self._make_updater = make_updater
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._served = None if roots is None else {root.resolve(): Counter(root.resolve()) for root in roots}
+        self._served = (
+            None if roots is None else {root.resolve(): ServedProject(root.resolve()) for root in roots}
+        )
 
     @property
     def remote(self) -> bool:
         """Whether callers may be elsewhere, and name no files of this machine."""
         return self._served is not None
 
-    def answer(self, request: Request, call: Call | None = None, known: Known | None = None) -> Response:
+    def answer(
+        self, request: Request, call: Call | None = None, known: KnownFreshness | None = None
+    ) -> Response:
         """One request, answered; whatever goes wrong is in the envelope. `known` comes from who keeps the
-        index fresh, if that is not this desk."""
+        index fresh, if that is not this dispatcher."""
         started = time.perf_counter()
         call = call or Call()
         payload = dict(request.payload)
@@ -84,9 +84,9 @@ class Desk:
             mode = take_mode(command, payload)
             project = _project(command, payload)
             known = known or self.known(request, call)
-            with self._opened(project, call) as counter:
-                meta = Meta(root_fingerprint=ids.root_fingerprint(counter.root))
-                with counter.configured(request.config) as engine:
+            with self._opened(project, call) as served:
+                meta = Meta(root_fingerprint=ids.root_fingerprint(served.root))
+                with served.configured(request.config) as engine:
                     session = self._session(known, engine, command, request, project)
                     with session:
                         data = session.call(request.action, payload)
@@ -107,24 +107,24 @@ class Desk:
         )
 
     def start(self) -> None:
-        """Open the served roots and begin to keep them fresh."""
+        """Open the served roots and start their updaters."""
         for root in self._served or ():
-            self._counter(root)
+            self._project_at(root)
 
-    def known(self, request: Request, call: Call) -> Known | None:
+    def known(self, request: Request, call: Call) -> KnownFreshness | None:
         """What is known of the index that a call asks, after it was brought up to date if that is to be done
         first; None if nobody keeps it."""
-        if self._make_keeper is None:
+        if self._make_updater is None:
             return None
         command: Command = plugins.load("command", request.action)
-        keeper = self._counter(self._root(_project(command, dict(request.payload)))).keeper
-        assert keeper is not None
+        updater = self._project_at(self._root(_project(command, dict(request.payload)))).updater
+        assert updater is not None
         options = request.options or CallOptions()
         wanted = (command.fresh or command.composes) and options.stale_policy is StalePolicy.AUTO
         if not wanted or not options.max_reindex_ms:  # what is known may be older than the last edit
-            return Known(None, None, keeper.progress)
-        reindex = keeper.settle(options.max_reindex_ms, lambda: call.progress(*(keeper.progress or (0, 1))))
-        return Known(reindex, keeper.state, keeper.progress)
+            return KnownFreshness(None, None, updater.progress)
+        reindex = updater.settle(options.max_reindex_ms, lambda: call.progress(*(updater.progress or (0, 1))))
+        return KnownFreshness(reindex, updater.state, updater.progress)
 
     def settings(self) -> dict[str, Any]:
         """What another process needs to serve the same roots."""
@@ -134,15 +134,15 @@ class Desk:
         """Read what every question needs, so that the first one does not wait for it."""
         for root in self.roots():
             with suppress(SatchelError):  # whoever asks is told
-                engine = self._counter(root).engine
+                engine = self._project_at(root).engine
                 assert engine is not None
                 engine.corpus()
 
     def close(self) -> None:
-        """Stop keeping, release every index."""
+        """Stop the updaters and release every index."""
         self._closing.set()
-        for counter in (self._served or {}).values():
-            counter.close()
+        for served in (self._served or {}).values():
+            served.close()
 
     def roots(self) -> list[Path]:
         """What is served."""
@@ -161,11 +161,11 @@ class Desk:
 
     def busy_with(self, root: Path) -> tuple[int, int] | None:
         """Files done and files to do, while the index of a served root is being built."""
-        keeper = (self._served or {})[root].keeper
-        return None if keeper is None else keeper.progress
+        updater = (self._served or {})[root].updater
+        return None if updater is None else updater.progress
 
     def _session(
-        self, known: Known | None, engine: Engine, command: Command, request: Request, project: str
+        self, known: KnownFreshness | None, engine: Engine, command: Command, request: Request, project: str
     ) -> Session:
         options = request.options or CallOptions()
         if request.config is not None and request.config.ignore:
@@ -176,19 +176,19 @@ class Desk:
         return Session(engine, options, freshener=known, remote=self.remote, project=project)
 
     @contextmanager
-    def _opened(self, project: str, call: Call) -> Iterator[Counter]:
-        """The counter of a project, for this caller alone."""
+    def _opened(self, project: str, call: Call) -> Iterator[ServedProject]:
+        """Open a project for this caller alone."""
         if self._served is None:
-            counter = Counter(Path(project or "."))
-            counter.open(self._index_dir, self._profile, None)
+            local = ServedProject(Path(project or "."))
+            local.open(self._index_dir, self._profile, None)
             try:
-                with counter.taken(call):
-                    yield counter
+                with local.taken(call):
+                    yield local
             finally:
-                counter.close()
+                local.close()
             return
-        with self._counter(self._root(project)).taken(call) as counter:
-            yield counter
+        with self._project_at(self._root(project)).taken(call) as served:
+            yield served
 
     def _root(self, project: str) -> Path:
         assert self._served is not None
@@ -215,28 +215,28 @@ class Desk:
             return meant[0]
         raise ProjectNotFound(f"{project!r} is not served here", hint=f"served: {', '.join(self.projects())}")
 
-    def _counter(self, root: Path) -> Counter:
+    def _project_at(self, root: Path) -> ServedProject:
         assert self._served is not None
         with self._lock:
-            counter = self._served[root]
-            if counter.engine is None:
-                counter.open(self._index_dir, self._profile, self._make_keeper)
+            served = self._served[root]
+            if served.engine is None:
+                served.open(self._index_dir, self._profile, self._make_updater)
                 threading.Thread(
-                    target=self._release_old, args=(counter,), daemon=True, name="satchel-release"
+                    target=self._release_old, args=(served,), daemon=True, name="satchel-release"
                 ).start()
-        return counter
+        return served
 
-    def _release_old(self, counter: Counter) -> None:
+    def _release_old(self, served: ServedProject) -> None:
         """The log of an index grows for as long as anybody holds an old generation: nobody does for long."""
         while not self._closing.wait(_RELEASE_SECONDS):
-            counter.release_if_old()
+            served.release_if_old()
 
 
 def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
     """One request of the Command API, answered in this process: `{action, payload, options, config}` in, the
     envelope out. `payload.project` is the folder; the current one if it is not given."""
     try:
-        response = Desk().answer(decode(_as_json(request)))
+        response = Dispatcher().answer(decode(_as_json(request)))
     except SatchelError as error:
         response = failure(error)
     told: dict[str, Any] = msgspec.json.decode(encode(response))

@@ -1,4 +1,4 @@
-"""One root that is served: its engine, one caller at a time, and who keeps its index fresh."""
+"""One root that is served: its engine, one caller at a time, and the updater that keeps its index fresh."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from satchel import settings
-from satchel.commands.index_state import ReindexItem
+from satchel.commands.freshness import ReindexItem
 from satchel.indexing.freshness import IndexState
 from satchel.plugins import late
 from satchel.serving.call import Call
@@ -20,26 +20,15 @@ from satchel.serving.envelope import Config
 if TYPE_CHECKING:
     from satchel import engine
     from satchel.engine import Engine
+    from satchel.serving.keeping.keeper import Keeper as IndexUpdater
 else:
     engine = late("satchel.engine")  # a server answers its first handshake before anything is loaded
 
 _PATIENCE_SECONDS = 0.05  # between two looks whether the caller is still there
 
 
-class Keeper(Protocol):
-    """Who keeps a served index fresh."""
-
-    def start(self) -> None: ...
-    def stop(self) -> None: ...
-    def settle(self, budget_ms: int, on_wait: Callable[[], None]) -> ReindexItem | None: ...
-    @property
-    def state(self) -> IndexState | None: ...
-    @property
-    def progress(self) -> tuple[int, int] | None: ...
-
-
-class Known(msgspec.Struct, frozen=True):
-    """What a keeper knows of an index at the time of a call, and what it did for that call."""
+class KnownFreshness(msgspec.Struct, frozen=True):
+    """What an updater knows of an index at the time of a call, and what it did for that call."""
 
     reindex: ReindexItem | None
     state: IndexState | None  # after the index was brought up to date for this call; None if it was not
@@ -55,29 +44,29 @@ class Known(msgspec.Struct, frozen=True):
         return self.state
 
 
-class Counter:
+class ServedProject:
     """One root: its engine, and one caller at a time."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.engine: Engine | None = None
-        self.keeper: Keeper | None = None
+        self.updater: IndexUpdater | None = None
         self._index_dir = self._profile = ""
         self._stamp: tuple[int, int] | None = None  # of the project file, as it was read
         self._lock = threading.Lock()
 
-    def open(self, index_dir: str, profile: str, make_keeper: Callable[[Path], Keeper] | None) -> None:
+    def open(self, index_dir: str, profile: str, make_updater: Callable[[Path], IndexUpdater] | None) -> None:
         self._index_dir, self._profile = index_dir, profile
         self.engine = engine.Engine.open(self.root, index_dir=index_dir or None, profile=profile)
         self.root = self.engine.root
         self._stamp = settings.project_stamp(self.root)
-        if make_keeper is not None:
-            self.keeper = make_keeper(self.root)
-            self.keeper.start()
+        if make_updater is not None:
+            self.updater = make_updater(self.root)
+            self.updater.start()
 
     def close(self) -> None:
-        if self.keeper is not None:
-            self.keeper.stop()
+        if self.updater is not None:
+            self.updater.stop()
         if self.engine is not None:
             self.engine.close()
 
@@ -90,7 +79,7 @@ class Counter:
                 self._lock.release()
 
     def _reopen(self) -> None:
-        """The project file says what is indexed: whoever keeps the index has read it anew."""
+        """The project file says what is indexed: the updater has read it anew."""
         stamp = settings.project_stamp(self.root)
         if self.engine is not None and stamp != self._stamp:
             self.engine.close()
@@ -100,7 +89,7 @@ class Counter:
             self._stamp = stamp
 
     @contextmanager
-    def taken(self, call: Call) -> Iterator[Counter]:
+    def taken(self, call: Call) -> Iterator[ServedProject]:
         while not self._lock.acquire(timeout=_PATIENCE_SECONDS):
             call.check()
         try:

@@ -1,6 +1,7 @@
-"""`{"$ref": "#/items/<id>/data/…", "$default": …}`: an item of a batch takes a value from an earlier one.
+"""What may the payload of a request hold? Values that are not nested too deep, and in a batch references.
 
-What a reference brings is data and is never looked at again: text of a repository cannot make references.
+`{"$ref": "#/items/<id>/data/…", "$default": …}` takes a value from the answer to an earlier item of a batch.
+What a reference brings is data and is never resolved again: text of a repository cannot make references.
 """
 
 from __future__ import annotations
@@ -11,13 +12,37 @@ from typing import Any
 
 from satchel.errors import InvalidRequest
 
+MOST_DEPTH = 100  # no request has more than ten levels; Python itself ends at a thousand
 _KEYS = ({"$ref"}, {"$ref", "$default"})
 _START = "#/items/"
 
 
+def check_depth(value: Any) -> None:
+    """Raise an error for a value of lists and objects that are nested too deep."""
+    level = [value]
+    for _ in range(MOST_DEPTH + 1):
+        level = [inner for outer in level for inner in _inside(outer) if isinstance(inner, dict | list)]
+        if not level:
+            return
+    raise too_deep()
+
+
+def too_deep() -> InvalidRequest:
+    """Return the error of a request that is nested too deep."""
+    return InvalidRequest(
+        f"the request is nested more than {MOST_DEPTH} deep",
+        hint="payloads are lists and objects of a few levels",
+        details={"max_depth": MOST_DEPTH},
+    )
+
+
+def _inside(value: Any) -> Any:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
 def resolve(value: Any, answers: Mapping[str, Any]) -> Any:
-    """The value with its references replaced. `answers` holds the data of the items that succeeded, by id:
-    what is taken from there is copied, so that whoever changes it changes no answer."""
+    """Return the value with its references replaced. `answers` holds the data of the items that succeeded, by
+    id. What is taken from there is copied, so that a change of the payload changes no answer."""
     if isinstance(value, list):
         return [resolve(item, answers) for item in value]
     if not isinstance(value, dict):
