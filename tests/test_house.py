@@ -17,7 +17,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LEVELS = (
     ("_version",),
     ("types", "errors", "lines", "visible_json"),
-    ("ids", "plugins", "terms", "globs", "file_writing"),
+    ("ids", "plugins", "extras", "terms", "globs", "file_writing"),
     ("settings", "languages", "tokenizers", "embedding", "storage"),
     ("walking", "chunking", "indexing", "retrieval", "packing"),
     ("verifying",),

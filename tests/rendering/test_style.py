@@ -7,12 +7,6 @@ import pytest
 from satchel.rendering.style import ProgressBar
 
 
-@pytest.fixture(autouse=True)
-def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-
-
 def drawn(bar: ProgressBar, total: int, capsys: pytest.CaptureFixture[str]) -> str:
     for done in (0, total // 2, total):
         bar(done, total)
@@ -31,3 +25,9 @@ def test_a_few_steps_get_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
 def test_one_bar_can_be_used_for_one_work_after_another(capsys: pytest.CaptureFixture[str]) -> None:
     bar = ProgressBar()
     assert "300/300" in drawn(bar, 300, capsys) and "400/400" in drawn(bar, 400, capsys)
+
+
+def test_the_line_is_taken_away_when_the_work_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = drawn(ProgressBar(), 300, capsys).split("\r")
+    assert "150/300" in lines[1] or "0/300" in lines[1]
+    assert lines[-2].isspace() and len(lines[-2]) >= len(lines[-3].rstrip()) and lines[-1] == ""

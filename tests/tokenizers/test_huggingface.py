@@ -65,7 +65,7 @@ def test_a_missing_package_is_an_error_that_says_what_to_install(
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(Unsupported, match="not installed") as error:
         tokenizers.get(str(path))
-    assert "satchel[huggingface]" in error.value.hint
+    assert "satchel-context[huggingface]" in error.value.hint
 
 
 def assert_tells_no_path(error: SatchelError, folder: Path) -> None:

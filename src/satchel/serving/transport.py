@@ -54,4 +54,5 @@ class Transport(msgspec.Struct, frozen=True):
 
     name: str
     run: Callable[[Dispatcher, Access, ServeOptions], int]
+    extra: str  # which extra of the distribution brings the packages it needs
     parallel: bool = False  # whether several callers at once are to be expected

@@ -6,7 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from satchel.errors import ConfigError, Unsupported
+from satchel import extras
+from satchel.errors import ConfigError
 from satchel.tokenizers.tokenizer import Tokenizer, characters_of
 
 _KEPT = 4  # files in use at once in one process; a large one takes some 100 MB
@@ -39,13 +40,9 @@ def _open(path: Path, mtime_ns: int, size: int) -> Tokenizer:
 
 
 def _read(path: Path) -> Any:
-    try:
-        from tokenizers import Tokenizer as Encoder
-    except ImportError:
-        raise Unsupported(
-            "a tokenizer.json needs the package `tokenizers`, which is not installed",
-            hint="pip install 'satchel[huggingface]'",
-        ) from None
+    extras.require("huggingface", "a tokenizer.json")
+    from tokenizers import Tokenizer as Encoder
+
     try:
         return Encoder.from_file(str(path))
     except Exception as error:  # the package raises nothing narrower, and its text may quote the file

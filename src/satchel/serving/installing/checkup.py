@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from satchel import extras
 from satchel._version import __version__
 from satchel.embedding.model import LEXICAL, model_id
 from satchel.errors import ConfigError, SatchelError
@@ -60,11 +61,22 @@ def installation(where: Machine) -> Iterator[Check]:
         yield Check("git", Level.OK, git)
     else:
         yield Check("git", Level.WARN, "not found", "install git: ignore rules and history come from it")
+    yield _servers()
     model = model_id()
     if model == LEXICAL:
         yield Check("model", Level.WARN, "no word vectors: ranking by words alone", "install Satchel again")
     else:
         yield Check("model", Level.OK, model)
+
+
+def _servers() -> Check:
+    """Return which servers can be started with the packages that are installed."""
+    able = [name for name in ("http", "grpc", "mcp") if extras.is_installed(name)]
+    lacking = [name for name in ("http", "grpc", "mcp") if name not in able]
+    if lacking:
+        detail = f"{', '.join(lacking)} cannot be served: packages are not installed"
+        return Check("servers", Level.WARN, detail, extras.install_command("serve"))
+    return Check("servers", Level.OK, ", ".join(able))
 
 
 def segment(where: Machine) -> Iterator[Check]:

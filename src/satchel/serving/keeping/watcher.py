@@ -25,8 +25,12 @@ class Watcher:
     """Watches the places until it is closed."""
 
     def __init__(self, places: Places, stop: threading.Event) -> None:
-        # it loads asyncio, so only who watches pays for it
-        from watchfiles._rust_notify import RustNotify
+        # The package loads asyncio, so it is imported where something is watched. A server can do without it:
+        # it then looks at the folder from time to time, as where the file system gives no events.
+        try:
+            from watchfiles._rust_notify import RustNotify
+        except ImportError:
+            raise Unwatchable("the package watchfiles is not installed") from None
 
         self.places = places
         self._stop = stop

@@ -20,4 +20,4 @@ def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
     return server.run(dispatcher, access, options)
 
 
-TRANSPORT = Transport("grpc", run, parallel=True)
+TRANSPORT = Transport("grpc", run, extra="grpc", parallel=True)

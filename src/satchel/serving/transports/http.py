@@ -57,4 +57,4 @@ def _application(
     return guarded
 
 
-TRANSPORT = Transport("http", run, parallel=True)
+TRANSPORT = Transport("http", run, extra="http", parallel=True)

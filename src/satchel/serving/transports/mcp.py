@@ -43,4 +43,4 @@ def _load(dispatcher: Dispatcher, options: ServeOptions) -> server.AgentServer:
         gc.enable()
 
 
-TRANSPORT = Transport("mcp", run)
+TRANSPORT = Transport("mcp", run, extra="mcp")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
+from satchel import extras
 from satchel.commands.command import Flag
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
@@ -53,6 +54,7 @@ def run(request: InstallRequest) -> InstallResponse:
     Takes the clients found on this machine, or those named with --client. Comments and formatting of the
     files stay; a second run changes nothing; `satchel uninstall` takes everything out again.
     """
+    extras.require("mcp", "the server that agent clients start")
     where = launch.machine(request.segment)
     installer = Installer(where, request.scope)
     changes: list[Done] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from satchel import plugins
+from satchel import extras, plugins
 from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
 from satchel.plugins import late
 from satchel.serving.access import grant
@@ -33,6 +33,7 @@ def run(options: ServeOptions) -> int:
     Only this machine can call, unless --public and a token are given.
     """
     transport: Transport = plugins.load("transport", options.transport)
+    extras.require(transport.extra, f"satchel serve {transport.name}")
     _check(options)
     access = grant(
         options.host,

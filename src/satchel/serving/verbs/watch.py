@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from satchel import extras
 from satchel.commands.command import Flag
 from satchel.errors import ProjectNotFound
 from satchel.plugins import late
@@ -39,6 +40,7 @@ def run(request: WatchRequest) -> int:
     """
     if not os.path.isdir(request.segment):
         raise ProjectNotFound(f"{request.segment!r} is not a folder", hint="give the root of a project")
+    extras.require("serve", "satchel watch")
     done = threading.Event()
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
