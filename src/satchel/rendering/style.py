@@ -66,7 +66,8 @@ class ProgressBar:
 
     def _draw(self, done: int, total: int) -> None:
         filled = _BAR_WIDTH * done // total
-        line = f"{self._label} {'━' * filled}{'·' * (_BAR_WIDTH - filled)} {done}/{total}{self._left(done, total)}"
+        bar = "━" * filled + "·" * (_BAR_WIDTH - filled)
+        line = f"{self._label} {bar} {done}/{total}{self._left(done, total)}"
         self._write("\r" + line.ljust(self._drawn))
         self._drawn = len(line)
         self._redraw_at = time.monotonic() + _REDRAW_SECONDS
