@@ -21,7 +21,7 @@ from features import Asked, Looked
 from questions import Group, Question, add_arguments, each, read_groups
 
 from satchel.engine import Engine
-from satchel.evaluation.placement import Place, is_indexed
+from satchel.evaluation.cases import PathMapping, is_indexed
 from satchel.retrieval import ranker
 from satchel.retrieval.candidates import CANDIDATES
 from satchel.retrieval.filters import Filters
@@ -40,8 +40,8 @@ def look(group: Group, *, as_is: bool) -> list[Looked]:
 def look_at(engine: Engine, indexed: set[str], question: Question) -> Looked:
     """The candidates of one question and their signals; a question may have none."""
     case = question.case
-    place = Place(prefix=question.prefix)
-    missing = {gold.path: None for gold in case.gold if not is_indexed(indexed, place, gold)}
+    mapping = PathMapping(prefix=question.prefix)
+    missing = {gold.path: None for gold in case.gold if not is_indexed(indexed, mapping, gold)}
     asked = Asked(
         case.set,
         case.repo,

@@ -33,7 +33,7 @@ from questions import SHORT
 from report import figures
 
 from satchel import plugins
-from satchel.embedding.model import LEXICAL, model_id
+from satchel.embedding import LEXICAL, model_id
 from satchel.evaluation import metrics
 from satchel.evaluation.metrics import Result
 from satchel.retrieval import ranker

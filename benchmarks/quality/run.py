@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from questions import Group, Question, add_arguments, each, read_groups
 from report import Row, text
 
-from satchel.embedding.model import model_id
+from satchel.embedding import model_id
 from satchel.engine import Engine
 from satchel.evaluation import metrics
 from satchel.evaluation.metrics import Result

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from satchel import languages, plugins, settings, tokenizers
 from satchel._version import __version__
-from satchel.embedding.model import LEXICAL, model_id
+from satchel.embedding import LEXICAL, model_id
 from satchel.errors import ChunkNotFound, IndexProblem
 from satchel.lines import split_lines
 from satchel.plugins import late

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import replace
 
 from satchel import settings
-from satchel.embedding.model import model_id
+from satchel.embedding import model_id
 from satchel.errors import (
     ConfigError,
     IndexCorrupt,

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from satchel.embedding import word_vectors
-from satchel.embedding.model import DATA
+from satchel.embedding import DATA, word_vectors
 from satchel.embedding.pooling import query_vector, similarities
 from satchel.embedding.word_vectors import UNKNOWN_ROW, WordVectors, load, read, write
 from satchel.terms import stem

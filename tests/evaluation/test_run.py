@@ -13,7 +13,7 @@ from satchel.errors import FileNotFound, InvalidRequest
 from satchel.evaluation import saved
 from satchel.evaluation.cases import Case, Gold, LeftOutReason, read_dataset
 from satchel.evaluation.run import Run, run_dataset
-from satchel.evaluation.summary import groups, latency, read_gate, summarise
+from satchel.evaluation.statistics import groups, latency, read_gate, summarise
 
 SHOP_QUESTIONS = Path(__file__).parent / "shop.jsonl"
 

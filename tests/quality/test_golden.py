@@ -16,8 +16,8 @@ from builders import make_engine
 
 from satchel.evaluation.cases import Case, read_dataset
 from satchel.evaluation.metrics import PRIMARY
-from satchel.evaluation.run import Answer, run_dataset, with_profile
-from satchel.evaluation.summary import groups, summarise
+from satchel.evaluation.run import ScoredAnswer, run_dataset, with_profile
+from satchel.evaluation.statistics import groups, summarise
 from satchel.settings import FAST, QUALITY
 from satchel.storage.memory import MemoryStore
 
@@ -29,9 +29,9 @@ SHOWN = 3  # files of each answer that are kept
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Answer]]:
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[ScoredAnswer]]:
     """The answers by profile. The folders are copied, so that no rule of this repository is seen."""
-    found: dict[str, list[Answer]] = {QUALITY: [], FAST: []}
+    found: dict[str, list[ScoredAnswer]] = {QUALITY: [], FAST: []}
     for name, folder in FOLDERS.items():
         copy = tmp_path_factory.mktemp("golden") / name
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("_ctx", "__pycache__"))
@@ -42,11 +42,11 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Answer]]
     return found
 
 
-def files_of(answer: Answer) -> list[str]:
+def files_of(answer: ScoredAnswer) -> list[str]:
     return list(dict.fromkeys(result.path for result in answer.results))
 
 
-def lines_of(answer: Answer) -> Iterator[str]:
+def lines_of(answer: ScoredAnswer) -> Iterator[str]:
     case, files = answer.case, files_of(answer)
     gold = [item.path for item in case.gold]
     ranks = [str(files.index(path) + 1) if path in files else "none" for path in gold]
@@ -56,13 +56,15 @@ def lines_of(answer: Answer) -> Iterator[str]:
     yield from (f"  {'*' if path in gold else ' '} {path}" for path in files[:SHOWN])
 
 
-def text_of(answers: list[Answer]) -> str:
+def text_of(answers: list[ScoredAnswer]) -> str:
     means = {"all": summarise(answers), **groups(answers, "category")}
     rows = [f"{name:14}{mean[PRIMARY].n:4}{mean[PRIMARY].mean:8.3f}" for name, mean in means.items()]
     return "\n".join([*rows, "", *(line for answer in answers for line in lines_of(answer))]) + "\n"
 
 
-def test_the_answers_are_those_that_were_kept(answers: dict[str, list[Answer]], update_golden: bool) -> None:
+def test_the_answers_are_those_that_were_kept(
+    answers: dict[str, list[ScoredAnswer]], update_golden: bool
+) -> None:
     found = text_of(answers[QUALITY])
     if update_golden:
         GOLDEN.write_text(found, encoding="utf-8")
@@ -70,7 +72,7 @@ def test_the_answers_are_those_that_were_kept(answers: dict[str, list[Answer]], 
 
 
 @pytest.mark.parametrize(("profile", "least"), [(QUALITY, 0.78), (FAST, 0.78)])
-def test_the_answers_stay_good(answers: dict[str, list[Answer]], profile: str, least: float) -> None:
+def test_the_answers_stay_good(answers: dict[str, list[ScoredAnswer]], profile: str, least: float) -> None:
     assert summarise(answers[profile])[PRIMARY].mean >= least
 
 

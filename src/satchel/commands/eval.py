@@ -19,12 +19,12 @@ from satchel.settings import FAST, QUALITY
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
-    from satchel.evaluation import bootstrap, cases, metrics, plot, saved, summary
+    from satchel.evaluation import cases, metrics, plot, saved, statistics
     from satchel.evaluation import run as evaluation
 else:  # every command line may load this file, few run it
-    bootstrap, cases, metrics, plot, evaluation, saved, summary = (
+    cases, metrics, plot, evaluation, saved, statistics = (
         late(f"satchel.evaluation.{name}")
-        for name in ("bootstrap", "cases", "metrics", "plot", "run", "saved", "summary")
+        for name in ("cases", "metrics", "plot", "run", "saved", "statistics")
     )
 
 MAX_HISTORY = 10_000
@@ -169,17 +169,17 @@ def run(engine: Engine, request: EvalRequest) -> EvalResponse:
     worse or no difference by a paired bootstrap; --gate makes it a check.
     """
     _check(request)
-    gates = [summary.read_gate(text) for text in request.gates]
+    gates = [statistics.read_gate(text) for text in request.gates]
     other = saved.load(Path(request.compare)) if request.compare else None
     done = _asked(engine, request, request.profile)
     kept = _kept(done, request)
     if request.compare_profile is not None:
         other = _kept(_asked(engine, request, request.compare_profile), request)
     comparison = saved.compare(kept, other) if other is not None else None
-    means = summary.summarise(done.answers)
-    latency = summary.latency(done.answers)
+    means = statistics.summarise(done.answers)
+    latency = statistics.latency(done.answers)
     gate_items = [_gate(gate, means) for gate in gates]
-    groups = summary.groups(done.answers, request.by.value) if request.by else {}
+    groups = statistics.groups(done.answers, request.by.value) if request.by else {}
     return EvalResponse(
         ok=all(gate.ok for gate in gate_items),
         source=kept.source,
@@ -252,11 +252,11 @@ def _quarter(text: str) -> float:
     return len(text) / _CHARS_PER_TOKEN
 
 
-def _means(means: Mapping[str, bootstrap.Mean]) -> dict[str, MeanItem]:
+def _means(means: Mapping[str, statistics.Mean]) -> dict[str, MeanItem]:
     return {name: MeanItem(*mean) for name, mean in means.items()}
 
 
-def _gate(gate: summary.Gate, means: Mapping[str, bootstrap.Mean]) -> GateItem:
+def _gate(gate: statistics.MetricGate, means: Mapping[str, statistics.Mean]) -> GateItem:
     """What is compared is the mean as it is shown."""
     value = means[gate.metric].mean if gate.metric in means else None
     ok = value is not None and value >= gate.limit
@@ -275,9 +275,9 @@ def _comparison(against: str, found: saved.Comparison) -> ComparisonItem:
 
 
 def _doubts(found: saved.Comparison | None) -> list[str]:
-    if found is None or found.shared >= bootstrap.FEWEST_PAIRS:
+    if found is None or found.shared >= statistics.FEWEST_PAIRS:
         return []
-    needed = bootstrap.FEWEST_PAIRS
+    needed = statistics.FEWEST_PAIRS
     return [f"{found.shared} shared questions are too few to tell a difference ({needed} are needed)"]
 
 
@@ -285,7 +285,7 @@ def _write(
     engine: Engine,
     request: EvalRequest,
     kept: saved.Saved,
-    means: Mapping[str, bootstrap.Mean],
+    means: Mapping[str, statistics.Mean],
     other: saved.Saved | None,
 ) -> list[str]:
     """The files that were asked for."""
@@ -293,9 +293,9 @@ def _write(
         text = msgspec.json.format(msgspec.json.encode(kept), indent=1).decode() + "\n"
         saved.write_text(Path(request.save), text)
     if request.plot:
-        lines = plot.lines_of("this run" if other else "", means)
+        lines = plot.recall_curves("this run" if other else "", means)
         if other is not None:
-            lines += plot.lines_of(_label(request), saved.means_of(other))
+            lines += plot.recall_curves(_label(request), saved.means_of(other))
         title = f"{engine.root.name}: recall over {len(kept.queries)} questions"
         saved.write_text(Path(request.plot), plot.recall_plot(title, lines))
     return [path for path in (request.save, request.plot) if path]

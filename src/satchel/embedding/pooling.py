@@ -1,4 +1,4 @@
-"""How do the words of a unit become one vector, how alike are two vectors? The same bits on every machine.
+"""How the words of a unit become one vector, and how alike two vectors are: the same bits on every machine.
 
 A vector enters the index and the order of answers, so no rounding may depend on the processor or on how
 a library orders its sums. All sums are therefore sums of whole numbers: as float32 they are exact below
@@ -29,7 +29,7 @@ _VECTORS_AT_ONCE = 65_536  # 32 MB as float32
 
 
 def weight_of(counts: NDArray[np.integer]) -> NDArray[np.int32]:
-    """The weights of terms that occur so often in a unit: eight times the square root, rounded."""
+    """Return the weights of terms by their counts in a unit: eight times the square root, rounded."""
     weights: NDArray[np.int32] = _WEIGHTS.take(counts, mode="clip")
     return weights
 
@@ -37,11 +37,12 @@ def weight_of(counts: NDArray[np.integer]) -> NDArray[np.int32]:
 def pool(
     words: WordVectors, rows: NDArray[np.int32], weights: NDArray[np.int32], sizes: NDArray[np.int32]
 ) -> NDArray[np.int8]:
-    """One vector for each unit: the next `sizes[i]` entries of `rows` and `weights` are those of unit i.
+    """Return one vector for each unit: the next `sizes[i]` entries of `rows` and `weights` belong to unit i.
 
-    Entries with row -1 count for nothing; a unit with no other entries has the zero vector.
+    Entries with row -1 are ignored; a unit without other entries has the zero vector.
     """
-    counting = (rows != UNKNOWN_ROW) & (weights > 0)  # half of the entries: the rest is not worth fetching
+    # About half of the entries count; the others are not worth fetching.
+    counting = (rows != UNKNOWN_ROW) & (weights > 0)
     exact_rows, exact_weights = rows[counting], weights[counting]
     before = np.concatenate(([0], np.cumsum(counting)))
     bounds = before[[0, *accumulate(sizes.tolist())]].tolist()
@@ -58,7 +59,7 @@ def pool(
 def _unit_sums(
     table: NDArray[np.int8], rows: NDArray[np.int32], weights: NDArray[np.int32], bounds: list[int]
 ) -> NDArray[np.int64]:
-    # a product for each unit takes 8 µs; one for many units over their distinct rows, twice that each
+    # A product for each unit takes 8 µs; one for many units over their distinct rows takes twice as long.
     floats = weights.astype(np.float32)
     sums = np.zeros((len(bounds) - 1, table.shape[1]), np.float32)
     for unit, (start, end) in enumerate(pairwise(bounds)):
@@ -74,7 +75,7 @@ def _unit_sums(
 def _wide_sum(
     table: NDArray[np.int8], rows: NDArray[np.int32], weights: NDArray[np.integer]
 ) -> NDArray[np.int64]:
-    """The sum in 64 bits, halved as a whole until its squares can be added without overflow."""
+    """Return the weighted sum of rows in 64 bits, halved until its squares can be added without overflow."""
     total = np.zeros(table.shape[1], np.int64)
     for start in range(0, len(rows), _UNITS_AT_ONCE):
         part = slice(start, start + _UNITS_AT_ONCE)
@@ -85,7 +86,7 @@ def _wide_sum(
 
 
 def normalised(sums: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Whole numbers as vectors of the common length; zero stays zero."""
+    """Scale sums of whole numbers to vectors of the common length; zero stays zero."""
     squares = np.einsum("ij,ij->i", sums, sums)
     lengths = np.sqrt(np.maximum(squares, 1).astype(np.float64))
     scaled: NDArray[np.float64] = (sums * LENGTH) / lengths[:, None]
@@ -93,7 +94,7 @@ def normalised(sums: NDArray[np.int64]) -> NDArray[np.int8]:
 
 
 def query_vector(words: WordVectors, weights: Mapping[str, float]) -> NDArray[np.int8] | None:
-    """The vector of weighted terms; None if none of them is known or has a weight above zero."""
+    """Return the vector of a query's weighted terms; None if no term with a weight is in the table."""
     known = {words.row(term): weight for term, weight in weights.items() if weight > 0}
     known.pop(UNKNOWN_ROW, None)
     if not known:
@@ -107,11 +108,11 @@ def query_vector(words: WordVectors, weights: Mapping[str, float]) -> NDArray[np
 def similarities(
     vectors: NDArray[np.int8] | NDArray[np.float32], query: NDArray[np.int8]
 ) -> NDArray[np.float64]:
-    """The cosine of each vector with the query's; every vector has the same length by construction."""
+    """Return the cosine of each vector with the query's; every vector has the same length by construction."""
     asked = query.astype(np.float32)
     products = np.empty(len(vectors), np.float64)
     for start in range(0, len(vectors), _VECTORS_AT_ONCE):
         part = slice(start, start + _VECTORS_AT_ONCE)
-        # not by BLAS, whose threads cost more than they save on sizes like these
+        # Not by BLAS: its threads cost more than they save at these sizes.
         products[part] = np.einsum("ij,j->i", vectors[part].astype(np.float32, copy=False), asked)
     return products / (LENGTH * LENGTH)

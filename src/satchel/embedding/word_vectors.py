@@ -1,7 +1,8 @@
-"""Which vector does a term have? The table that ships with the package, trained by `benchmarks/embedding`.
+"""The table of word vectors that ships with the package, trained by `benchmarks/embedding`.
 
-The file: a header (magic, format, rows, dimensions, length of the vocabulary in bytes, model id), the
-sorted vocabulary joined by newlines, the rows as int8. All rows share one scale, which no cosine depends on.
+The file has a header (magic, format, rows, dimensions, length of the vocabulary in bytes, model id), the
+sorted vocabulary joined by newlines, and the rows as int8. All rows share one scale, which no cosine depends
+on.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.embedding.model import DATA, HEADER, MAGIC
+from satchel.embedding import DATA, HEADER, MAGIC
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -27,8 +28,11 @@ _FORMAT = 1  # counts up whenever the layout of the file changes
 
 
 class WordVectors:
-    """Terms as `satchel.terms` gives them (no `=` compounds), each with one row of `table`. They are sorted
-    and joined by newlines: a question has so few that it is quicker to look for them than to make a table."""
+    """The vectors of terms as `satchel.terms` gives them (no `=` compounds), each one row of `table`.
+
+    The terms are kept sorted and joined by newlines: a query has so few terms that a binary search for each
+    is quicker than building a dictionary of all.
+    """
 
     def __init__(self, model_id: str, table: NDArray[np.int8], joined_terms: bytes) -> None:
         self.model_id = model_id
@@ -41,12 +45,13 @@ class WordVectors:
 
     @property
     def dimensions(self) -> int:
-        """The length of every vector."""
+        """Return the number of components of every vector."""
         return int(self.table.shape[1])
 
     def row(self, term: str) -> int:
-        """The row of a term, -1 for one that has none."""
-        wanted = term.encode("utf-8", "surrogatepass")  # sorts as the characters do
+        """Return the row of a term, -1 for a term that has none."""
+        # UTF-8 sorts as the characters do.
+        wanted = term.encode("utf-8", "surrogatepass")
         row = bisect_left(range(len(self.table)), wanted, key=self._term)
         return row if row < len(self.table) and self._term(row) == wanted else UNKNOWN_ROW
 
@@ -54,7 +59,7 @@ class WordVectors:
         return self._joined[self._bounds[row] + 1 : self._bounds[row + 1]]
 
     def rows(self, terms: Iterable[str]) -> NDArray[np.int32]:
-        """The rows of many terms, in their order."""
+        """Return the rows of many terms, in their order."""
         return np.fromiter(map(self._row_of.get, terms, repeat(UNKNOWN_ROW)), np.int32)
 
     @cached_property
@@ -63,18 +68,18 @@ class WordVectors:
 
     @property
     def terms(self) -> list[str]:
-        """All of them, in the order of the rows."""
+        """Return all terms, in the order of the rows."""
         return self._joined.decode("utf-8").split("\n")
 
 
 @cache
 def load() -> WordVectors | None:
-    """The table that ships with the package; None where it was left out."""
+    """Return the table that ships with the package; None where it was left out."""
     return read(DATA)
 
 
 def read(path: Path) -> WordVectors | None:
-    """The table in a file; None if there is no such file."""
+    """Return the table in a file; None if there is no such file."""
     try:
         with path.open("rb") as file:
             header = file.read(HEADER.size)
@@ -84,7 +89,8 @@ def read(path: Path) -> WordVectors | None:
             if layout != _FORMAT:
                 raise ValueError(f"{path.name} has format {layout}, not {_FORMAT}")
             joined = file.read(joined_size)
-            content = mmap(file.fileno(), 0, access=ACCESS_READ)  # a question touches a few of the rows
+            # Mapped rather than read: a query touches few of the rows.
+            content = mmap(file.fileno(), 0, access=ACCESS_READ)
     except FileNotFoundError:
         return None
     table = np.frombuffer(content, np.int8, count * dimensions, HEADER.size + joined_size)
@@ -92,7 +98,7 @@ def read(path: Path) -> WordVectors | None:
 
 
 def write(path: Path, model_id: str, vocabulary: Sequence[str], table: NDArray[np.int8]) -> None:
-    """Keep a table; `vocabulary` is sorted, without repetitions, one term for each row."""
+    """Write a table to a file; `vocabulary` is sorted, without repetitions, one term for each row."""
     if list(vocabulary) != sorted(set(vocabulary)) or len(vocabulary) != len(table):
         raise ValueError("the vocabulary must be sorted, without repetitions, one term for each row")
     words = "\n".join(vocabulary).encode("utf-8")

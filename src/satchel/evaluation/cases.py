@@ -1,4 +1,4 @@
-"""What is asked, and what would be a good answer? The nouns of an evaluation, and the dataset files.
+"""Questions with known answers: the nouns of an evaluation, and the dataset files that hold them.
 
 A dataset is JSON lines, one question each:
 
@@ -10,24 +10,27 @@ A dataset is JSON lines, one question each:
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Sequence, Set
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from satchel.errors import FileNotFound, InvalidRequest
+from satchel.errors import FileNotFound, InvalidRequest, PathNotAllowed
+from satchel.walking.paths import check_relative, os_path
 
 _NAMED = 60  # names listed in a hint
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Gold(NamedTuple):
-    """A place that a good answer shows; without lines, the whole file.
+    """Lines that a good answer shows; without lines, the whole file.
 
-    Lines of one file are one target together, unless the entry has a `tier`: then somebody chose that very
-    span, and only a result that overlaps it counts. People write paths short, so with a `tier` or a `match`
-    it is enough that one path is the end of the other.
+    The lines of one file are one target together, unless the entry has a `tier`: such an entry was chosen by
+    hand, and only a result that overlaps its lines counts. Paths that are written by hand are often short, so
+    with a `tier` or a `match` it is enough that one path is the end of the other.
     """
 
     path: str
@@ -37,7 +40,7 @@ class Gold(NamedTuple):
     tier: str = ""
 
     def is_at(self, path: str) -> bool:
-        """Whether a path is that of this place."""
+        """Whether `path` is the file of this entry."""
         if not self.is_loose:
             return path == self.path
         name = f"/{self.name}"
@@ -45,16 +48,17 @@ class Gold(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The path as the question spells it."""
+        """Return the path as the dataset spells it."""
         return self.match or self.path
 
     @property
     def is_loose(self) -> bool:
+        """Whether the path may be written short: the end of the real path is enough."""
         return bool(self.match or self.tier)
 
 
 class Case(NamedTuple):
-    """One question with its gold. `set`, `repo` and `id` together name it."""
+    """One question with its gold, the known answer. `set`, `repo` and `id` together name it."""
 
     id: str
     query: str
@@ -68,11 +72,12 @@ class Case(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
+        """Return what names the question in all datasets together."""
         return (self.set, self.repo, self.id)
 
 
 class LeftOutReason(StrEnum):
-    """Why a row or a commit was not asked."""
+    """Why a dataset row or a commit was not asked."""
 
     GOLD_ELSEWHERE = "gold_not_in_segment"
     INVALID_QUERY = "invalid_query"
@@ -86,11 +91,20 @@ class LeftOutReason(StrEnum):
 
 
 class LeftOut(NamedTuple):
-    """A row or a commit that was not asked."""
+    """A dataset row or a commit that was not asked."""
 
     id: str
     reason: LeftOutReason
     detail: str = ""
+
+
+class PathMapping(NamedTuple):
+    """How paths of the segment become paths of the dataset: `prefix` is put before them, and only files below
+    `within` are searched. Datasets name paths from the top of a repository; the segment may be that top, or
+    the folder that the questions are about."""
+
+    prefix: str = ""
+    within: str = ""
 
 
 class _GoldRow(msgspec.Struct):
@@ -126,7 +140,7 @@ class _Companion(msgspec.Struct):
 
 
 def read_dataset(path: Path) -> list[Case]:
-    """The questions of a dataset file, in its order."""
+    """Return the questions of a dataset file, in its order."""
     try:
         data = path.read_bytes().removeprefix(_BYTE_ORDER_MARK)
     except OSError as error:
@@ -142,7 +156,7 @@ def read_dataset(path: Path) -> list[Case]:
 
 
 def choose(cases: list[Case], *, repo: str, set_name: str) -> list[Case]:
-    """The rows of a repository and a set; an empty name takes all."""
+    """Return the cases of one repository and one set; an empty name takes all."""
     for field, wanted in (("repo", repo), ("set", set_name)):
         known = sorted({getattr(case, field) for case in cases} - {""})
         if wanted and wanted not in known:
@@ -152,13 +166,44 @@ def choose(cases: list[Case], *, repo: str, set_name: str) -> list[Case]:
     return cases
 
 
+def map_paths(root: Path, cases: Sequence[Case]) -> dict[str, PathMapping]:
+    """Return for each search root of the cases the mapping under which more of their gold files exist."""
+    found = {}
+    for search_root in sorted({case.search_root for case in cases}):
+        paths = {gold.path for case in cases if case.search_root == search_root for gold in case.gold}
+        at_top = PathMapping(within=search_root)
+        inside = PathMapping(prefix=f"{search_root}/") if search_root else at_top
+        found[search_root] = max((at_top, inside), key=lambda mapping: _count_here(root, mapping, paths))
+    return found
+
+
+def is_here(root: Path, mapping: PathMapping, path: str) -> bool:
+    """Whether the segment has the file `path` of the dataset, indexed or not."""
+    try:
+        relative = check_relative(path.removeprefix(mapping.prefix))
+    except PathNotAllowed:
+        return False
+    return path.startswith(mapping.prefix) and os.path.isfile(os_path(root, relative))
+
+
+def is_indexed(indexed: Set[str], mapping: PathMapping, gold: Gold) -> bool:
+    """Whether a search can find the gold file: the index holds it."""
+    if gold.path.startswith(mapping.prefix) and gold.path.removeprefix(mapping.prefix) in indexed:
+        return True
+    return gold.is_loose and any(gold.is_at(mapping.prefix + path) for path in indexed)
+
+
+def _count_here(root: Path, mapping: PathMapping, paths: Iterable[str]) -> int:
+    return sum(is_here(root, mapping, path) for path in paths)
+
+
 def clean_path(path: str) -> str:
-    """A path as results spell it."""
+    """Return a path as search results spell it."""
     return path.replace("\\", "/").removeprefix("./")
 
 
 def _companion(data: bytes) -> list[Case]:
-    """The cases of the one-object form; empty if the file is of the other form."""
+    """Return the cases of the one-object form; nothing if the file has the other form."""
     try:
         found = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

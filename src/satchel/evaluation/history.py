@@ -1,5 +1,8 @@
-"""Which questions does a repository's own history ask? A commit message → the files and lines it changed,
-as they were in the parent."""
+"""Questions from a repository's own history: a commit message, with the files and lines that the commit
+changed as its answer, as they were in the parent.
+
+Commits are read from git objects: nothing is checked out and nothing is written.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from satchel.errors import RefNotFound, Unsupported
-from satchel.evaluation import commits
 from satchel.evaluation.cases import Case, Gold, LeftOut, LeftOutReason
-from satchel.evaluation.commits import Commit
 from satchel.lines import split_lines
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord
 from satchel.walking import git, git_diff
-from satchel.walking.git_command import GitProblem, GitUnusable
+from satchel.walking.git_command import GitProblem, GitUnusable, run_git
 from satchel.walking.git_diff import Change, Hunk, clipped, counts_as_we_do
 from satchel.walking.path_kind import path_tags
 
@@ -27,6 +28,7 @@ _HOPELESS = 4 * MOST_FILES  # so many changed files that the index is not asked 
 _LEAST_WORDS = 3  # "fix", "wip", "more tests" ask nothing
 _LOOKED_AT = 20  # commits per wanted question before giving up
 _MOST_CHARS = 10_000  # longer messages are release notes
+_PAGE = 500  # commits read at a time
 
 _TRAILER = re.compile(
     r"(?:[A-Z][a-z]+(?:-[A-Za-z]+)+|Cc|Link|Fixes|Closes|Refs?|Bug|Issue|git-svn-id) ?:.*"
@@ -41,8 +43,16 @@ _CHANGELOG = re.compile(
 )
 
 
-class Candidate(NamedTuple):
-    """A commit that may become a question; the index of its parent decides."""
+class Commit(NamedTuple):
+    """A commit as its git object says. `parents` are the real ones, also at the edge of a shallow clone."""
+
+    id: str
+    parents: tuple[str, ...]
+    message: str
+
+
+class CommitQuestion(NamedTuple):
+    """A commit that may become a question. The index of its parent decides whether it does."""
 
     commit: Commit
     question: str
@@ -53,8 +63,9 @@ class Candidate(NamedTuple):
         return self.commit.parents[0]
 
 
-class History:
-    """The candidates of a repository, newest first; `left_out` grows as they are asked for."""
+class CommitQuestions:
+    """The commits of a repository that may become questions, newest first. `left_out` lists the commits that
+    were passed over; it grows while `candidates` is consumed."""
 
     def __init__(self, root: Path, wanted: int) -> None:
         self.root = root
@@ -63,22 +74,24 @@ class History:
         self.limit = wanted * _LOOKED_AT + 100  # a short run of bot commits must not end a small request
         _check_repository(root)
 
-    def candidates(self) -> Iterator[Candidate]:
-        """Commits with a message and a parent, of which the parent's index has yet to be asked."""
-        for commit in commits.recent(self.root, self.limit):
+    def candidates(self) -> Iterator[CommitQuestion]:
+        """Yield the commits that have one parent and a telling message. The parent's index is not read
+        yet."""
+        for commit in recent_commits(self.root, self.limit):
             self.seen += 1
             found = self._candidate(commit)
-            if isinstance(found, Candidate):
+            if isinstance(found, CommitQuestion):
                 yield found
             else:
                 self.leave_out(commit, found)
 
     def leave_out(self, commit: Commit, reason: LeftOutReason) -> None:
+        """Note that a commit is no question, and why."""
         subject = commit.message.strip().split("\n", 1)[0][:80]
         self.left_out.append(LeftOut(commit.id[:ID_DIGITS], reason, subject))
 
-    def case(self, candidate: Candidate, snapshot: Snapshot) -> Case | LeftOutReason:
-        """The question, once the parent is indexed."""
+    def case(self, candidate: CommitQuestion, snapshot: Snapshot) -> Case | LeftOutReason:
+        """Return the question of a commit, given the index of its parent, or the reason why there is none."""
         kept = [
             (change, record)
             for change in candidate.changes
@@ -106,14 +119,14 @@ class History:
         )
 
     def shortage(self) -> str:
-        """Why there are fewer questions than were asked for."""
+        """Return a sentence that says why there are fewer questions than were asked for."""
         if git.is_shallow(self.root):
             return git.UNSHALLOW
         if self.seen >= self.limit:
             return f"{self.seen} commits were looked at, older ones were not"
         return "the history has no more usable commits"
 
-    def _candidate(self, commit: Commit) -> Candidate | LeftOutReason:
+    def _candidate(self, commit: Commit) -> CommitQuestion | LeftOutReason:
         if len(commit.parents) != 1:
             return LeftOutReason.MERGE if commit.parents else LeftOutReason.ROOT
         question = question_of(commit.message)
@@ -130,23 +143,28 @@ class History:
         known = tuple(change for change in found if change.old_path)
         if not known:
             return LeftOutReason.NOTHING_INDEXED
-        return Candidate(commit, question, known) if len(known) <= _HOPELESS else LeftOutReason.TOO_MANY_FILES
+        return (
+            CommitQuestion(commit, question, known)
+            if len(known) <= _HOPELESS
+            else LeftOutReason.TOO_MANY_FILES
+        )
 
 
 def question_of(message: str) -> str:
-    """What a message says, without who signed it and which number it has."""
+    """Return a commit message without trailers (signatures, links) and issue numbers."""
     lines = [line.rstrip() for line in message.strip().split("\n")]
     kept = [line for line in lines if not _TRAILER.fullmatch(line)]
     return _NUMBER.sub("", "\n".join(kept)).strip()[:_MOST_CHARS]
 
 
 def word_count(question: str) -> int:
-    """How many words a question has."""
+    """Return the number of words in a question; a Chinese, Japanese or Korean character is a word."""
     return len(_WORD.findall(question))
 
 
 def gold_of(record: FileRecord, text: str, hunks: Sequence[Hunk]) -> list[Gold]:
-    """The changed lines of a file, or the file where git's lines are not ours."""
+    """Return the changed lines of a file, or the whole file where git counts lines differently than
+    Satchel."""
     count = len(split_lines(text))
     if not hunks or not count or not counts_as_we_do(text, record.encoding):
         return [Gold(record.path)]
@@ -170,12 +188,12 @@ def _check_repository(root: Path) -> None:
 
 
 def is_housekeeping(path: str) -> bool:
-    """Lock files, manifests, change logs and version numbers: what a release touches."""
+    """Whether a path is what a release touches: a lock file, a manifest, a change log, a version number."""
     return "dependency" in path_tags(path, "") or _CHANGELOG.search(path) is not None
 
 
 def _category(records: Sequence[FileRecord]) -> str:
-    """What kind of file a commit changed, if all are of one kind; else code."""
+    """Return the kind of files that a commit changed if all are of one kind, else `code`."""
     for tag in ("test", "docs", "config", "build", "ci"):
         if all(tag in record.tags for record in records):
             return tag
@@ -184,3 +202,33 @@ def _category(records: Sequence[FileRecord]) -> str:
 
 def _most_common(names: Iterator[str]) -> str:
     return min(Counter(names).items(), key=lambda item: (-item[1], item[0]))[0]
+
+
+def recent_commits(root: Path, limit: int) -> Iterator[Commit]:
+    """Yield the last commits that touched the folder, newest first."""
+    head = git.resolve_ref(root, "HEAD")
+    # At the top of the repository a path filter would leave out empty commits.
+    below = ["--", "."] if git.prefix_of(root) else []
+    listed = run_git(root, ["rev-list", f"--max-count={limit}", head, *below]).decode().split()
+    for start in range(0, len(listed), _PAGE):
+        # A page is read at once: an index may be built between two commits, and git should not wait for it.
+        for commit, data in list(git.read_blobs(root, listed[start : start + _PAGE])):
+            if data is not None:
+                yield _commit(commit, data)
+
+
+def _commit(commit: str, data: bytes) -> Commit:
+    head, _, message = data.partition(b"\n\n")
+    lines = head.split(b"\n")
+    parents = tuple(line[7:].decode() for line in lines if line.startswith(b"parent "))
+    encoding = next(
+        (line[9:].decode("ascii", "replace") for line in lines if line.startswith(b"encoding ")), ""
+    )
+    return Commit(commit, parents, _decoded(message, encoding or "utf-8"))
+
+
+def _decoded(message: bytes, encoding: str) -> str:
+    try:
+        return message.decode(encoding, "replace")
+    except LookupError:  # a repository may name any encoding
+        return message.decode("utf-8", "replace")

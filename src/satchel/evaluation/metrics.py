@@ -1,4 +1,4 @@
-"""How well does a list of results answer one question? Every number is between 0 and 1, more is better.
+"""Metrics of one question: how well a list of results answers it. Each is between 0 and 1, more is better.
 
     ndcg@10          gain of the first 10 results; several chunks of one file use up several ranks
     ndcg_files@10    the same over unique files
@@ -44,7 +44,7 @@ CountTokens = Callable[[str], float]
 
 
 class Result(NamedTuple):
-    """A hit as it is scored; `text` is its lines."""
+    """A hit as it is scored; `text` holds its lines."""
 
     path: str
     start_line: int
@@ -53,7 +53,7 @@ class Result(NamedTuple):
 
 
 def scores(gold: Sequence[Gold], results: Sequence[Result], count: CountTokens) -> dict[str, float]:
-    """Every metric of one question, by name; those for lines only where gold has lines."""
+    """Return every metric of one question by name; line metrics only where the gold has lines."""
     found = _ranking(gold, results) | _in_tokens(gold, results, count)
     return {name: round(found[name], _DIGITS) for name in METRICS if name in found}
 
@@ -79,18 +79,18 @@ def _ranking(gold: Sequence[Gold], results: Sequence[Result]) -> dict[str, float
 
 
 def _gold_files(gold: Sequence[Gold]) -> list[Gold]:
-    """One entry for each file, without lines."""
+    """Return one entry for each gold file, without lines."""
     return list({item.name: item._replace(start_line=0, end_line=0) for item in gold}.values())
 
 
 def _targets(gold: Sequence[Gold]) -> list[Gold]:
-    """What earns a gain: each entry that has a tier, each other file once."""
+    """Return the entries that earn a gain: each entry that has a tier, each other file once."""
     chosen = [item for item in gold if item.tier]
     return chosen + _gold_files([item for item in gold if not item.tier])
 
 
 def _first_rank(results: Sequence[Result], target: Gold) -> int:
-    """The rank of the first result that hits the target, 0 if none does."""
+    """Return the rank of the first result that hits the target, 0 if none does."""
     for rank, result in enumerate(results, 1):
         if target.is_at(result.path) and (
             not target.start_line
@@ -101,7 +101,7 @@ def _first_rank(results: Sequence[Result], target: Gold) -> int:
 
 
 def _ndcg(targets: Sequence[Gold], results: Sequence[Result]) -> float:
-    """Binary gain. Two targets at one rank count once, so a result is never paid twice."""
+    """Return the nDCG with binary gain. Two targets at one rank count once, so no result is counted twice."""
     ranks = {_first_rank(results[:_TOP], target) for target in targets} - {0}
     return math.fsum(_GAINS[rank - 1] for rank in ranks) / math.fsum(_GAINS[: len(targets)])
 
@@ -122,13 +122,14 @@ def _in_tokens(gold: Sequence[Gold], results: Sequence[Result], count: CountToke
     return found
 
 
-def _lines_of(span: Gold | Result) -> range:
-    return range(span.start_line, span.end_line + 1) if span.start_line else range(0)
+def _lines_of(item: Gold | Result) -> range:
+    return range(item.start_line, item.end_line + 1) if item.start_line else range(0)
 
 
 def _running_costs(results: Sequence[Result], count: CountTokens) -> list[float]:
-    """What the results cost up to each of them, repeated lines left out. Never falls, so that the
-    results that fit a budget are those before the first that is over it."""
+    """Return the tokens of the results up to each of them, without lines that were shown before.
+
+    The costs never fall, so the results that fit a budget are those before the first that is over it."""
     shown: dict[str, set[int]] = {}
     total = 0.0
     totals = []

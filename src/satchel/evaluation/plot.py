@@ -1,6 +1,6 @@
-"""Recall against tokens as a picture: how much of what matters is in the first so many tokens?
+"""Recall against tokens as a picture: how much of the gold is in the first N tokens of results?
 
-An SVG of its own, readable on light and dark pages, without a script and without a font of its own.
+The picture is an SVG that is readable on light and dark pages; it needs no script and no font.
 """
 
 from __future__ import annotations
@@ -10,37 +10,38 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from satchel.evaluation.bootstrap import Mean
 from satchel.evaluation.metrics import BUDGETS, FILES_IN_TOKENS, LINES_IN_TOKENS
+from satchel.evaluation.statistics import Mean
 
 _WIDTH, _HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 56, 96  # room for the axis labels, the title and the legend
 _GRID = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LEGEND_STEP = 20
-# one ink per line, dark enough on white and, in the second column, light enough on black
+# One ink per curve: the first is dark enough on white, the second light enough on black.
 _INKS = (("#0a5fb4", "#6cb6ff"), ("#b3400a", "#ff9e64"), ("#1a7f37", "#56d364"), ("#8250df", "#d2a8ff"))
-_DASHES = ("none", "7 4", "2 3", "9 3 2 3")  # lines are told apart without colour as well
+# Dashes tell curves apart without colour.
+_DASHES = ("none", "7 4", "2 3", "9 3 2 3")
 
 
-class Line(NamedTuple):
-    """One curve: what it is called, and its means by budget."""
+class RecallCurve(NamedTuple):
+    """One curve of the picture: its label, and the mean recall by token budget."""
 
     label: str
     means: Sequence[tuple[int, Mean]]
 
 
-def lines_of(label: str, means: Mapping[str, Mean]) -> list[Line]:
-    """The curves of one evaluation: gold files, and gold lines where there are any."""
+def recall_curves(label: str, means: Mapping[str, Mean]) -> list[RecallCurve]:
+    """Return the curves of one evaluation: recall of gold files, and of gold lines where there are any."""
     found = []
     for what, names in (("gold files", FILES_IN_TOKENS), ("gold lines", LINES_IN_TOKENS)):
         points = [(budget, means[name]) for budget, name in zip(BUDGETS, names, strict=True) if name in means]
         if points:
-            found.append(Line(f"{what}, {label}" if label else what, points))
+            found.append(RecallCurve(f"{what}, {label}" if label else what, points))
     return found
 
 
-def recall_plot(title: str, lines: Sequence[Line]) -> str:
-    """The picture of some curves."""
+def recall_plot(title: str, lines: Sequence[RecallCurve]) -> str:
+    """Return an SVG that shows some curves."""
     height = _HEIGHT + _LEGEND_STEP * max(0, len(lines) - 2)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}"'
@@ -97,18 +98,18 @@ def _axes() -> list[str]:
     return parts
 
 
-def _curve(number: int, line: Line) -> list[str]:
-    """The band of the 95 % interval, the curve, its points, and its entry in the legend."""
-    points = [(_x(budget), _y(mean.mean)) for budget, mean in line.means]
-    low = [(_x(budget), _y(mean.mean if mean.low is None else mean.low)) for budget, mean in line.means]
-    high = [(_x(budget), _y(mean.mean if mean.high is None else mean.high)) for budget, mean in line.means]
+def _curve(number: int, curve: RecallCurve) -> list[str]:
+    """Return the SVG elements of a curve: the band of its 95 % interval, the line, its points, its legend."""
+    points = [(_x(budget), _y(mean.mean)) for budget, mean in curve.means]
+    low = [(_x(budget), _y(mean.mean if mean.low is None else mean.low)) for budget, mean in curve.means]
+    high = [(_x(budget), _y(mean.mean if mean.high is None else mean.high)) for budget, mean in curve.means]
     y = _HEIGHT - _BOTTOM + 64 + _LEGEND_STEP * number
     parts = [
         f'<path class="band band{number}" d="{_path([*high, *reversed(low)])}Z"/>',
         f'<path class="line{number}" d="{_path(points)}"/>',
         *(f'<circle class="dot{number}" cx="{x}" cy="{y}" r="3.5"/>' for x, y in points),
         f'<path class="line{number}" d="M{_LEFT} {y}H{_LEFT + 36}"/>',
-        f'<text x="{_LEFT + 44}" y="{y + 4}">{escape(line.label)}</text>',
+        f'<text x="{_LEFT + 44}" y="{y + 4}">{escape(curve.label)}</text>',
     ]
     return parts
 
@@ -118,17 +119,18 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _x(budget: int) -> float:
-    """Each doubling of the budget is one step to the right."""
+    """Return the x coordinate of a budget; each doubling of the budget is one step to the right."""
     span = math.log2(BUDGETS[-1] / BUDGETS[0])
     return round(_LEFT + 16 + (_WIDTH - _LEFT - _RIGHT - 48) * math.log2(budget / BUDGETS[0]) / span, 1)
 
 
 def _y(share: float) -> float:
+    """Return the y coordinate of a recall."""
     return round(_HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * share, 1)
 
 
-def _description(lines: Sequence[Line]) -> str:
-    """The numbers in words, for those who do not see the picture."""
+def _description(lines: Sequence[RecallCurve]) -> str:
+    """Return the numbers in words, for readers who do not see the picture."""
     told = [
         f"{line.label}: " + ", ".join(f"{mean.mean:.3f} at {budget:,} tokens" for budget, mean in line.means)
         for line in lines

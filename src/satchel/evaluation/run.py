@@ -1,4 +1,4 @@
-"""The straight line of an evaluation: cases → searches → scores, over a dataset or over the history."""
+"""Run an evaluation: cases → searches → scores, over a dataset or over the commits of the repository."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from satchel import settings
 from satchel.engine import Engine
 from satchel.errors import IndexBusy, InvalidQuery, InvalidRequest
 from satchel.evaluation import metrics
-from satchel.evaluation.cases import Case, LeftOut, LeftOutReason
-from satchel.evaluation.history import ID_DIGITS, Candidate, History
+from satchel.evaluation.cases import Case, LeftOut, LeftOutReason, PathMapping, is_here, is_indexed, map_paths
+from satchel.evaluation.history import ID_DIGITS, CommitQuestion, CommitQuestions
 from satchel.evaluation.metrics import CountTokens, Result
-from satchel.evaluation.placement import Place, is_here, is_indexed, places
 from satchel.retrieval.filters import Filters
 from satchel.storage.sqlite import SqliteStore
 from satchel.walking.blob_trees import GitTree
@@ -31,8 +30,8 @@ _NAMED = 20  # ids listed in the details of an error
 PAST_INDEX = "eval.db"  # beside the index: the trees of past commits, one after the other
 
 
-class Answer(NamedTuple):
-    """A question, what was found, and what that is worth."""
+class ScoredAnswer(NamedTuple):
+    """A question, the results of its search, and their scores."""
 
     case: Case
     results: tuple[Result, ...]
@@ -42,9 +41,10 @@ class Answer(NamedTuple):
 
 @dataclass(slots=True)
 class Run:
-    """Everything that was asked; `left_out` says what was not, `unreachable` what no search can find."""
+    """All answers of an evaluation. `left_out` lists the questions that were not asked, `unreachable` the
+    gold files that no search can find because the index does not hold them."""
 
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ScoredAnswer] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     unreachable: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -53,17 +53,17 @@ class Run:
 
 
 def run_dataset(engine: Engine, cases: Sequence[Case], count: CountTokens) -> Run:
-    """Ask the index of the segment as it is now."""
+    """Ask all cases of the segment's index as it is now."""
     engine.ensure_fresh()
     run = Run(seen=len(cases))
-    where = places(engine.root, cases)
+    where = map_paths(engine.root, cases)
     indexed = {record.path for record in engine.snapshot().files()}
     for number, case in enumerate(cases, 1):
-        place = where[case.search_root]
-        missing = {gold.path: None for gold in case.gold if not is_indexed(indexed, place, gold)}
-        if any(gold.path not in missing or is_here(engine.root, place, gold.path) for gold in case.gold):
+        mapping = where[case.search_root]
+        missing = {gold.path: None for gold in case.gold if not is_indexed(indexed, mapping, gold)}
+        if any(gold.path not in missing or is_here(engine.root, mapping, gold.path) for gold in case.gold):
             run.unreachable += missing
-            _ask(run, engine, case, place, count)
+            _ask(run, engine, case, mapping, count)
         else:
             run.left_out.append(LeftOut(case.id, LeftOutReason.GOLD_ELSEWHERE, case.gold[0].path))
         _report(engine, number, len(cases))
@@ -78,9 +78,11 @@ def run_dataset(engine: Engine, cases: Sequence[Case], count: CountTokens) -> Ru
 
 
 def run_history(engine: Engine, wanted: int, count: CountTokens) -> Run:
-    """Ask about the last commits, each of the index of its parent. The index goes from parent to parent,
-    oldest first, so what two parents share is parsed once; the user's files and .git are only read."""
-    history = History(engine.root, wanted)
+    """Ask the messages of the last commits, each of the index of the commit's parent.
+
+    One index goes from parent to parent, oldest first, so that a file which two parents share is parsed once.
+    The user's files and .git are only read."""
+    history = CommitQuestions(engine.root, wanted)
     candidates = history.candidates()
     run = Run()
     newest_first: dict[str, int] = {}
@@ -100,14 +102,19 @@ def run_history(engine: Engine, wanted: int, count: CountTokens) -> Run:
 
 
 def with_profile(engine: Engine, profile: str) -> Engine:
-    """The same segment and index, ranked otherwise."""
+    """Return an engine of the same segment and index that ranks by another profile."""
     other = Engine(engine.root, engine.store, replace(engine.options, profile=profile))
     other.progress = engine.progress
     return other
 
 
 def _ask_past(
-    run: Run, engine: Engine, store: SqliteStore, history: History, candidate: Candidate, count: CountTokens
+    run: Run,
+    engine: Engine,
+    store: SqliteStore,
+    history: CommitQuestions,
+    candidate: CommitQuestion,
+    count: CountTokens,
 ) -> None:
     tree = GitTree(engine.root, candidate.parent, engine.options.walk)
     past = Engine(engine.root, store, engine.options, tree)
@@ -116,7 +123,7 @@ def _ask_past(
         generation = past.refresh().generation
         case = history.case(candidate, past.snapshot())
         if isinstance(case, Case):
-            _ask(run, past, case, Place(), count)
+            _ask(run, past, case, PathMapping(), count)
             run.notes += [note for note in past.notes if note not in run.notes]
         else:
             history.leave_out(candidate.commit, case)
@@ -126,8 +133,8 @@ def _ask_past(
             )
 
 
-def _ask(run: Run, engine: Engine, case: Case, place: Place, count: CountTokens) -> None:
-    filters = Filters(path_prefix=place.within)
+def _ask(run: Run, engine: Engine, case: Case, mapping: PathMapping, count: CountTokens) -> None:
+    filters = Filters(path_prefix=mapping.within)
     engine.corpus()  # loading the index is no part of a search
     _tell_profile(run, engine)
     try:
@@ -138,13 +145,14 @@ def _ask(run: Run, engine: Engine, case: Case, place: Place, count: CountTokens)
     except InvalidQuery as error:
         run.left_out.append(LeftOut(case.id, LeftOutReason.INVALID_QUERY, error.message))
         return
-    results = tuple(Result(place.prefix + hit.path, hit.start_line, hit.end_line, hit.text) for hit in hits)
+    results = tuple(Result(mapping.prefix + hit.path, hit.start_line, hit.end_line, hit.text) for hit in hits)
     scores = metrics.scores(case.gold, results, count)
-    run.answers.append(Answer(case, results, scores, elapsed * 1000))
+    run.answers.append(ScoredAnswer(case, results, scores, elapsed * 1000))
 
 
 def _tell_profile(run: Run, engine: Engine) -> None:
-    """An index without vectors is ranked without them, whatever was asked for: that is said."""
+    """Note which profile ranked the hits: an index without vectors is ranked without them, whatever was
+    asked for."""
     run.profile = engine.profile
     note = f"ranked as {engine.profile}, not {engine.options.profile}: the index holds no vectors"
     if engine.profile != engine.options.profile and note not in run.notes:
@@ -152,7 +160,7 @@ def _tell_profile(run: Run, engine: Engine) -> None:
 
 
 def _doubts(engine: Engine, run: Run) -> list[str]:
-    """What may be wrong with a dataset in this segment."""
+    """Return notes on what may be wrong with a dataset in this segment."""
     notes = []
     repos = {answer.case.repo for answer in run.answers}
     if len(repos) > 1:
@@ -166,7 +174,7 @@ def _doubts(engine: Engine, run: Run) -> list[str]:
     return notes
 
 
-def _complain(run: Run, history: History, wanted: int) -> None:
+def _complain(run: Run, history: CommitQuestions, wanted: int) -> None:
     if not run.answers:
         raise InvalidRequest(
             f"none of the {history.seen} commits looked at can be a question: {_counts(run)}",

@@ -1,5 +1,5 @@
-"""How is one evaluation kept, and what is different in the next? A JSON file with every question, its
-results and its scores, and the paired comparison of two such lists."""
+"""Saved evaluations: a JSON file with every question, its results and its scores, and the paired comparison
+of two such files."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import NamedTuple
 import msgspec
 
 from satchel.errors import FileNotFound, InvalidRequest
-from satchel.evaluation import bootstrap
-from satchel.evaluation.bootstrap import Difference, Mean
 from satchel.evaluation.metrics import METRICS
 from satchel.evaluation.run import DEPTH, Run
+from satchel.evaluation.statistics import Difference, Mean, compare_scores, means
 from satchel.file_writing import replace_file
 
 VERSION = 1
 
 
 class SavedGold(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A gold entry of a saved question."""
+
     path: str
     start_line: int = 0
     end_line: int = 0
@@ -28,13 +29,16 @@ class SavedGold(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SavedResult(msgspec.Struct, frozen=True):
+    """The lines of one result of a saved question."""
+
     path: str
     start_line: int
     end_line: int
 
 
 class SavedQuery(msgspec.Struct, frozen=True):
-    """One question; the names are those of a dataset row, so that other scorers can read it."""
+    """One question with its results. The fields are named as in a dataset row, so that other scorers can read
+    them."""
 
     set: str
     repo: str
@@ -48,17 +52,20 @@ class SavedQuery(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str, str]:
+        """Return what names the question in all datasets together."""
         return (self.set, self.repo, self.query_id)
 
 
 class SavedLeftOut(msgspec.Struct, frozen=True):
+    """A row or commit that was not asked, and why."""
+
     id: str
     reason: str
     detail: str
 
 
 class Saved(msgspec.Struct, frozen=True):
-    """An evaluation. No time stands in it: the same answers give the same bytes."""
+    """A whole evaluation. It holds no time: the same answers give the same bytes."""
 
     version: int
     source: str
@@ -70,7 +77,8 @@ class Saved(msgspec.Struct, frozen=True):
 
 
 class Comparison(NamedTuple):
-    """`shared` questions were compared; the others were asked on one side only, or with other gold."""
+    """The result of comparing two evaluations: `shared` questions were compared, the others were asked on one
+    side only or have other gold."""
 
     shared: int
     only_ours: int
@@ -79,7 +87,7 @@ class Comparison(NamedTuple):
 
 
 def keep(run: Run, source: str, tokenizer: str) -> Saved:
-    """A run as it is saved."""
+    """Return a run as it is saved."""
     queries = [
         SavedQuery(
             set=answer.case.set,
@@ -99,13 +107,13 @@ def keep(run: Run, source: str, tokenizer: str) -> Saved:
 
 
 def means_of(saved: Saved) -> dict[str, Mean]:
-    """The means of a saved evaluation."""
+    """Return the means of a saved evaluation."""
     scores = [query.scores for query in saved.queries]
-    return bootstrap.means({name: [item[name] for item in scores if name in item] for name in METRICS})
+    return means({name: [item[name] for item in scores if name in item] for name in METRICS})
 
 
 def load(path: Path) -> Saved:
-    """A saved evaluation."""
+    """Read a saved evaluation; a file that is none is a typed error."""
     try:
         saved = msgspec.json.decode(path.read_bytes(), type=Saved)
     except OSError as error:
@@ -125,7 +133,7 @@ def load(path: Path) -> Saved:
 
 
 def compare(ours: Saved, theirs: Saved) -> Comparison:
-    """Ours against theirs, over the questions that both were asked with the same gold."""
+    """Compare two evaluations over the questions that both were asked with the same gold."""
     if (ours.tokenizer, ours.depth) != (theirs.tokenizer, theirs.depth):
         raise InvalidRequest(
             f"tokens were counted by {theirs.tokenizer} over {theirs.depth} results there,"
@@ -154,10 +162,10 @@ def _differences(
     for name in METRICS:
         both = [(ours[name], theirs[name]) for ours, theirs in pairs if name in ours and name in theirs]
         if both:
-            found[name] = bootstrap.compare([one for one, _ in both], [other for _, other in both])
+            found[name] = compare_scores([one for one, _ in both], [other for _, other in both])
     return found
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file in one step."""
+    """Write a text to a file in one step."""
     replace_file(path, text.encode())

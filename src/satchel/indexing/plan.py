@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from satchel import terms
-from satchel.embedding.model import LEXICAL
+from satchel.embedding import LEXICAL
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord, SkippedRecord
 from satchel.types import FileEntry, Walk

@@ -14,7 +14,7 @@ import msgspec
 
 from satchel import extras
 from satchel._version import __version__
-from satchel.embedding.model import LEXICAL, model_id
+from satchel.embedding import LEXICAL, model_id
 from satchel.errors import ConfigError, SatchelError
 from satchel.plugins import late
 from satchel.serving.clients.client import Client, Machine, Scope

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from satchel.evaluation.bootstrap import Verdict, compare, means
+from satchel.evaluation.statistics import ComparisonVerdict, compare_scores, means
 
 
 def test_mean_and_standard_error_are_the_textbook_ones() -> None:
@@ -36,31 +36,31 @@ def test_scores_that_do_not_differ_have_no_error() -> None:
 
 def test_a_steady_gain_is_better_and_a_steady_loss_worse() -> None:
     low, high = [0.1, 0.5, 0.3] * 10, [0.2, 0.6, 0.35] * 10
-    assert compare(high, low).verdict is Verdict.BETTER
-    assert compare(low, high).verdict is Verdict.WORSE
-    assert compare(high, low).difference.mean == pytest.approx(0.0833, abs=1e-4)
+    assert compare_scores(high, low).verdict is ComparisonVerdict.BETTER
+    assert compare_scores(low, high).verdict is ComparisonVerdict.WORSE
+    assert compare_scores(high, low).difference.mean == pytest.approx(0.0833, abs=1e-4)
 
 
 def test_a_gain_that_chance_explains_is_no_difference() -> None:
     ours, theirs = [1.0, 0.0] * 10 + [1.0], [0.0, 1.0] * 10 + [0.0]
-    assert compare(ours, theirs).verdict is Verdict.NO_DIFFERENCE
+    assert compare_scores(ours, theirs).verdict is ComparisonVerdict.NO_DIFFERENCE
 
 
 def test_pairing_finds_what_two_separate_intervals_would_hide() -> None:
     theirs = [number / 100 for number in range(100)]
     ours = [score + 0.01 for score in theirs]
-    assert compare(ours, theirs).verdict is Verdict.BETTER
+    assert compare_scores(ours, theirs).verdict is ComparisonVerdict.BETTER
 
 
 def test_too_few_questions_never_tell_a_difference() -> None:
-    assert compare([1.0] * 9, [0.0] * 9).verdict is Verdict.NO_DIFFERENCE
-    assert compare([1.0] * 10, [0.0] * 10).verdict is Verdict.BETTER
+    assert compare_scores([1.0] * 9, [0.0] * 9).verdict is ComparisonVerdict.NO_DIFFERENCE
+    assert compare_scores([1.0] * 10, [0.0] * 10).verdict is ComparisonVerdict.BETTER
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_the_same_scores_give_the_same_interval_in_every_process(threads: str) -> None:
     code = (
-        "from satchel.evaluation.bootstrap import means\n"
+        "from satchel.evaluation.statistics import means\n"
         "print(*means({'a': [((n * 37) % 101) / 101 for n in range(300)]})['a'])"
     )
     environment = os.environ | {"OPENBLAS_NUM_THREADS": threads, "PYTHONHASHSEED": threads}
