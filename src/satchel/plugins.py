@@ -27,6 +27,8 @@ _DOORS = {
     "transport": ("satchel.serving.transports", "TRANSPORT"),
     "verb": ("satchel.serving.verbs", "VERB"),
 }
+# kind -> the folder of further names under which a plug-in is found, although no list has them
+_ALIASES = {"command": "satchel.commands.aliases"}
 
 
 def late(name: str) -> Any:
@@ -59,10 +61,21 @@ def names(kind: str) -> list[str]:
     return sorted(info.name for info in modules if not info.ispkg and _value(folder, info.name, attribute))
 
 
+def aliases(kind: str) -> list[str]:
+    """The further names of a kind, sorted."""
+    import pkgutil
+
+    modules = pkgutil.iter_modules(importlib.import_module(_ALIASES[kind]).__path__)
+    return sorted(info.name for info in modules)
+
+
 def find(kind: str, name: str) -> Any:
-    """One plug-in, loading no other; None if there is none of that name."""
+    """One plug-in, by its name or an alias, loading no other; None if there is none of that name."""
+    if not name.isidentifier():
+        return None
     folder, attribute = _DOORS[kind]
-    return _value(folder, name, attribute) if name.isidentifier() else None
+    value = _value(folder, name, attribute)
+    return _value(_ALIASES[kind], name, attribute) if value is None and kind in _ALIASES else value
 
 
 def load(kind: str, name: str) -> Any:

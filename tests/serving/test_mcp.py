@@ -73,6 +73,15 @@ def test_the_list_of_tools_is_short(shop: Path, tmp_path: Path) -> None:
     assert len(json.dumps({"tools": tools}, separators=(",", ":")).encode()) < 10_000
 
 
+def test_context_pack_lists_the_options_that_it_takes(one: Agent) -> None:
+    (tool,) = [tool for tool in listed(one) if tool["name"] == "context_pack"]
+    taken = tool["inputSchema"]["properties"]
+    assert {"include_paths", "exclude_paths", "file_pattern", "language", "limit", "max_chars"} <= set(taken)
+    assert taken["prefer_code"]["type"] == taken["include_docs"]["type"] == "boolean"
+    assert taken["related_mode"]["enum"] == ["explore", "focus"]
+    assert set(taken["strategy"]["enum"]) == {"direct", "extended", "deep"}
+
+
 def test_a_description_says_first_when_to_use_the_tool(one: Agent) -> None:
     for tool in listed(one):
         assert len(tool["description"].encode()) < 2_048

@@ -122,6 +122,21 @@ def test_a_command_gives_the_same_data(
     assert timeless(data) == timeless(wanted)
 
 
+@pytest.mark.parametrize("name", SURFACES)
+@pytest.mark.parametrize(
+    ("alias", "action", "payload"),
+    [
+        ("search_context", "search", {"query": "basket", "k": 2}),
+        ("get_context", "get", {"chunk_id": "src/basket.py:1:3"}),
+    ],
+)
+def test_an_alias_gives_the_data_of_its_command(
+    alias: str, action: str, payload: dict[str, Any], name: str, opened: Callable[[str], Surface]
+) -> None:
+    same = {"ids": [payload["chunk_id"]]} if action == "get" else payload
+    assert opened(name).call(alias, payload) == opened(REFERENCE).call(action, same)
+
+
 @pytest.mark.parametrize("name", (REFERENCE, *SURFACES))
 @pytest.mark.parametrize("kind", BAD)
 def test_a_bad_request_gives_the_same_error(kind: str, name: str, opened: Callable[[str], Surface]) -> None:

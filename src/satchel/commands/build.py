@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, LocalPath
+from satchel.commands.command import Command, Flag, LocalPath
 from satchel.file_writing import cannot_write, replace_file
 from satchel.packing.layers import DigestEntry, LayeredPack
 from satchel.settings import INDEX_FOLDER
@@ -30,10 +30,12 @@ class Scope(StrEnum):
 
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     scope: Annotated[Scope, Meta(description="documents only, or code as well")] = Scope.DOCS
-    output: Annotated[str, Meta(description="write here instead of _ctx/context_pack.json"), LocalPath()] = ""
-    dry_run: Annotated[bool, Meta(description="say what would be written, write nothing")] = False
-    force: Annotated[bool, Meta(description="build the index anew first")] = False
-    verbose: Annotated[bool, Meta(description="show the digest")] = False
+    output: Annotated[
+        str, Meta(description="write here instead of _ctx/context_pack.json"), LocalPath(), Flag("-o")
+    ] = ""
+    dry_run: Annotated[bool, Meta(description="say what would be written, write nothing"), Flag("-n")] = False
+    force: Annotated[bool, Meta(description="build the index anew first"), Flag("-f")] = False
+    verbose: Annotated[bool, Meta(description="show the digest"), Flag("-v")] = False
 
 
 class BuildResponse(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -60,8 +60,9 @@ class OfWholeData(msgspec.Struct, frozen=True):
 class Command(msgspec.Struct, frozen=True):
     """A verb. `fresh` commands bring the index up to date before they run; the JSON of a `counted` one is
     what its budget counts, and is given as it was counted. One that `composes` others gets the session
-    instead of the engine. `tool` is its name among the few tools that agents are offered. A command whose
-    response says `ok = False` ran, but what it checked does not hold."""
+    instead of the engine. `tool` is its name among the few tools that agents are offered, `tool_fields` are
+    fields that this tool lists although most calls do without them. A command whose response says
+    `ok = False` ran, but what it checked does not hold."""
 
     name: str
     request: type[msgspec.Struct]
@@ -71,6 +72,7 @@ class Command(msgspec.Struct, frozen=True):
     counted: bool = False
     composes: bool = False
     tool: str = ""
+    tool_fields: frozenset[str] = frozenset()
 
     @property
     def help(self) -> str:

@@ -58,7 +58,7 @@ class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
         tokenizers.DEFAULT_BUDGET
     )
     prefer_code: Annotated[
-        bool | None, Meta(description="code before documents, or the other way round (default: by question)")
+        bool | None, Meta(description="code before documents, or after them (default: by question)")
     ] = None
     include_docs: Annotated[bool, Meta(description="take documents in")] = True
     related_mode: Annotated[
@@ -263,5 +263,22 @@ def _item(item: Item, pack_ref: str) -> ContextItem:
 
 
 COMMAND = Command(
-    "context_pack", ContextPackRequest, ContextPackResponse, run, counted=True, tool="context_pack"
+    "context_pack",
+    ContextPackRequest,
+    ContextPackResponse,
+    run,
+    counted=True,
+    tool="context_pack",
+    tool_fields=frozenset(
+        {
+            "file_pattern",
+            "language",
+            "prefer_code",
+            "include_docs",
+            "related_mode",
+            "strategy",
+            "limit",
+            "max_chars",
+        }
+    ),
 )

@@ -19,7 +19,7 @@ class SearchRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fiel
     query: Annotated[
         str, Meta(description="a question, an identifier, a path or an error text"), Positional()
     ]
-    k: Annotated[int, Meta(description="how many hits at most (1 to 1000)"), Flag("-k")] = 10
+    k: Annotated[int, Meta(description="how many hits at most (1 to 1000)"), Flag("-k"), Flag("--limit")] = 10
     explain: Annotated[bool, Meta(description="say what each hit's score is made of")] = False
 
 

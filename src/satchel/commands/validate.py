@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.build import pack_path
-from satchel.commands.command import Command, LocalPath
+from satchel.commands.command import Command, Flag, LocalPath
 from satchel.errors import FileNotFound
 from satchel.packing.layers import LayeredPack
 from satchel.verifying.validation import Problem, decode
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class ValidateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    output: Annotated[str, Meta(description="the pack, if it is not _ctx/context_pack.json"), LocalPath()] = (
-        ""
-    )
+    output: Annotated[
+        str, Meta(description="the pack, if it is not _ctx/context_pack.json"), LocalPath(), Flag("-o")
+    ] = ""
 
 
 class ValidateResponse(msgspec.Struct, frozen=True):

@@ -142,11 +142,11 @@ def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) 
             settings.update(type=_reader(kind), default=None, metavar=field.name.upper())
         if any(isinstance(note, Positional) for note in notes):
             settings.pop("action", None)
-            nargs = "*" if _is_tuple(kind) else None if field.required else "?"
+            nargs = "*" if _is_tuple(kind) else "?"
             parser.add_argument(field.name, nargs=nargs, help=settings["help"], metavar=field.name.upper())
-            if not _is_tuple(kind):
-                continue
-            settings.update(action="extend", nargs="+", default=None, dest=f"{field.name}_flag")
+            settings.update(default=None, dest=f"{field.name}_flag")
+            if _is_tuple(kind):
+                settings.update(action="extend", nargs="+")
         parser.add_argument(*flags, **settings)
 
 
@@ -290,9 +290,12 @@ def _request(command: Command | Verb, options: argparse.Namespace) -> Any:
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(command.request):
         value = getattr(options, field.name, None)
-        extra = getattr(options, f"{field.name}_flag", None)
-        if extra is not None:
-            value = [*(value or ()), *extra]
+        value = _joined(field.name, value, getattr(options, f"{field.name}_flag", None))
+        if value is None and field.required:
+            raise InvalidRequest(
+                f"the following arguments are required: {field.name.upper()}",
+                hint=f"satchel {command.name} --help",
+            )
         if value == "" and _names_git(command.request, field.name):
             raise InvalidRequest(
                 f"--{field.name} is empty", hint=f"name what is meant, or leave --{field.name} out"
@@ -305,6 +308,17 @@ def _request(command: Command | Verb, options: argparse.Namespace) -> Any:
         return msgspec.convert(values, command.request)
     except msgspec.ValidationError as error:
         raise InvalidRequest(str(error), hint=f"satchel {command.name} --help") from error
+
+
+def _joined(name: str, by_place: Any, by_flag: Any) -> Any:
+    """Return the value of a field that may stand at its place (`search QUERY`) or behind its flag."""
+    if by_flag is None or by_place is None:
+        return by_place if by_flag is None else by_flag
+    if not isinstance(by_flag, list):
+        raise InvalidRequest(
+            f"{name.upper()} is given twice", hint=f"leave out --{name} or what stands alone"
+        )
+    return [*by_place, *by_flag]
 
 
 def _names_git(request: type[msgspec.Struct], name: str) -> bool:

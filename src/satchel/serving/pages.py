@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from argparse import Action, ArgumentParser
 
+from msgspec.structs import fields
+
 from satchel import plugins
 from satchel.commands.command import Command
 from satchel.serving.cli_run import add_flags
@@ -44,6 +46,7 @@ def _page(word: Command | Verb) -> str:
     taken = _flags(_parser(word), of_all=False)
     lines = [f"# satchel {word.name}", "", *_quoted(word.help), "", *(_table(taken) if taken else ())]
     if isinstance(word, Command):
+        lines += [f"\nAnother name for it, on every surface: {name}." for name in _aliases(word)]
         contract = f"../../contracts/v1/{word.name}"
         lines += [
             "",
@@ -51,6 +54,16 @@ def _page(word: Command | Verb) -> str:
             f"[request]({contract}.request.schema.json), [answer]({contract}.response.schema.json).",
         ]
     return "\n".join((*lines, ""))
+
+
+def _aliases(command: Command) -> list[str]:
+    """The further names of a command, each with the arguments that it cannot do without."""
+    named: list[Command] = [plugins.load("command", name) for name in plugins.aliases("command")]
+    return [
+        f"`{other.name}({', '.join(field.name for field in fields(other.request) if field.required)})`"
+        for other in named
+        if other.response is command.response
+    ]
 
 
 def _quoted(text: str) -> list[str]:

@@ -21,7 +21,7 @@ from satchel.serving.agents.arguments import (
 )
 from satchel.types import ResponseMode
 
-# what few calls need; a call may give it all the same
+# What few calls need: listed only where a command says so, and taken from every call.
 _RARE = frozenset(
     {
         "anchor_policy",
@@ -79,7 +79,7 @@ def input_schema(command: Command, projects: Sequence[str] = ()) -> dict[str, An
     listed = {
         name: _argument(name, schema, command)
         for name, schema in properties.items()
-        if name not in local and name not in _RARE
+        if name not in local and name not in _RARE - command.tool_fields
     }
     return {
         "type": "object",
@@ -111,14 +111,16 @@ def _shared(command: Command, projects: Sequence[str]) -> dict[str, Any]:
         shared["auto_index"] = {"type": "boolean", "default": True}
         shared["auto_index_budget_ms"] = {"type": "integer", "default": DEFAULT_REINDEX_MS}
     if len(projects) > 1:
-        shared["project"] = {"enum": list(projects), "description": "the folder to ask"}
+        shared["project"] = {"enum": list(projects)}
     return shared
 
 
 def _argument(name: str, schema: dict[str, Any], command: Command) -> dict[str, Any]:
-    """A field with what is said of it; an empty default says nothing."""
+    """A field with what is said of it; an empty default says nothing. What few calls need is described where
+    its name and type leave it open: its values, or what true means."""
     shown = _type_of(schema)
-    if "description" in schema:
+    is_plain = name in _RARE and "enum" not in shown and shown.get("type") != "boolean"
+    if "description" in schema and not is_plain:
         shown["description"] = schema["description"].replace(" (repeatable)", "")
     default = DEFAULT_PACK_TOKENS if command.counted and name == "budget_tokens" else schema.get("default")
     return {**shown, "default": default} if default else shown

@@ -40,7 +40,7 @@ _SOON = 1.0  # seconds after which it pays to ask again whether a server is read
 def make_app(dispatcher: Dispatcher, calls: Calls, metrics: Metrics) -> Starlette:
     """The application, without the guard that stands before it."""
     served = _Served(dispatcher, calls, metrics)
-    names = plugins.names("command")
+    names = [*plugins.names("command"), *plugins.aliases("command")]
     routes = [
         Route("/", served.index),
         Route("/health", served.health),

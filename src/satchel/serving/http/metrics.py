@@ -49,7 +49,7 @@ class Metrics:
 
     def answered(self, action: str, response: Response, status: int, seconds: float) -> None:
         """A call that reached the dispatcher."""
-        label = action if action in plugins.names("command") else _UNKNOWN_ACTION
+        label = action if plugins.find("command", action) is not None else _UNKNOWN_ACTION
         outcome = response.error["code"] if isinstance(response.error, dict) else _OK
         self._requests.labels(label, str(status), outcome).inc()
         self._seconds.labels(label).observe(seconds)
