@@ -15,11 +15,14 @@ from satchel._version import __version__
 if TYPE_CHECKING:
     from satchel.engine import Engine
     from satchel.errors import SatchelError
+    from satchel.indexing.plan import Refresh
+    from satchel.packing.pack import Item, Pack
     from satchel.retrieval.filters import Filters
     from satchel.serving.chunk_manager import ChunkManager, ChunkSearchTool
     from satchel.serving.dispatcher import answer
     from satchel.storage.memory import MemoryStore
-    from satchel.types import Chunk, ChunkKind, Hit, Reference, Symbol
+    from satchel.storage.records import SymbolRecord
+    from satchel.types import Chunk, ChunkKind, Hit, Label, ResolvedReference, Suggestion, Symbol
 
 _HOMES = {
     "Chunk": "satchel.types",
@@ -29,10 +32,16 @@ _HOMES = {
     "Engine": "satchel.engine",
     "Filters": "satchel.retrieval.filters",
     "Hit": "satchel.types",
+    "Item": "satchel.packing.pack",
+    "Label": "satchel.types",
     "MemoryStore": "satchel.storage.memory",
-    "Reference": "satchel.types",
+    "Pack": "satchel.packing.pack",
+    "Refresh": "satchel.indexing.plan",
+    "ResolvedReference": "satchel.types",
     "SatchelError": "satchel.errors",
+    "Suggestion": "satchel.types",
     "Symbol": "satchel.types",
+    "SymbolRecord": "satchel.storage.records",
     "answer": "satchel.serving.dispatcher",
 }
 
@@ -44,10 +53,16 @@ __all__ = [
     "Engine",
     "Filters",
     "Hit",
+    "Item",
+    "Label",
     "MemoryStore",
-    "Reference",
+    "Pack",
+    "Refresh",
+    "ResolvedReference",
     "SatchelError",
+    "Suggestion",
     "Symbol",
+    "SymbolRecord",
     "__version__",
     "answer",
 ]
