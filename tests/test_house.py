@@ -196,10 +196,3 @@ def test_the_version_takes_under_60_ms_of_cpu() -> None:
 def test_only_ids_hashes() -> None:
     users = [path for path in FILES if "hashlib" in path.read_text()]
     assert users == [SOURCE / "ids.py"]
-
-
-def test_public_names_are_few_sorted_and_real() -> None:
-    import satchel
-
-    assert satchel.__all__ == sorted(satchel.__all__) and len(satchel.__all__) <= 15
-    assert all(getattr(satchel, name) is not None for name in satchel.__all__)
