@@ -34,7 +34,7 @@ from satchel.storage.protocol import Snapshot, Store
 from satchel.storage.records import FileRecord, PackedFile
 from satchel.types import FileEntry, Source
 from satchel.walking.source_reader import SourceReader
-from satchel.walking.walker import WorkTree
+from satchel.walking.work_tree import WorkTree
 
 Files = Mapping[str, str | bytes]
 

@@ -134,10 +134,9 @@ UNUSED_BY_SEARCH = {
     "satchel.packing",
     "satchel.verifying",
     "satchel.walking.git",
-    "satchel.walking.ignore",
-    "satchel.walking.listed",
-    "satchel.walking.plain",
-    "satchel.walking.selection",
+    "satchel.walking.ignore_rules",
+    "satchel.walking.listing",
+    "satchel.walking.file_filter",
     "satchel.walking.watermark",
 }
 

@@ -50,8 +50,8 @@ from satchel.storage.memory import MemoryStore  # noqa: E402
 from satchel.types import Parsed, Skipped  # noqa: E402
 from satchel.verifying import saved_pack  # noqa: E402
 from satchel.verifying.json_pack import read_json  # noqa: E402
-from satchel.walking import encodings, git, git_diff, history, ignore, paths, redaction  # noqa: E402
-from satchel.walking.reader import read_source  # noqa: E402
+from satchel.walking import encodings, git, git_diff, history, ignore_rules, paths, redaction  # noqa: E402
+from satchel.walking.source_reader import read_source  # noqa: E402
 
 _LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SHA = "0123456789" * 4
@@ -219,7 +219,7 @@ def _steps(part: str, path: str, place: int) -> Iterator[int]:
 
 def check_ignore(data: bytes) -> None:
     """An ignore file of any content decides about any name."""
-    rules = ignore.IgnoreRules((".gitignore",), lambda folder, name: None if folder else data)
+    rules = ignore_rules.IgnoreRules((".gitignore",), lambda folder, name: None if folder else data)
     for entry in ("src/basket.py", "src/", "a b.md", "docs/[x].md", data[:40].decode("utf-8", "replace")):
         rules.ignores("", entry)
 
@@ -314,7 +314,7 @@ def check_git_listings(data: bytes) -> None:
         assert [blob.path for blob in git.list_tree(Path(), _SHA).blobs] == shown, "ls-tree"
     raw = b"".join(b":100644 100644 %s %s M\0%s\0" % (_SHA.encode(), _SHA.encode(), name) for name in names)
     with mock.patch.object(git_diff, "run_git", lambda *_, **__: raw):
-        found = git_diff.changes(Path(), git_diff.commits("a", "b"))
+        found = git_diff.list_entries(Path(), git_diff.compare_commits("a", "b"))
     assert [change.new_path for change in found] == shown, "diff --raw"
     told = b"".join(b"1700000000\0%s\0M\0%s\0" % (name, name) for name in names)
     commits = list(history._commits(told))
@@ -326,14 +326,14 @@ def check_git_diff(data: bytes) -> None:
     lines = data.split(b"\n")[:50]
     head = b"diff --git a/x b/x\nindex %s..%s 100644\n--- a/x\n+++ b/x\n" % (_SHA.encode(), _SHA.encode())
     body = b"".join(b"@@ -%d +%d @@\n-%s\n+%s\n" % (at, at, line, line) for at, line in enumerate(lines, 1))
-    (block,) = git_diff._blocks(head + body)
+    (block,) = git_diff._parse_hunks(head + body)
     assert [hunk.old_line for hunk in block.hunks] == list(range(1, len(lines) + 1)), "hunks"
 
 
 def check_history(data: bytes) -> None:
     """What git may say of commits is read, however odd."""
     list(history._commits(data))
-    list(git_diff._blocks(data))
+    list(git_diff._parse_hunks(data))
 
 
 def check_stored(data: bytes) -> None:

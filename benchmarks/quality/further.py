@@ -33,7 +33,7 @@ from satchel.settings import QUALITY
 from satchel.storage.records import SymbolRecord
 from satchel.walking import git_diff
 from satchel.walking.git_command import run_git
-from satchel.walking.path_kind import path_tags
+from satchel.walking.path_tags import path_tags
 
 LOOKED_AT = 600  # commits, the newest of a repository
 BACK = 350  # how far back the one is that is asked
@@ -97,15 +97,15 @@ def commit_questions(source: str, snapshot: Snapshot) -> Iterator[Asked]:
         query = question_of(message)
         if word_count(query) < LEAST_WORDS or _CHORE.match(query):
             continue
-        gold = changed_lines(snapshot, git_diff.commits(parent, commit))
+        gold = changed_lines(snapshot, git_diff.compare_commits(parent, commit))
         if gold:
             places = [_place(item) for item in gold]
             yield Asked("history", source, source, snapshot.commit, commit[:12], "code", query, places)
 
 
-def changed_lines(snapshot: Snapshot, sides: git_diff.Sides) -> list[Gold]:
+def changed_lines(snapshot: Snapshot, comparison: git_diff.Comparison) -> list[Gold]:
     """The lines of code that a commit changes; none where the snapshot has other lines."""
-    changes = git_diff.changes(snapshot.git, sides)
+    changes = git_diff.list_entries(snapshot.git, comparison)
     code = {
         (change.old_blob, change.new_blob): change.old_path
         for change in changes
@@ -117,7 +117,7 @@ def changed_lines(snapshot: Snapshot, sides: git_diff.Sides) -> list[Gold]:
         return []
     return [
         Gold(code[block.old_blob, block.new_blob], max(1, first), last)
-        for block in git_diff.blocks(snapshot.git, sides)
+        for block in git_diff.read_hunks(snapshot.git, comparison)
         if (block.old_blob, block.new_blob) in code
         for first, last in (hunk.old_span for hunk in block.hunks)
     ]

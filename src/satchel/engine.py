@@ -32,7 +32,7 @@ from satchel.types import (
     Source,
     Suggestion,
 )
-from satchel.walking.walker import Tree
+from satchel.walking.work_tree import SourceTree
 
 if TYPE_CHECKING:
     from satchel import answering, reviewing
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from satchel.retrieval.file_cache import FileCache
     from satchel.tokenizers.tokenizer import Tokenizer
     from satchel.verifying import validation
-    from satchel.walking import blob_trees, changes, source_reader
+    from satchel.walking import change_set, git_trees, source_reader
 else:  # what some commands do without
     answering, reviewing = late("satchel.answering"), late("satchel.reviewing")
     budget, layers, repository_map, sections = (
@@ -55,8 +55,8 @@ else:  # what some commands do without
         late(f"satchel.retrieval.{name}")
         for name in ("corpus", "locators", "lookup", "references", "suggest", "search")
     )
-    blob_trees, changes, source_reader = (
-        late(f"satchel.walking.{name}") for name in ("blob_trees", "changes", "source_reader")
+    git_trees, change_set, source_reader = (
+        late(f"satchel.walking.{name}") for name in ("git_trees", "change_set", "source_reader")
     )
 
 
@@ -71,7 +71,7 @@ class Engine(Segment):
     >>> hits, _ = engine.search("where are sessions stored", k=5)
     """
 
-    def __init__(self, root: Path, store: Store, options: Options, tree: Tree | None = None) -> None:
+    def __init__(self, root: Path, store: Store, options: Options, tree: SourceTree | None = None) -> None:
         super().__init__(root, store, options, tree)
         self._corpus: corpora.Corpus | None = None
         self._read: FileCache | None = None  # of the files of the last generation that was asked
@@ -161,7 +161,7 @@ class Engine(Segment):
     ) -> Pack:
         """The pack for reviewing a change: `A..B`, `A...B`, `A` (up to the work tree), `--staged`, or nothing
         for what differs from HEAD."""
-        found = changes.read_changes(self.root, change, self.options.walk)
+        found = change_set.read_changes(self.root, change, self.options.walk)
         gauge = budget.Gauge(render, tokenizers.get(tokenizer), max_tokens=budget_tokens, max_chars=max_chars)
         with self._side(found.new) as new, new.pinned():
             review = reviewing.Review(
@@ -176,14 +176,14 @@ class Engine(Segment):
         if ref == self.ref:
             yield self
             return
-        with self.staged() if ref == blob_trees.STAGED else self.at(ref) as other:
+        with self.staged() if ref == git_trees.STAGED else self.at(ref) as other:
             yield other
 
     def _reader_at(self, commit: str) -> Callable[[str], Source | Skipped]:
         """Reads files of a commit, without an index of it, and none that an index of it would leave out."""
         if not commit:
             return lambda path: Skipped(path, SkipReason.UNREADABLE, "there is no commit yet")
-        tree = blob_trees.GitTree(self.root, commit, self.options.walk)
+        tree = git_trees.GitTree(self.root, commit, self.options.walk)
         reader = source_reader.SourceReader(tree, self.options.walk)
         left_out: dict[str, Skipped] = {}
         walked: set[str] = set()

@@ -33,14 +33,14 @@ from satchel.storage.snapshots import SnapshotSource
 from satchel.storage.sqlite import SqliteStore, make_folder
 from satchel.storage.sqlite_reader import KEEP_ELSEWHERE
 from satchel.types import FileEntry, Skipped, SkipReason, Source, Walk
-from satchel.walking.walker import Tree, WorkTree, in_repository
+from satchel.walking.work_tree import SourceTree, WorkTree, in_repository
 
 if TYPE_CHECKING:
     from satchel import chunking
     from satchel.embedding import word_vectors
     from satchel.indexing import analyse, refresh, workers
     from satchel.storage import history, memory, ref_indexes
-    from satchel.walking import blob_trees, source_reader, watermark
+    from satchel.walking import git_trees, source_reader, watermark
 else:  # what a search of a fresh index does without
     chunking, word_vectors = late("satchel.chunking"), late("satchel.embedding.word_vectors")
     analyse, refresh, workers = (
@@ -49,8 +49,8 @@ else:  # what a search of a fresh index does without
     history, memory, ref_indexes = (
         late(f"satchel.storage.{name}") for name in ("history", "memory", "ref_indexes")
     )
-    blob_trees, source_reader, watermark = (
-        late(f"satchel.walking.{name}") for name in ("blob_trees", "source_reader", "watermark")
+    git_trees, source_reader, watermark = (
+        late(f"satchel.walking.{name}") for name in ("git_trees", "source_reader", "watermark")
     )
 
 
@@ -62,7 +62,7 @@ _NOTHING = "no file of this folder is indexed: there is none, or ignore rules le
 class Segment(SnapshotSource):
     """A root folder, or the same at a commit, with the index that is kept of it."""
 
-    def __init__(self, root: Path, store: Store, options: Options, tree: Tree | None = None) -> None:
+    def __init__(self, root: Path, store: Store, options: Options, tree: SourceTree | None = None) -> None:
         super().__init__(store)
         self.root = root
         self.options = options
@@ -140,7 +140,7 @@ class Segment(SnapshotSource):
         base: int | None,
     ) -> Refresh:
         if paths is not None and self.store.exists() and not self._takes_a_walk(paths, mark):
-            walk = self._tree.look(paths)
+            walk = self._tree.entries_at(paths)
             meta = {"signature": signature(self.options.walk, model_id())}
             done = self._already_indexed(walk, paths, meta, mark)
             if done is not None and not force:
@@ -207,13 +207,13 @@ class Segment(SnapshotSource):
             found = watermark.from_git(self.root)
             if found is not None:
                 return found
-        return watermark.of_files(())
+        return watermark.from_files(())
 
     def _seal(self, snapshot: Snapshot) -> dict[str, str]:
         """The watermark of a folder without git, from what the index holds: it says stale when a file differs
         that nobody spoke of."""
         held = snapshot.extent()
-        mark = watermark.of_extent(held.file_count, held.latest_mtime_ns, held.total_bytes)
+        mark = watermark.from_totals(held.file_count, held.latest_mtime_ns, held.total_bytes)
         return {"watermark": encode_watermark(mark)}
 
     def _already_indexed(
@@ -256,11 +256,11 @@ class Segment(SnapshotSource):
         """The same root at a commit, branch or tag, read from git objects and ready to be asked. Its index is
         made from one that is there already, so that what two commits share is parsed once; the engine is
         true to the commit that the ref names now."""
-        return self._beside(blob_trees.GitTree(self.root, ref, self.options.walk))
+        return self._beside(git_trees.GitTree(self.root, ref, self.options.walk))
 
     def staged(self) -> Self:
         """The same root as a commit of now would hold it."""
-        return self._beside(blob_trees.StagedTree(self.root, self.options.walk))
+        return self._beside(git_trees.StagedTree(self.root, self.options.walk))
 
     @property
     def ref(self) -> str:
@@ -272,7 +272,7 @@ class Segment(SnapshotSource):
         """The full id of the commit that this engine is at; empty if it is at none."""
         return self.ref if self.ref == self._tree.content_id else ""
 
-    def _beside(self, tree: blob_trees.BlobTree) -> Self:
+    def _beside(self, tree: git_trees.BlobTree) -> Self:
         self._prepare_folder()
         self._refs = self._refs or ref_indexes.beside(self.store)
         other = type(self)(self.root, self._refs.store(tree.name), self.options, tree)
@@ -395,7 +395,7 @@ class Segment(SnapshotSource):
 
     def _watermark(self, walk: Walk | None = None) -> watermark.Watermark:
         if self._tree.content_id:
-            return watermark.of_content(self._tree.head(), self._tree.content_id)
+            return watermark.from_content(self._tree.head(), self._tree.content_id)
         return watermark.compute(self.root, self.options.walk, walk)
 
     def index_folder(self) -> Path | None:

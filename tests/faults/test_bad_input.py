@@ -38,7 +38,7 @@ from satchel.lines import split_lines
 from satchel.settings import WalkOptions
 from satchel.storage.memory import MemoryStore
 from satchel.storage.sqlite import SqliteStore
-from satchel.walking.walker import WorkTree
+from satchel.walking.work_tree import WorkTree
 
 DEPTH = 50_000
 

@@ -19,7 +19,7 @@ from satchel.engine import Engine
 from satchel.storage import sqlite
 from satchel.storage.protocol import Store
 from satchel.types import Walk
-from satchel.walking.walker import WorkTree
+from satchel.walking.work_tree import WorkTree
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "many_processes.py"
 FILES = {

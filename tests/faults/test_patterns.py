@@ -12,7 +12,7 @@ from builders import make_tree, run_cli
 
 from satchel import Engine
 from satchel.globs import LONGEST_PATTERN
-from satchel.walking.ignore import MOST_WILD_CHARS
+from satchel.walking.ignore_rules import MOST_WILD_CHARS
 
 ENDLESS = "**?" * 40 + "z"
 ONE_FOLDER_ENDLESS = "*?" * 40 + "z"

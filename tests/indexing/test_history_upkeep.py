@@ -12,7 +12,7 @@ from satchel.indexing.plan import HISTORY_HEAD
 from satchel.storage.history import unpack_history
 from satchel.storage.memory import MemoryStore
 from satchel.walking import history
-from satchel.walking.blob_trees import GitTree
+from satchel.walking.git_trees import GitTree
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 

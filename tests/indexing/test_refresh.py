@@ -32,8 +32,8 @@ from satchel.indexing.plan import Refresh, signature
 from satchel.settings import WalkOptions
 from satchel.storage.memory import MemoryStore
 from satchel.types import Parsed
-from satchel.walking import footprint
-from satchel.walking.walker import WorkTree
+from satchel.walking import stat_cache
+from satchel.walking.work_tree import WorkTree
 
 Change = Callable[[Path], None]
 INSTALL = "# Install\n\nUse the basket.\n"
@@ -224,7 +224,7 @@ def test_a_refresh_of_odd_paths_takes_nothing_in(engine: Engine, path: str) -> N
 def test_a_question_after_a_remembered_walk_sees_every_change(
     shop: Path, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(footprint, "_FINE_RACY_NS", 10_000_000)
+    monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
     engine = make_engine(shop)
     engine.refresh()
     time.sleep(0.02)  # a tick of the change times
@@ -241,14 +241,14 @@ def test_files_in_doubt_are_read_again_once(shop: Path, monkeypatch: pytest.Monk
     engine.refresh()
     engine.ensure_fresh()
     assert not (shop / "_ctx/context.walk").exists()
-    monkeypatch.setattr(footprint, "_FINE_RACY_NS", 10_000_000)
+    monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
     time.sleep(0.02)
     engine.ensure_fresh()
     assert (shop / "_ctx/context.walk").exists()
 
 
 def test_a_remembered_walk_is_not_walked_again(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footprint, "_FINE_RACY_NS", 10_000_000)
+    monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
     engine = make_engine(shop)
     engine.refresh()
     time.sleep(0.02)
@@ -258,7 +258,7 @@ def test_a_remembered_walk_is_not_walked_again(shop: Path, monkeypatch: pytest.M
 
 
 def test_a_new_index_does_not_trust_the_walk_of_the_old(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footprint, "_FINE_RACY_NS", 10_000_000)
+    monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
     engine = make_engine(shop)
     engine.refresh()
     time.sleep(0.02)

@@ -18,7 +18,7 @@ from satchel.engine import Engine
 from satchel.serving.keeping import tending, watcher
 from satchel.serving.keeping.board import Happened, HappenedKind
 from satchel.serving.keeping.keeper import Keeper
-from satchel.walking.walker import WorkTree
+from satchel.walking.work_tree import WorkTree
 
 BUDGET_MS = 20_000
 MANY = {f"many/d{number % 9}/f{number}.py": f"def many_{number}():\n    pass\n" for number in range(300)}

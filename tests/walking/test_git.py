@@ -11,9 +11,9 @@ import pytest
 
 from satchel.errors import RefNotFound
 from satchel.walking import git, watermark
-from satchel.walking.blob_trees import GitTree
 from satchel.walking.git_command import GitProblem, GitUnusable, environment, run_git
-from satchel.walking.walker import WorkTree
+from satchel.walking.git_trees import GitTree
+from satchel.walking.work_tree import WorkTree
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]

@@ -12,10 +12,9 @@ import pytest
 from satchel.settings import WalkOptions
 from satchel.storage import records
 from satchel.walking import git, git_command, history
-from satchel.walking.blob_trees import GitTree
+from satchel.walking.git_trees import GitTree
 from satchel.walking.history import read_history
-from satchel.walking.picked import PickedTree
-from satchel.walking.walker import WorkTree
+from satchel.walking.work_tree import SubsetTree, WorkTree
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]
@@ -203,18 +202,18 @@ def test_each_tree_knows_its_own_past(project: Path, owner_git: Git) -> None:
     assert WorkTree(project).head() == head == WorkTree(project / "sub").head()
     assert GitTree(project, "HEAD~1").head() == owner_git(project, "rev-parse", "HEAD~1")
     assert WorkTree(project).history(head) == read_history(project, head)
-    assert PickedTree(project, options).head() == "" and PickedTree(project, options).history("") == []
+    assert SubsetTree(project, options).head() == "" and SubsetTree(project, options).history("") == []
 
 
 def test_the_place_of_a_folder_has_its_prefix_and_its_head(project: Path, owner_git: Git) -> None:
     head = owner_git(project, "rev-parse", "HEAD")
     (project / "two\nlines").mkdir()
-    assert git.place_of(project) == git.Place("", head)
-    assert git.place_of(project / "two\nlines") == git.Place("two\nlines/", head)
+    assert git.locate_in_repository(project) == git.RepositoryFolder("", head)
+    assert git.locate_in_repository(project / "two\nlines") == git.RepositoryFolder("two\nlines/", head)
     owner_git(project, "checkout", "-q", "--orphan", "unborn")
-    assert git.place_of(project / "two\nlines") == git.Place("two\nlines/", "")
+    assert git.locate_in_repository(project / "two\nlines") == git.RepositoryFolder("two\nlines/", "")
     (project / "HEAD").write_text("a file of that name")
-    assert git.place_of(project) == git.Place("", "")
+    assert git.locate_in_repository(project) == git.RepositoryFolder("", "")
 
 
 def _raw_commit(root: Path, message: bytes, encoding: str = "", extra: bytes = b"") -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from satchel.lines import split_lines
 from satchel.walking.redaction import redact
-from satchel.walking.secret_formats import FORMATS
+from satchel.walking.secret_formats import SECRET_FORMATS
 
 _CHOOSE = random.Random(7)
 
@@ -317,8 +317,8 @@ def test_redacting_twice_changes_nothing() -> None:
 
 
 def test_every_kind_has_a_plain_name_and_a_word_to_look_for() -> None:
-    assert all(re.fullmatch(r"[a-z0-9-]+", rule.kind) and rule.words for rule in FORMATS)
-    assert all(word == word.lower() for rule in FORMATS if rule.any_case for word in rule.words)
+    assert all(re.fullmatch(r"[a-z0-9-]+", rule.kind) and rule.words for rule in SECRET_FORMATS)
+    assert all(word == word.lower() for rule in SECRET_FORMATS if rule.any_case for word in rule.words)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from test_redaction import NAMED, PLANTED, PREFIXED, hexes, letters
 
 from satchel.walking.redaction import redact
-from satchel.walking.secret_formats import FORMATS
+from satchel.walking.secret_formats import SECRET_FORMATS
 
 UPPER = string.ascii_uppercase + string.digits
 BASE32 = string.ascii_uppercase + "234567"
@@ -211,7 +211,7 @@ def test_every_row_of_the_table_finds_one_of_the_samples() -> None:
     texts = [line.format(value).encode() for line, value in SAMPLES]
     unused = [
         (rule.kind, rule.words)
-        for rule in FORMATS
+        for rule in SECRET_FORMATS
         if not any(re2.search(rule.pattern.encode(), text, options) for text in texts)
     ]
     assert unused == []

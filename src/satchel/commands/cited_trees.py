@@ -13,7 +13,7 @@ from satchel.storage.protocol import Snapshot
 from satchel.types import Skipped, SkipReason, Source
 from satchel.verifying.relocation import CitedTree
 from satchel.walking.paths import check_relative
-from satchel.walking.sensitive import is_sensitive
+from satchel.walking.sensitive_names import is_sensitive
 
 if TYPE_CHECKING:
     from satchel.engine import Engine

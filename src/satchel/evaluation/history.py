@@ -19,8 +19,8 @@ from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord
 from satchel.walking import git, git_diff
 from satchel.walking.git_command import GitProblem, GitUnusable, run_git
-from satchel.walking.git_diff import Change, Hunk, clipped, counts_as_we_do
-from satchel.walking.path_kind import path_tags
+from satchel.walking.git_diff import DiffEntry, Hunk, clip_range, has_same_lines
+from satchel.walking.path_tags import path_tags
 
 ID_DIGITS = 12  # of a commit: enough to be its name in the largest public repositories
 MOST_FILES = 8  # a commit that changes more is a sweep; its message names no place
@@ -56,7 +56,7 @@ class CommitQuestion(NamedTuple):
 
     commit: Commit
     question: str
-    changes: tuple[Change, ...]  # of files that the parent has
+    changes: tuple[DiffEntry, ...]  # of files that the parent has
 
     @property
     def parent(self) -> str:
@@ -101,8 +101,10 @@ class CommitQuestions:
             return LeftOutReason.NOTHING_INDEXED
         if len(kept) > MOST_FILES:
             return LeftOutReason.TOO_MANY_FILES
-        sides = git_diff.commits(candidate.parent, candidate.commit.id)
-        lines = {(block.old_blob, block.new_blob): block.hunks for block in git_diff.blocks(self.root, sides)}
+        sides = git_diff.compare_commits(candidate.parent, candidate.commit.id)
+        lines = {
+            (block.old_blob, block.new_blob): block.hunks for block in git_diff.read_hunks(self.root, sides)
+        }
         gold: list[Gold] = []
         for change, record in kept:
             hunks = lines.get((change.old_blob, change.new_blob), [])
@@ -133,7 +135,7 @@ class CommitQuestions:
         if word_count(question) < _LEAST_WORDS:
             return LeftOutReason.FEW_WORDS
         try:
-            found = git_diff.changes(self.root, git_diff.commits(commit.parents[0], commit.id))
+            found = git_diff.list_entries(self.root, git_diff.compare_commits(commit.parents[0], commit.id))
         except GitUnusable as problem:
             if problem.problem is not GitProblem.FAILED:
                 raise
@@ -166,14 +168,14 @@ def gold_of(record: FileRecord, text: str, hunks: Sequence[Hunk]) -> list[Gold]:
     """Return the changed lines of a file, or the whole file where git counts lines differently than
     Satchel."""
     count = len(split_lines(text))
-    if not hunks or not count or not counts_as_we_do(text, record.encoding):
+    if not hunks or not count or not has_same_lines(text, record.encoding):
         return [Gold(record.path)]
-    return [Gold(record.path, *clipped(hunk.old_span, count)) for hunk in hunks]
+    return [Gold(record.path, *clip_range(hunk.old_span, count)) for hunk in hunks]
 
 
 def _check_repository(root: Path) -> None:
     try:
-        git.prefix_of(root)
+        git.repository_prefix(root)
         git.resolve_ref(root, "HEAD")
     except GitUnusable as problem:
         raise Unsupported(
@@ -208,7 +210,7 @@ def recent_commits(root: Path, limit: int) -> Iterator[Commit]:
     """Yield the last commits that touched the folder, newest first."""
     head = git.resolve_ref(root, "HEAD")
     # At the top of the repository a path filter would leave out empty commits.
-    below = ["--", "."] if git.prefix_of(root) else []
+    below = ["--", "."] if git.repository_prefix(root) else []
     listed = run_git(root, ["rev-list", f"--max-count={limit}", head, *below]).decode().split()
     for start in range(0, len(listed), _PAGE):
         # A page is read at once: an index may be built between two commits, and git should not wait for it.

@@ -20,9 +20,9 @@ from satchel.evaluation.history import ID_DIGITS, CommitQuestion, CommitQuestion
 from satchel.evaluation.metrics import CountTokens, Result
 from satchel.retrieval.filters import Filters
 from satchel.storage.sqlite import SqliteStore
-from satchel.walking.blob_trees import GitTree
 from satchel.walking.git import resolve_ref
-from satchel.walking.walker import in_repository
+from satchel.walking.git_trees import GitTree
+from satchel.walking.work_tree import in_repository
 
 DEPTH = 100  # results asked for: enough to fill the largest token budget with small chunks
 SHOWN = 10  # results of an ordinary search: what the clock is held to

@@ -23,8 +23,8 @@ class Tree(Protocol):
 
     def entries(self) -> Walk: ...
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]: ...
-    def stands(self, file: Path, key: str) -> bool: ...
-    def remember(self, file: Path, key: str, walk: Walk) -> None: ...
+    def is_unchanged(self, file: Path, key: str) -> bool: ...
+    def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None: ...
     def head(self) -> str: ...
 
 
@@ -36,7 +36,7 @@ def notes_if_fresh(
     if snapshot.meta().get("signature") != signature:
         return None
     key = f"{snapshot.version}\n{signature}"
-    if memory is not None and tree.stands(memory, key):
+    if memory is not None and tree.is_unchanged(memory, key):
         return ()
     walk = tree.entries()
     plan = plan_all(snapshot, walk)
@@ -45,7 +45,7 @@ def notes_if_fresh(
     if not plan.empty and not _only_in_doubt(tree, snapshot, plan):
         return None
     if memory is not None and not walk.notes:  # a note is told every time
-        tree.remember(memory, key, walk)
+        tree.save_stat_cache(memory, key, walk)
     return walk.notes
 
 

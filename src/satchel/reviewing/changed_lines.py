@@ -10,9 +10,9 @@ from typing import NamedTuple
 from satchel.lines import split_lines
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.records import ChunkRecord
-from satchel.types import Chunk, ChunkKind, Parsed, Source, Symbol
-from satchel.walking.changes import ChangedFile, Status
-from satchel.walking.git_diff import Hunk, Span, clipped
+from satchel.types import Chunk, ChunkKind, LineRange, Parsed, Source, Symbol
+from satchel.walking.change_set import ChangedFile, Status
+from satchel.walking.git_diff import Hunk, clip_range
 
 _AROUND = 3  # lines before and after a change that is not shown with its whole definition
 _BETWEEN = 4  # lines between two changes that are shown rather than left out: a citation takes as much
@@ -30,7 +30,7 @@ class ChangedPassage(NamedTuple):
     start: int
     end: int
     chunk: ChunkRecord
-    changed: tuple[Span, ...]
+    changed: tuple[LineRange, ...]
 
     @property
     def whole(self) -> bool:
@@ -46,7 +46,7 @@ class ChunkChanges(NamedTuple):
     """A chunk and its changed lines. A `part` has neighbours that belong to the same long definition."""
 
     chunk: ChunkRecord
-    spans: list[Span]
+    spans: list[LineRange]
     part: bool
 
 
@@ -58,7 +58,7 @@ def changed_chunks(corpus: Corpus, file: ChangedFile, remains: Remains) -> list[
     ends = [chunk.end_line for chunk in chunks]
     found: dict[int, ChunkChanges] = {}
     for hunk in file.hunks:
-        first, last = clipped(hunk.new_span, file.line_count)
+        first, last = clip_range(hunk.new_span, file.line_count)
         at = bisect_left(ends, first)
         while at < len(chunks) and chunks[at].start_line <= last:
             chunk = chunks[at]
@@ -104,8 +104,8 @@ def pieces(
                     yield ChangedPassage(first, last, chunk, own)
 
 
-def _windows(chunk: ChunkRecord, spans: Sequence[Span]) -> list[Span]:
-    found: list[Span] = []
+def _windows(chunk: ChunkRecord, spans: Sequence[LineRange]) -> list[LineRange]:
+    found: list[LineRange] = []
     for first, last in spans:
         start, end = max(chunk.start_line, first - _AROUND), min(chunk.end_line, last + _AROUND)
         if found and start - found[-1][1] <= _BETWEEN:
@@ -115,7 +115,7 @@ def _windows(chunk: ChunkRecord, spans: Sequence[Span]) -> list[Span]:
     return found
 
 
-def _parts(start: int, end: int, lines: Sequence[str], most_chars: int) -> Iterator[Span]:
+def _parts(start: int, end: int, lines: Sequence[str], most_chars: int) -> Iterator[LineRange]:
     """Lines without blank ones at either end, cut where they become too many; one line is never cut."""
     while start < end and not lines[start - 1].strip():
         start += 1

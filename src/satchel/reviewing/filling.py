@@ -16,7 +16,7 @@ from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, DropReason, Pack, Section
 from satchel.retrieval.corpus import Corpus
 from satchel.reviewing.passages import ReviewPassage
-from satchel.walking.changes import ChangedFile, Status
+from satchel.walking.change_set import ChangedFile, Status
 
 _CHARS_PER_TOKEN = 3  # of code; rather too large a budget is proposed than too small a one
 _ESCAPED = 1.1  # characters that a format makes of one

@@ -23,8 +23,7 @@ from satchel.retrieval.dependants import (
 )
 from satchel.retrieval.filters import Filters
 from satchel.reviewing.passages import ChangeItemBuilder, ReviewOrder, ReviewPassage, Tier
-from satchel.types import Label
-from satchel.walking.git_diff import Span
+from satchel.types import Label, LineRange
 
 _MOST_TOUCHED = 24  # definitions whose dependants are looked for
 _MOST_GONE = 80  # names that are looked for although nothing defines them; most are used nowhere
@@ -55,12 +54,16 @@ class RelatedCodeFinder:
     """Looks around a change; no line is given twice, and none that is `shown` already."""
 
     def __init__(
-        self, corpus: Corpus, filters: Filters, maker: ChangeItemBuilder, shown: Mapping[str, Sequence[Span]]
+        self,
+        corpus: Corpus,
+        filters: Filters,
+        maker: ChangeItemBuilder,
+        shown: Mapping[str, Sequence[LineRange]],
     ) -> None:
         self.corpus = corpus
         self.filters = filters
         self.maker = maker
-        self._taken: dict[str, list[Span]] = defaultdict(list)
+        self._taken: dict[str, list[LineRange]] = defaultdict(list)
         for path, spans in shown.items():
             self._taken[path] = list(spans)
 
@@ -68,7 +71,7 @@ class RelatedCodeFinder:
         self,
         names: Sequence[Touched],
         gone: Sequence[str],
-        edited: Mapping[str, Sequence[Span]],
+        edited: Mapping[str, Sequence[LineRange]],
         tiers: Mapping[str, Tier],
     ) -> RelatedCode:
         """What belongs to the touched and to the removed names, one for each in turn."""
@@ -90,7 +93,7 @@ class RelatedCodeFinder:
         needed = [self._candidate(place, needed=True) for place in self._free(callees)][:_MOST_USED]
         return RelatedCode(dependants, needed, [name for name, uses in left.items() if uses], untested)
 
-    def _left(self, name: str, edited: Mapping[str, Sequence[Span]]) -> list[Use]:
+    def _left(self, name: str, edited: Mapping[str, Sequence[LineRange]]) -> list[Use]:
         """Who still uses a removed name. What the change itself put there means something else by it."""
         found = [
             use
@@ -119,7 +122,7 @@ class RelatedCodeFinder:
                 spans.append((first, last))
                 yield _UseLines(use, first, last)
 
-    def _lines(self, use: Use) -> Span:
+    def _lines(self, use: Use) -> LineRange:
         chunk = use.chunk
         lines = self.corpus.lines(chunk.path)
         if sum(map(len, lines[chunk.start_line - 1 : chunk.end_line])) <= _WHOLE_CHARS:

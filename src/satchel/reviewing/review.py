@@ -35,9 +35,9 @@ from satchel.reviewing.passages import (
 )
 from satchel.reviewing.related_code import RelatedCode, RelatedCodeFinder
 from satchel.storage.records import ChunkRecord, FileRecord
-from satchel.types import Skipped, Source
-from satchel.walking.changes import ChangedFile, Changes, Status
-from satchel.walking.git_diff import Hunk, Span
+from satchel.types import LineRange, Skipped, Source
+from satchel.walking.change_set import ChangedFile, ChangeSet, Status
+from satchel.walking.git_diff import Hunk
 
 MODE = "review"
 _CHARS_PER_TOKEN = 3.3  # of code with its citations, about
@@ -55,7 +55,7 @@ class Review:
     """A change, seen from the tree that it leads to; `asked` is what the reviewer wants to know."""
 
     def __init__(
-        self, changes: Changes, corpus: Corpus, read_old: ReadOld, filters: Filters, asked: str = ""
+        self, changes: ChangeSet, corpus: Corpus, read_old: ReadOld, filters: Filters, asked: str = ""
     ) -> None:
         self.changes = changes
         self.corpus = corpus
@@ -193,8 +193,8 @@ class Review:
     def _around(self, changed: Sequence[ReviewPassage]) -> RelatedCode:
         """Who calls, uses, extends or tests what was changed, and what the changed lines use."""
         now = [one for one in sorted(changed, key=lambda candidate: candidate.place) if not one.place.old]
-        shown: dict[str, list[Span]] = defaultdict(list)
-        edited: dict[str, list[Span]] = defaultdict(list)
+        shown: dict[str, list[LineRange]] = defaultdict(list)
+        edited: dict[str, list[LineRange]] = defaultdict(list)
         for one in now:
             shown[one.item.path].append((one.item.start_line, one.item.end_line))
             edited[one.item.path] += one.changed

@@ -20,7 +20,7 @@ from satchel.retrieval.filters import Filters
 from satchel.storage.records import ChunkRecord
 from satchel.storage.sqlite import SqliteStore
 from satchel.types import Hit
-from satchel.walking.picked import PickedTree
+from satchel.walking.work_tree import SubsetTree
 
 _MANIFEST_VERSION = 1
 _FILTER_NAMES = frozenset(Filters.__struct_fields__)
@@ -43,7 +43,7 @@ class ChunkManager:
         self._store = SqliteStore(self.chunks_dir / settings.INDEX_FILE)
         self._root = Path(root).resolve() if root else self._remembered_root()
         self._engine: Engine | None = None
-        self._tree: PickedTree | None = None
+        self._tree: SubsetTree | None = None
 
     def ingest_file(self, file_path: str | os.PathLike[str]) -> list[str]:
         """Index one file; the ids of its chunks, none if it is sensitive, binary or otherwise left out."""
@@ -52,7 +52,7 @@ class ChunkManager:
             raise ProjectNotFound(f"{os.fspath(file_path)!r} is not a file")
         engine, tree = self._open(path.parent)
         relative = self._relative(path)
-        tree.pick_file(relative)
+        tree.add_file(relative)
         engine.refresh()
         return [ids.long_id(chunk.digest) for chunk in engine.snapshot().chunks(relative)]
 
@@ -63,7 +63,7 @@ class ChunkManager:
             raise ProjectNotFound(f"{os.fspath(directory)!r} is not a folder")
         engine, tree = self._open(path)
         relative = self._relative(path)
-        tree.pick_folder("" if relative == "." else relative, recursive=recursive)
+        tree.add_folder("" if relative == "." else relative, recursive=recursive)
         engine.refresh()
         return [chunk["chunk_id"] for chunk in self._all_chunks() if _below(chunk["source_path"], relative)]
 
@@ -109,17 +109,17 @@ class ChunkManager:
         hits, suggestions = self._fresh().search(query, k, to_filters(filters), whole_chunks=True)
         return render_hits(query, hits, suggestions)
 
-    def _open(self, start: Path) -> tuple[Engine, PickedTree]:
+    def _open(self, start: Path) -> tuple[Engine, SubsetTree]:
         if self._engine is None or self._tree is None:
             working = Path.cwd()
             self._root = self._root or (working if start.is_relative_to(working) else start)
             options = settings.load(self._root, index_dir=self.chunks_dir)
             options = settings.leave_out(options, self._root, self.chunks_dir, self.manifest_path)
-            self._tree = PickedTree(self._root, options.walk)
+            self._tree = SubsetTree(self._root, options.walk)
             self._engine = Engine(self._root, self._store, options, self._tree)
             if self._store.exists():
                 for record in self._engine.snapshot().files():
-                    self._tree.pick_file(record.path)
+                    self._tree.add_file(record.path)
         return self._engine, self._tree
 
     def _opened(self) -> Engine:

@@ -25,7 +25,7 @@ _OTHER_REFS = "git log --oneline --all lists what can be asked for"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RepositoryFolder:
     """A folder in its repository. `prefix` is empty at the top, else `sub/folder/`; `head` is empty before
     the first commit."""
 
@@ -57,12 +57,12 @@ class TreeListing:
     unmerged: tuple[str, ...] = ()
 
 
-def prefix_of(root: Path) -> str:
+def repository_prefix(root: Path) -> str:
     """Where the root is in its repository: empty at the top, else `sub/folder/`."""
-    return place_of(root).prefix
+    return locate_in_repository(root).prefix
 
 
-def place_of(root: Path) -> Place:
+def locate_in_repository(root: Path) -> RepositoryFolder:
     """Where the root is in its repository, and at which commit that is.
 
     `core.worktree` can name any folder on disk; an answer about another folder is none.
@@ -75,16 +75,16 @@ def place_of(root: Path) -> Place:
         prefix, head = rest.removesuffix("\n"), ""
     if os.path.realpath(os.path.join(top, prefix)) != os.path.realpath(root):
         raise GitUnusable(GitProblem.ELSEWHERE)
-    return Place(prefix, head)
+    return RepositoryFolder(prefix, head)
 
 
-def list_work_tree(root: Path, only: Sequence[str] = (), place: Place | None = None) -> list[str]:
+def list_work_tree(root: Path, only: Sequence[str] = (), place: RepositoryFolder | None = None) -> list[str]:
     """Tracked files and those that no ignore file of git leaves out, as git spells them; or `only` those
     of some paths.
 
     A nested repository is a single path with a slash at its end; deleted files are still listed.
     """
-    prefix = (place or place_of(root)).prefix
+    prefix = (place or locate_in_repository(root)).prefix
     literal = [f":(literal){path}" for path in only]
     listed = run_git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *literal])
     paths = list(dict.fromkeys(_paths(listed)))  # an unmerged file is listed once per side

@@ -15,8 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from satchel.errors import Unsupported
-from satchel.walking import obstacles
-from satchel.walking.git_folder import is_borrowed
+from satchel.walking import git_folder
 
 TIMEOUT_SECONDS = 60  # the largest public trees list in a second; more is a hang
 _SHORT_SECONDS = 10  # for what only reads settings and refs: a FIFO that a setting includes is a hang too
@@ -65,6 +64,11 @@ _KEPT_VARIABLES = frozenset(
         "GIT_TEST_ASSUME_DIFFERENT_OWNER",  # can only make git stricter
     }
 )
+_found: dict[str, str] = {}  # by root: what git was found to be waiting for
+_paused: dict[str, float] = {}  # by root: until when git is not asked
+_FILTER_OFF = {b"clean": b"", b"smudge": b"", b"process": b"", b"required": b"false"}
+_COMMON_FILTERS = frozenset({b"lfs"})  # on most machines the only one: with it one look is enough
+_FILTER_LOOKS = 3  # the second sees what the first one named; one more for a setting that just changed
 
 
 class GitProblem(StrEnum):
@@ -93,8 +97,6 @@ _MEANING = {
 
 
 _NAMING = (GitProblem.BLOCKED, GitProblem.TIMEOUT)  # what is said with these is about the user's own files
-_found: dict[str, str] = {}  # by root: what git was found to be waiting for
-_paused: dict[str, float] = {}  # by root: until when git is not asked
 
 
 class GitUnusable(Unsupported):
@@ -176,7 +178,7 @@ def _heard(process: subprocess.Popen[bytes], root: Path, given: bytes, limit: fl
     try:
         return process.communicate(given, timeout=min(limit, _SILENT_SECONDS))
     except subprocess.TimeoutExpired:
-        found = obstacles.search(root, _SEARCH_SECONDS)
+        found = git_folder.search_blocking_file(root, _SEARCH_SECONDS)
     if found:
         _found[str(root)] = found
         raise _blocked(root, found)
@@ -190,8 +192,8 @@ def _refuse_to_wait(root: Path) -> None:
     """One command calls git several times: it waits for an answer that does not come once."""
     if time.monotonic() < _paused.get(str(root), 0):
         raise GitUnusable(GitProblem.TIMEOUT, f"it hung less than {_PAUSE_SECONDS} s ago")
-    found = obstacles.find_at_known_places(root) or _found.get(str(root), "")
-    if found and obstacles.is_obstacle(found):
+    found = git_folder.find_blocking_file(root) or _found.get(str(root), "")
+    if found and git_folder.would_block(found):
         raise _blocked(root, found)
 
 
@@ -199,7 +201,7 @@ def _refuse_borrowed(root: Path) -> None:
     """What another repository holds is not part of this folder, whatever its `.git` says."""
     for folder in (root.absolute(), *root.absolute().parents):
         if os.path.lexists(folder / ".git"):
-            if is_borrowed(str(folder)):
+            if git_folder.is_borrowed(str(folder)):
                 raise GitUnusable(GitProblem.ELSEWHERE)
             return
 
@@ -214,3 +216,39 @@ def _refusal(said: str) -> GitUnusable:
     if "not a git repository" in said or "must be run in a work tree" in said:
         return GitUnusable(GitProblem.NOT_A_REPOSITORY, said)
     return GitUnusable(GitProblem.FAILED, said)
+
+
+def filters_off(root: Path) -> Overrides:
+    """The settings without which comparing files in `root` could run a filter; GitUnusable if they do not
+    reach."""
+    names = _COMMON_FILTERS
+    for _ in range(_FILTER_LOOKS):
+        off = tuple(
+            (b"filter.%b.%b" % (name, key), value)
+            for name in sorted(names)
+            for key, value in _FILTER_OFF.items()
+        )
+        switched_on = _active_filters(run_git(root, ["config", "--list", "-z"], config=off))
+        if not switched_on:
+            return off
+        names |= switched_on
+    raise GitUnusable(GitProblem.FAILED, "a filter cannot be switched off")
+
+
+def _active_filters(listed: bytes) -> frozenset[bytes]:
+    """The filters that a listing of settings, of which the last one of a name holds, gives anything to do."""
+    settings = dict(_setting(record) for record in listed.split(b"\0") if record.startswith(b"filter."))
+    found = set()
+    for key, value in settings.items():
+        name, dot, variable = key.removeprefix(b"filter.").rpartition(b".")
+        if dot and value != _FILTER_OFF.get(
+            variable, value
+        ):  # without a dot it is no filter, only a variable
+            found.add(name)
+    return frozenset(found)
+
+
+def _setting(record: bytes) -> tuple[bytes, bytes | None]:
+    """Key and value; None where a key stands alone, which git takes for true."""
+    key, line_end, value = record.partition(b"\n")
+    return key, value if line_end else None

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from satchel.lines import split_lines
+from satchel.types import LineRange
 from satchel.walking.git_command import Overrides, run_git
 
 LINK = "link"
@@ -32,10 +33,8 @@ _PORTION = 500  # paths in one call: a command line has an end
 _INDEX_LINE = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 _HUNK_LINE = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
-Span = tuple[int, int]
 
-
-class Sides(msgspec.Struct, frozen=True):
+class Comparison(msgspec.Struct, frozen=True):
     """Two trees to compare: the words that say so to git, and what of its configuration is switched off."""
 
     words: tuple[str, ...]
@@ -48,7 +47,7 @@ class Sides(msgspec.Struct, frozen=True):
         return "-M100%" if self.missing else "-M"
 
 
-class Change(msgspec.Struct, frozen=True):
+class DiffEntry(msgspec.Struct, frozen=True):
     """A file that differs. A path is empty on the side that has no such file; a blob is all zeros there, and
     also for what is on disk. Of an `opaque` one git gives no lines: it is unmerged."""
 
@@ -74,17 +73,17 @@ class Hunk(msgspec.Struct, frozen=True):
     new_count: int
 
     @property
-    def old_span(self) -> Span:
+    def old_span(self) -> LineRange:
         """First and last line that were changed; for an insertion its two neighbours."""
         return _span(self.old_line, self.old_count)
 
     @property
-    def new_span(self) -> Span:
+    def new_span(self) -> LineRange:
         """First and last line that are changed; for a deletion the two lines around it."""
         return _span(self.new_line, self.new_count)
 
 
-class Block(msgspec.Struct, frozen=True):
+class FileHunks(msgspec.Struct, frozen=True):
     """The hunks of one file, which its two blobs name."""
 
     old_blob: str
@@ -92,16 +91,16 @@ class Block(msgspec.Struct, frozen=True):
     hunks: list[Hunk]
 
 
-def commits(old: str, new: str) -> Sides:
+def compare_commits(old: str, new: str) -> Comparison:
     """Two commits, or trees."""
-    return Sides(("diff-tree", "-r", "--no-commit-id", old, new))
+    return Comparison(("diff-tree", "-r", "--no-commit-id", old, new))
 
 
-def changes(root: Path, sides: Sides) -> list[Change]:
+def list_entries(root: Path, comparison: Comparison) -> list[DiffEntry]:
     """The files below the folder that differ; links and submodules are none."""
-    command, *rest = sides.words
-    args = [command, *_SHARED, sides.renames, "--raw", "-z", "--no-abbrev", *rest]
-    fields = run_git(root, args, config=sides.config).decode("utf-8", "surrogateescape").split("\0")[:-1]
+    command, *rest = comparison.words
+    args = [command, *_SHARED, comparison.renames, "--raw", "-z", "--no-abbrev", *rest]
+    fields = run_git(root, args, config=comparison.config).decode("utf-8", "surrogateescape").split("\0")[:-1]
     found = []
     position = 0
     while position < len(fields):
@@ -112,16 +111,16 @@ def changes(root: Path, sides: Sides) -> list[Change]:
         old = "" if status == "A" or old_mode in _NO_FILES else old
         new = "" if status == "D" or new_mode in _NO_FILES else new
         if old or new:
-            found.append(Change(old, new, old_blob, new_blob, old_mode == new_mode, status == "U"))
+            found.append(DiffEntry(old, new, old_blob, new_blob, old_mode == new_mode, status == "U"))
     return found
 
 
-def no_files(root: Path, sides: Sides) -> dict[str, str]:
+def list_non_files(root: Path, comparison: Comparison) -> dict[str, str]:
     """The links and submodules that differ, by path, and which of them each is."""
-    command, *rest = sides.words
+    command, *rest = comparison.words
     words = [_COMMITS_OF_SUBMODULES if word == _SUBMODULES else word for word in _SHARED]
     args = [command, *words, "--no-renames", "--raw", "-z", *rest]
-    fields = run_git(root, args, config=sides.config).decode("utf-8", "surrogateescape").split("\0")[:-1]
+    fields = run_git(root, args, config=comparison.config).decode("utf-8", "surrogateescape").split("\0")[:-1]
     found = {}
     for modes, path in zip(fields[::2], fields[1::2], strict=True):
         old, new, *_ = modes.removeprefix(":").split(" ")
@@ -131,25 +130,25 @@ def no_files(root: Path, sides: Sides) -> dict[str, str]:
     return found
 
 
-def blocks(root: Path, sides: Sides, paths: Sequence[str] = ()) -> Iterator[Block]:
+def read_hunks(root: Path, comparison: Comparison, paths: Sequence[str] = ()) -> Iterator[FileHunks]:
     """The changed lines of all files, or of some. Files are told apart by their blobs: no name, however odd,
     is taken for a heading."""
-    command, *rest = sides.words
-    args = [command, *_SHARED, sides.renames, *_LINES, *rest]
+    command, *rest = comparison.words
+    args = [command, *_SHARED, comparison.renames, *_LINES, *rest]
     for start in range(0, len(paths) or 1, _PORTION):
         literal = [f":(literal){path}" for path in paths[start : start + _PORTION]]
-        yield from _blocks(run_git(root, [*args, "--", *literal], config=sides.config))
+        yield from _parse_hunks(run_git(root, [*args, "--", *literal], config=comparison.config))
 
 
-def _blocks(said: bytes) -> Iterator[Block]:
-    block: Block | None = None
+def _parse_hunks(said: bytes) -> Iterator[FileHunks]:
+    block: FileHunks | None = None
     for line in said.split(b"\n"):
         if line.startswith(b"diff --git "):
             if block is not None:
                 yield block
             block = None
         elif block is None and (index := _INDEX_LINE.match(line)):
-            block = Block(index[1].decode(), index[2].decode(), [])
+            block = FileHunks(index[1].decode(), index[2].decode(), [])
         elif block is not None and (hunk := _HUNK_LINE.match(line)):
             numbers = [int(number) if number is not None else 1 for number in hunk.groups()]
             block.hunks.append(Hunk(*numbers))
@@ -157,17 +156,17 @@ def _blocks(said: bytes) -> Iterator[Block]:
         yield block
 
 
-def clipped(span: Span, line_count: int) -> Span:
+def clip_range(span: LineRange, line_count: int) -> LineRange:
     """A span inside of a text that has lines: a neighbour may lie before the first or after the last."""
     first, last = span
     return min(max(1, first), line_count), min(max(1, last), line_count)
 
 
-def counts_as_we_do(text: str, encoding: str) -> bool:
+def has_same_lines(text: str, encoding: str) -> bool:
     """Whether git's lines, which end with a line feed byte, are the lines that citations count."""
     ends = text.count("\n") + (text != "" and not text.endswith("\n"))
     return ends == len(split_lines(text)) and not encoding.startswith("utf-16")
 
 
-def _span(line: int, count: int) -> Span:
+def _span(line: int, count: int) -> LineRange:
     return (line, line + count - 1) if count else (line, line + 1)

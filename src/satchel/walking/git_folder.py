@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import os
 import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
 
 _FILE_BYTES = 4096  # a path and a word
 
@@ -49,3 +52,68 @@ def _read(path: str) -> str:
             return os.fsdecode(stream.read(_FILE_BYTES))
     except (OSError, ValueError):
         return ""
+
+
+_RULES = (".gitignore", ".gitattributes")
+_IN_GIT_FOLDER = (
+    "HEAD",
+    "config",
+    "config.worktree",
+    "index",
+    "packed-refs",
+    "commondir",
+    "shallow",
+    "info/exclude",
+    "info/attributes",
+    "info/sparse-checkout",
+    "objects/info/alternates",
+)
+_HAS_FIFOS = os.name != "nt"
+
+
+def would_block(path: str) -> bool:
+    """Whether opening a path may take for ever: it is there, also by a link, and neither file nor folder."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def find_blocking_file(root: Path) -> str:
+    """The first obstacle that every call of git in `root` would meet; empty if there is none."""
+    return next(filter(would_block, _files_git_opens(str(root.absolute()))), "") if _HAS_FIFOS else ""
+
+
+def _files_git_opens(folder: str) -> Iterator[str]:
+    while True:
+        for name in _RULES:
+            yield f"{folder}/{name}"
+        git_folder = find_git_folder(folder)
+        if git_folder:
+            for name in _IN_GIT_FOLDER:
+                yield f"{git_folder}/{name}"
+            return
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+
+
+def search_blocking_file(root: Path, seconds: float) -> str:
+    """The first obstacle in any folder below `root` that git may read; empty if none was found in time."""
+    end = time.monotonic() + seconds
+    waiting = [str(root.absolute())] if _HAS_FIFOS else []
+    while waiting and time.monotonic() < end:
+        folder = waiting.pop()
+        inside_git = "/.git/" in f"{folder}/"
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif (inside_git or entry.name in _RULES) and would_block(entry.path):
+                        return entry.path
+        except OSError:  # gone, or not ours to read: git cannot either
+            continue
+    return ""

@@ -18,7 +18,7 @@ from satchel.storage.records import HistoryCommit
 from satchel.walking.git import resolve_ref
 from satchel.walking.git_command import GitProblem, GitUnusable, command, environment, run_git
 from satchel.walking.redaction import redact
-from satchel.walking.sensitive import without_tokens
+from satchel.walking.sensitive_names import without_tokens
 
 COMMITS = 2000  # looked at; older ones tell little of the files of now
 MOST_PATHS = 30  # a commit that changes more is a sweep: its message is about none of them

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from satchel.walking.private_keys import private_key_values
-from satchel.walking.secret_formats import FORMATS, Format
+from satchel.walking.secret_formats import SECRET_FORMATS, SecretFormat
 
 _PRIVATE_KEY = "PRIVATE KEY"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -40,6 +39,26 @@ _VARIABLE = re.compile(
     rb"^%(?![0-9A-Fa-f]{2})|^(?:%[0-9A-Fa-f]{2}){1,4}$|^\$(?:[{(]|[A-Z_][A-Z0-9_]*$|[A-Za-z_]+[0-9]{0,2}$|[0-9]+$)"
     rb"|^[{<*:#]|^[A-Z_]+$|\$\{|\{\{|^\*+$|%[(s]"
 )
+_BEGIN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_NEXT_MARKER = re.compile(rb"-----(?:END|BEGIN) ")
+_MAX_KEY_BYTES = 32 * 1024  # an RSA key of 16,384 bits takes 13 kB
+# An escaped line end first: the `n` of `\n` is not key material. A line end before the piece is matched with
+# it, and so is what quotes the line: looking back for it from each piece would take the square of the length.
+_PIECE = re.compile(rb"\\[nrt]|(?:[\r\n][ \t\"'>|#*;]*+)?([A-Za-z0-9+/=]+)")
+_MARGIN = rb"[ \t\"'>|#*;,+]*+"  # what quotes a line: a string, a comment, a diff, YAML
+_KEY_LINE_END = rb"(?:\r\n|\n|\r|$)"
+_HEADER = re.compile(rb"^" + _MARGIN + rb"[A-Z][A-Za-z-]+: [^\r\n]*", re.MULTILINE)  # Proc-Type, Version
+# Of a key without its END only headers that are documented count: after it code goes on.
+_HEADER_LINE = re.compile(
+    _MARGIN + rb"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID): [^\r\n]*" + _KEY_LINE_END
+)
+# Nothing is given back once matched: 32 kB of `+`, which each part takes, would hold up a walk for minutes.
+_KEY_LINE = re.compile(_MARGIN + rb"[A-Za-z0-9+/=]*+[ \t\"',;+\\nr]*+" + _KEY_LINE_END)
+_ESCAPED_LINES = re.compile(rb"(?:\\[nrt])+[^\r\n\"'`]*")  # the key goes on where its string began
+_LONG_PIECE = 40  # a line of a key is 64; words of code are shorter
+_SHORT_PIECE = 8
+_MIXED = 10  # different characters; a ruler of `=` has one
+_KEY_SHARE = 0.6  # of what stands between the markers; code that mentions both markers has less
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +101,9 @@ def _has_word(name: str) -> bool:
 
 def _values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
     if _PRIVATE_KEY in words:
-        for start, end in private_key_values(raw):
+        for start, end in _private_key_values(raw):
             yield start, end, "private-key"
-    for number, rule in enumerate(FORMATS):
+    for number, rule in enumerate(SECRET_FORMATS):
         if words.isdisjoint((rule.hint,) if rule.hint else rule.words):
             continue
         accepted = _is_password if rule.kind in _PASSWORDS else _is_token
@@ -97,7 +116,7 @@ def _values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
                 yield start, position, rule.kind
 
 
-def _is_token(value: bytes, rule: Format) -> bool:
+def _is_token(value: bytes, rule: SecretFormat) -> bool:
     """Documented examples count; fillers (`sk-xxxx`, one letter repeated) do not."""
     own = value[8:] if len(value) >= _WITH_PREFIX else value
     if len(set(own)) < rule.variety or _FILLER.search(value):
@@ -105,7 +124,7 @@ def _is_token(value: bytes, rule: Format) -> bool:
     return not rule.holds or re.search(rule.holds.encode(), value) is not None
 
 
-def _is_password(value: bytes, _: Format) -> bool:
+def _is_password(value: bytes, _: SecretFormat) -> bool:
     lowered = value.lower()
     if lowered in _DEFAULT_PASSWORDS or _VARIABLE.search(value) or _FILLER.search(value):
         return False
@@ -150,9 +169,9 @@ def _words_in(raw: bytes) -> set[str]:
 def _plain_words() -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """The words looked for as written, by their first two characters, and those looked for in any case."""
     starts: dict[str, tuple[str, ...]] = {}
-    for word in {word for rule in FORMATS if not rule.any_case for word in rule.words}:
+    for word in {word for rule in SECRET_FORMATS if not rule.any_case for word in rule.words}:
         starts[word[:2]] = (*starts.get(word[:2], ()), word)
-    return starts, sorted({word for rule in FORMATS if rule.any_case for word in rule.words})
+    return starts, sorted({word for rule in SECRET_FORMATS if rule.any_case for word in rule.words})
 
 
 @cache
@@ -161,7 +180,7 @@ def _word_automaton() -> tuple[Any, list[str]]:
     import re2
 
     looked_for = {_PRIVATE_KEY: re.escape(_PRIVATE_KEY)}
-    for rule in FORMATS:
+    for rule in SECRET_FORMATS:
         if rule.hint:
             looked_for[rule.hint] = rule.hint
             continue
@@ -181,7 +200,7 @@ def _pattern(number: int) -> Any:
     """The compiled pattern of one row of the table: most texts need few, and all of them take 40 ms."""
     import re2
 
-    return re2.compile(FORMATS[number].pattern.encode(), _options())
+    return re2.compile(SECRET_FORMATS[number].pattern.encode(), _options())
 
 
 def _options() -> Any:
@@ -190,3 +209,55 @@ def _options() -> Any:
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1  # bytes are bytes: any text can be matched
     return options
+
+
+def _private_key_values(raw: bytes) -> Iterator[tuple[int, int]]:
+    """(start, end) of each run of key material; none of them holds a line end."""
+    position = 0
+    while (begin := _BEGIN.search(raw, position)) is not None:
+        start = begin.end()
+        position = _end_of_key(raw, start)
+        yield from _material(raw, start, position)
+
+
+def _material(raw: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    headers = [found.span() for found in _HEADER.finditer(raw, start, end)]
+    pieces = list(_pieces(raw, start, end, headers))
+    long = [found.span(1) for found in pieces if _is_long(found[1])]
+    total = len(b"".join(raw[start:end].split())) - sum(last - first for first, last in headers)
+    if sum(len(found[1]) for found in pieces) < _KEY_SHARE * total:
+        return long
+    return [found.span(1) for found in pieces if _counts(found)] if long else []
+
+
+def _pieces(raw: bytes, start: int, end: int, headers: list[tuple[int, int]]) -> Iterator[re.Match[bytes]]:
+    """The runs of base64 characters before, between and after the headers."""
+    ends = [start, *(last for _, last in headers)]
+    for first, last in zip(ends, [*(first for first, _ in headers), end], strict=True):
+        yield from (found for found in _PIECE.finditer(raw, first, last) if found[1])
+
+
+def _is_long(piece: bytes) -> bool:
+    return len(piece) >= _LONG_PIECE and len(set(piece)) >= _MIXED
+
+
+def _counts(found: re.Match[bytes]) -> bool:
+    """A short piece is a word of the code around a key, unless its line starts with it."""
+    return len(found[1]) >= _SHORT_PIECE or found.start() < found.start(1)
+
+
+def _end_of_key(raw: bytes, start: int) -> int:
+    """The next marker, or for a key without one the last line that looks like a part of it."""
+    limit = min(len(raw), start + _MAX_KEY_BYTES)
+    marker = _NEXT_MARKER.search(raw, start, limit)
+    if marker is not None:
+        return marker.start()
+    escaped = _ESCAPED_LINES.match(raw, start, limit)
+    position = escaped.end() if escaped else start
+    while position < limit and (line := _line_of_key(raw, position, limit)) is not None:
+        position = line.end()
+    return position
+
+
+def _line_of_key(raw: bytes, position: int, limit: int) -> re.Match[bytes] | None:
+    return _KEY_LINE.match(raw, position, limit) or _HEADER_LINE.match(raw, position, limit)

@@ -1,8 +1,8 @@
-"""The files of a tree as sources: bytes read, decoded, recognised and redacted."""
+"""What is in a file? Bytes become a `Source`: decoded exactly, recognised, and last of all redacted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -10,17 +10,47 @@ import msgspec
 from satchel.ids import hash_bytes
 from satchel.languages import detect
 from satchel.settings import WalkOptions
-from satchel.types import FileEntry, Skipped, Source
-from satchel.walking.path_kind import path_tags
-from satchel.walking.reader import read_source
-from satchel.walking.walker import Tree
+from satchel.types import FileEntry, Skipped, SkipReason, Source
+from satchel.walking.encodings import decode
+from satchel.walking.file_filter import skip_by_name, too_large
+from satchel.walking.generated import generated_reason, minified_reason
+from satchel.walking.own_output import own_output
+from satchel.walking.path_tags import path_tags
+from satchel.walking.redaction import redact
+from satchel.walking.work_tree import SourceTree
+
+Detect = Callable[[str, str], str]
+"""(path, beginning of the text) → the name of the language."""
+
+_HEAD_CHARS = 20_000  # enough to tell C++ from C
+
+
+def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) -> Source | Skipped:
+    """The source, or why it is none."""
+    if (by_name := skip_by_name(path, options)) is not None:
+        return by_name
+    if len(data) > options.max_file_bytes:  # it grew since it was listed
+        return Skipped(path, SkipReason.TOO_LARGE, too_large(len(data), options.max_file_bytes))
+    decoded = decode(data)
+    if decoded is None:
+        return Skipped(path, SkipReason.BINARY)
+    text, encoding = decoded
+    language = detect(path, text[:_HEAD_CHARS].removeprefix("\ufeff"))
+    if (detail := minified_reason(path, text, language)) is not None:
+        return Skipped(path, SkipReason.MINIFIED, detail)
+    if not options.include_generated and (detail := generated_reason(path, text, language)) is not None:
+        return Skipped(path, SkipReason.GENERATED, detail)
+    if (detail := own_output(text, language)) is not None:
+        return Skipped(path, SkipReason.GENERATED, detail)
+    clean = redact(text)
+    return Source(path, clean.text, language, encoding, hash_bytes(data), len(data), clean.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceReader:
     """Reads entries in the order given; a file that cannot be used is answered with the reason."""
 
-    tree: Tree
+    tree: SourceTree
     options: WalkOptions
 
     def __call__(self, entries: Sequence[FileEntry]) -> Iterator[tuple[FileEntry, Source | Skipped]]:

@@ -15,11 +15,10 @@ from msgspec import Struct
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Walk
-from satchel.walking.filters import filters_off
-from satchel.walking.git import list_work_tree, place_of
-from satchel.walking.git_command import GitUnusable, run_git
+from satchel.walking.git import list_work_tree, locate_in_repository
+from satchel.walking.git_command import GitUnusable, filters_off, run_git
 from satchel.walking.paths import os_path
-from satchel.walking.walker import WorkTree, in_repository
+from satchel.walking.work_tree import WorkTree, in_repository
 
 _STATUS = (
     "status",
@@ -53,7 +52,7 @@ class Watermark(Struct, frozen=True):
 def compute(root: Path, options: WalkOptions | None = None, walk: Walk | None = None) -> Watermark:
     """The watermark of a folder now; `walk` saves another look at a folder without git."""
     found = from_git(root) if in_repository(root) else None
-    return found or of_files((walk or WorkTree(root, options).entries()).files)
+    return found or from_files((walk or WorkTree(root, options).entries()).files)
 
 
 def from_git(root: Path) -> Watermark | None:
@@ -64,13 +63,13 @@ def from_git(root: Path) -> Watermark | None:
         return None
 
 
-def of_files(files: Sequence[FileEntry]) -> Watermark:
+def from_files(files: Sequence[FileEntry]) -> Watermark:
     """The watermark of these files, without git."""
     latest = max((entry.mtime_ns for entry in files), default=0)
-    return of_extent(len(files), latest, sum(entry.size for entry in files))
+    return from_totals(len(files), latest, sum(entry.size for entry in files))
 
 
-def of_extent(file_count: int, latest_mtime_ns: int, total_bytes: int) -> Watermark:
+def from_totals(file_count: int, latest_mtime_ns: int, total_bytes: int) -> Watermark:
     """The watermark of files that were counted already."""
     return Watermark(
         WatermarkKind.FILESYSTEM,
@@ -80,7 +79,7 @@ def of_extent(file_count: int, latest_mtime_ns: int, total_bytes: int) -> Waterm
     )
 
 
-def of_content(head: str, content_id: str) -> Watermark:
+def from_content(head: str, content_id: str) -> Watermark:
     """The watermark of files that never change: a commit, or what is staged."""
     return Watermark(
         WatermarkKind.GIT, git_head=head or None, git_dirty=False, dirty_hash=hash_bytes(content_id.encode())
@@ -88,7 +87,7 @@ def of_content(head: str, content_id: str) -> Watermark:
 
 
 def _from_git(root: Path) -> Watermark:
-    place = place_of(root)
+    place = locate_in_repository(root)
     prefix = place.prefix
     if prefix:  # a folder that its repository ignores is refused: git would never see it change
         list_work_tree(root, place=place)

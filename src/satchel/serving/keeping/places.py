@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from satchel.settings import WalkOptions
+from satchel.walking.file_filter import FileFilter
 from satchel.walking.git_command import GitUnusable, run_git
-from satchel.walking.selection import Selection
-from satchel.walking.walker import in_repository
+from satchel.walking.work_tree import in_repository
 
 _IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 _FOLDERS_OF_GIT = ("refs", "info")  # where branches move, and where a file of ignore rules is
@@ -85,7 +85,7 @@ def _ignored(root: Path) -> frozenset[str]:
 
 def _entered(root: Path, options: WalkOptions, ignored: frozenset[str]) -> Iterator[str]:
     """The folders that a walk may find files in, whether there are any or not."""
-    selection = Selection(options)
+    selection = FileFilter(options)
     waiting = [""]
     while waiting:
         folder = waiting.pop()

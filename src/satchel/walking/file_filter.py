@@ -10,8 +10,7 @@ import re
 
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Skipped, SkipReason
-from satchel.walking.machine_made import left_out_by_name
-from satchel.walking.sensitive import sensitive_last_folder, sensitive_name, without_tokens
+from satchel.walking.sensitive_names import sensitive_last_folder, sensitive_name, without_tokens
 
 # Not hidden to anyone who works on the project: they say how it is built, tested and released.
 _BUILD_FILES = frozenset(
@@ -56,7 +55,91 @@ _Verdict = tuple[SkipReason, str]
 _SILENT = Skipped("", SkipReason.HIDDEN)  # left out without a report
 
 
-class Selection:
+_MINIFIED_NAMES = (
+    ".min.js",
+    ".min.mjs",
+    ".min.css",
+    ".bundle.js",
+    ".js.map",
+    ".css.map",
+    ".mjs.map",
+    ".ts.map",
+)
+_BINARY_SUFFIXES = frozenset(
+    {
+        "7z",
+        "a",
+        "ai",  # drawings of Adobe Illustrator, some of them readable in part
+        "avi",
+        "avif",
+        "bin",
+        "bmp",
+        "bz2",
+        "class",
+        "dll",
+        "dylib",
+        "eot",
+        "exe",
+        "flac",
+        "gif",
+        "gz",
+        "icns",
+        "ico",
+        "jar",
+        "jpeg",
+        "jpg",
+        "lib",
+        "mkv",
+        "mo",
+        "mov",
+        "mp3",
+        "mp4",
+        "npy",
+        "npz",
+        "o",
+        "obj",
+        "ogg",
+        "otf",
+        "pdf",
+        "pickle",
+        "pkl",
+        "png",
+        "pyc",
+        "pyd",
+        "pyo",
+        "so",
+        "sqlite",
+        "sqlite3",
+        "tar",
+        "tgz",
+        "tif",
+        "tiff",
+        "ttf",
+        "wasm",
+        "wav",
+        "webm",
+        "webp",
+        "whl",
+        "woff",
+        "woff2",
+        "xls",
+        "xlsx",
+        "xz",
+        "zip",
+        "zst",
+    }
+)
+# One English sentence stands in a hundred of these, and in the source that it was extracted from.
+_CATALOGUES = (".po", ".pot", ".xlf", ".xliff")
+_GENERATED_NAMES = re.compile(
+    r"_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw|\.validate)?\.(?:go|cc|h|swift|dart)$|\.pbobjc\.[hm]$"
+    r"|\.(?:g|freezed|mocks)\.dart$|\.(?:designer|g|g\.i|generated)\.(?:cs|vb)$|^zz_generated\..*\.go$"
+    r"|\.generated\.(?:ts|js|go|rs|h|cpp)$|\.prebuilt$",
+    re.IGNORECASE,
+)
+
+
+class FileFilter:
     """Decides for one walk and keeps both lists."""
 
     def __init__(self, options: WalkOptions) -> None:
@@ -137,7 +220,7 @@ class Selection:
             return SkipReason.SENSITIVE, rule
         if not self._options.include_hidden and _hidden_file(path):
             return SkipReason.HIDDEN, ""
-        found = left_out_by_name(path, self._options)
+        found = skip_by_name(path, self._options)
         return (found.reason, found.detail) if found is not None else None
 
     def _judge(self, folder: str, name: str) -> Skipped | None:
@@ -204,3 +287,19 @@ def _escaped(character: str) -> str:
 def too_large(size: int, cap: int) -> str:
     """The detail of a file over the cap."""
     return f"{size} bytes, the cap is {cap}"
+
+
+def skip_by_name(path: str, options: WalkOptions) -> Skipped | None:
+    """What need not even be read: its name says that it is no source."""
+    name = path.rpartition("/")[2].lower()
+    if name.rpartition(".")[2] in _BINARY_SUFFIXES and "." in name:
+        return Skipped(path, SkipReason.BINARY, "by its name")
+    if name.endswith(_MINIFIED_NAMES):
+        return Skipped(path, SkipReason.MINIFIED, "by its name")
+    if options.include_generated:
+        return None
+    if name.endswith(_CATALOGUES):
+        return Skipped(path, SkipReason.GENERATED, "a translation catalogue, extracted from the sources")
+    if name.count(".") < 2 and "_pb2" not in name and not name.endswith(".prebuilt"):
+        return None  # nearly every name
+    return Skipped(path, SkipReason.GENERATED, "by its name") if _GENERATED_NAMES.search(name) else None

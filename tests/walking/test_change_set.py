@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from satchel.errors import RefNotFound, SatchelError
 from satchel.lines import split_lines
 from satchel.walking import git
-from satchel.walking.changes import Changes, read_changes
+from satchel.walking.change_set import ChangeSet, read_changes
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]
@@ -22,7 +22,7 @@ Git = Callable[..., str]
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
 
-def shown(changes: Changes) -> list[tuple[str, str, str]]:
+def shown(changes: ChangeSet) -> list[tuple[str, str, str]]:
     return [(file.status.value, file.old_path, file.path) for file in changes.files]
 
 

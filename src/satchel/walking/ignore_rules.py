@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from satchel.globs import LONGEST_PATTERN, PatternSet
 from satchel.plugins import late
-from satchel.walking.selection import printable
+from satchel.walking.file_filter import printable
 
 if TYPE_CHECKING:
     from satchel.walking import ignore_patterns
@@ -128,7 +128,7 @@ class IgnoreRules:
         self.notes.append(f"{said} in {place}: {what} left out")
 
 
-class NotingRules(IgnoreRules):
+class RecordingIgnoreRules(IgnoreRules):
     """The same, for whoever asks what is left out: every entry that a rule speaks against is in `noted`."""
 
     noted: set[str]

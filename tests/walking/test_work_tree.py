@@ -13,8 +13,8 @@ from satchel.errors import FileNotFound, PathNotAllowed, ProjectNotFound
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Walk
 from satchel.walking import git
-from satchel.walking.blob_trees import GitTree
-from satchel.walking.walker import WorkTree
+from satchel.walking.git_trees import GitTree
+from satchel.walking.work_tree import WorkTree
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]
@@ -204,7 +204,7 @@ def test_a_fifo_is_reported_and_never_opened(write: Write) -> None:
 _AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from satchel.walking.walker import WorkTree
+from satchel.walking.work_tree import WorkTree
 from satchel.walking.source_reader import SourceReader
 from satchel.settings import WalkOptions
 if os.geteuid() == 0:

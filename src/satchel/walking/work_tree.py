@@ -17,19 +17,19 @@ from satchel.errors import ProjectNotFound, SatchelError
 from satchel.plugins import late
 from satchel.settings import INDEX_FOLDER, WalkOptions
 from satchel.types import Skipped, SkipReason, Walk
-from satchel.walking import footprint
+from satchel.walking import stat_cache
 from satchel.walking.paths import check_relative, open_inside, os_path
 
 if TYPE_CHECKING:
     from satchel.storage.records import HistoryCommit
-    from satchel.walking import git, git_command, history, ignore, listed, plain, selection
-    from satchel.walking.ignore import IgnoreRules, Load
-    from satchel.walking.plain import Ignores
-    from satchel.walking.selection import Selection
+    from satchel.walking import file_filter, git, git_command, history, ignore_rules, listing
+    from satchel.walking.file_filter import FileFilter
+    from satchel.walking.ignore_rules import IgnoreRules, Load
+    from satchel.walking.listing import IsIgnored
 else:  # a folder without git never needs the first three, one that has not changed none of them
-    git, git_command, history, ignore, listed, plain, selection = (
+    file_filter, git, git_command, history, ignore_rules, listing = (
         late(f"satchel.walking.{name}")
-        for name in ("git", "git_command", "history", "ignore", "listed", "plain", "selection")
+        for name in ("file_filter", "git", "git_command", "history", "ignore_rules", "listing")
     )
 
 
@@ -37,7 +37,7 @@ WORK_TREE = "worktree"  # the ref of what is read from disk
 _MOST_NAMED = 3  # files in a note
 
 
-class Tree(Protocol):
+class SourceTree(Protocol):
     """The files of one segment."""
 
     @property
@@ -51,7 +51,7 @@ class Tree(Protocol):
     def entries(self) -> Walk:
         """Every file that belongs, and every one left out."""
 
-    def look(self, paths: Sequence[str]) -> Walk:
+    def entries_at(self, paths: Sequence[str]) -> Walk:
         """These paths alone: those that belong, and those left out. A path that is gone is in neither."""
 
     def read(self, path: str) -> bytes:
@@ -60,10 +60,10 @@ class Tree(Protocol):
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
         """Many files in the order asked for; one that cannot be read is answered with the reason."""
 
-    def stands(self, file: Path, key: str) -> bool:
+    def is_unchanged(self, file: Path, key: str) -> bool:
         """Whether the tree is known to be as the walk found it that was remembered under this key."""
 
-    def remember(self, file: Path, key: str, walk: Walk) -> None:
+    def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         """Keep what the last walk rested on, so that `stands` can tell."""
 
     def head(self) -> str:
@@ -90,22 +90,22 @@ class WorkTree:
         self._unread: set[str] = set()  # rules that the last walk could not read
 
     def entries(self) -> Walk:
-        return self._walk(ignore.IgnoreRules)
+        return self._walk(ignore_rules.IgnoreRules)
 
     def ignored(self) -> list[Skipped]:
         """What ignore files leave out, folders as one: a walk passes these by without a word."""
         noted: set[str] = set()
-        self._walk(ignore.NotingRules.noting(noted))
+        self._walk(ignore_rules.RecordingIgnoreRules.noting(noted))
         if in_repository(self.root):
             with suppress(git_command.GitUnusable):
                 noted.update(git.list_ignored(self.root))
         paths = (path.rstrip("/") for path in noted if path.partition("/")[0] != INDEX_FOLDER)
-        return [Skipped(selection.printable(path), SkipReason.IGNORED) for path in sorted(paths)]
+        return [Skipped(file_filter.printable(path), SkipReason.IGNORED) for path in sorted(paths)]
 
-    def _walk(self, make_rules: ignore.MakeRules) -> Walk:
+    def _walk(self, make_rules: ignore_rules.MakeRules) -> Walk:
         self._walked_ns = time.time_ns()
         self._unread.clear()
-        chosen = selection.Selection(self.options)
+        chosen = file_filter.FileFilter(self.options)
         names: dict[str, set[str]] = {}
 
         def load(folder: str, name: str) -> bytes | None:
@@ -118,31 +118,31 @@ class WorkTree:
         self._head = ""
         if repository:
             try:
-                place = git.place_of(self.root)
+                place = git.locate_in_repository(self.root)
                 paths = git.list_work_tree(self.root, place=place)
                 self._head = place.head
             except git_command.GitUnusable as problem:
                 notes = (f"{problem.message}; the folder was walked without git",)
         if paths is None:
-            own = [make_rules(ignore.GIT_NAMES, load, self._excluded()), *own]
-            plain.walk_plain(self.root, own, chosen, names)
+            own = [make_rules(ignore_rules.GIT_NAMES, load, self._excluded()), *own]
+            listing.filter_folder_tree(self.root, own, chosen, names)
         else:
-            listed.select_listed(self.root, paths, any_of(own), chosen)
+            listing.filter_git_paths(self.root, paths, any_of(own), chosen)
         self._places = None if repository else _places(names)
         return sorted_walk(chosen, (*notes, *notes_of(own), *_of_unread(self._unread)))
 
-    def stands(self, file: Path, key: str) -> bool:
+    def is_unchanged(self, file: Path, key: str) -> bool:
         if in_repository(self.root):  # git knows of more than files: its index, its configuration
             return False
-        known = footprint.recall(file, self._whole(key))
-        return known is not None and footprint.holds(self.root, known)
+        known = stat_cache.load(file, self._whole(key))
+        return known is not None and stat_cache.is_unchanged(self.root, known)
 
-    def remember(self, file: Path, key: str, walk: Walk) -> None:
+    def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         if self._places is None or walk.notes:  # of a walk that stands nothing is said
             return
-        taken = footprint.take(self.root, self._whole(key), walk, self._places, self._walked_ns)
+        taken = stat_cache.capture(self.root, self._whole(key), walk, self._places, self._walked_ns)
         if taken is not None:
-            footprint.keep(file, taken, self.root)
+            stat_cache.save(file, taken, self.root)
 
     def head(self) -> str:
         if self._head is None:
@@ -157,9 +157,9 @@ class WorkTree:
         user = os.geteuid() if hasattr(os, "geteuid") else ""
         return f"{key}\n{user}\n{self.root}".encode("utf-8", "surrogatepass")
 
-    def look(self, paths: Sequence[str]) -> Walk:
+    def entries_at(self, paths: Sequence[str]) -> Walk:
         wanted = sorted({check_relative(path) for path in paths} - {""})
-        chosen = selection.Selection(self.options)
+        chosen = file_filter.FileFilter(self.options)
         rules = own_rules(self._load, self.options)
         self._unread.clear()
         notes: tuple[str, ...] = ()
@@ -170,12 +170,12 @@ class WorkTree:
         except git_command.GitUnusable as problem:
             notes = (f"{problem.message}; the files were looked at without git",)
         if found is wanted:
-            rules = [ignore.IgnoreRules(ignore.GIT_NAMES, self._load, self._excluded()), *rules]
-        listed.select_listed(self.root, found, any_of(rules), chosen)
+            rules = [ignore_rules.IgnoreRules(ignore_rules.GIT_NAMES, self._load, self._excluded()), *rules]
+        listing.filter_git_paths(self.root, found, any_of(rules), chosen)
         return sorted_walk(chosen, (*notes, *notes_of(rules), *_of_unread(self._unread)))
 
     def _excluded(self) -> list[str]:
-        return ignore.ignore_lines(self._load(".git/info", "exclude"))
+        return ignore_rules.ignore_lines(self._load(".git/info", "exclude"))
 
     def read(self, path: str) -> bytes:
         return open_inside(self.root, path, self.options.max_file_bytes + 1)
@@ -192,19 +192,75 @@ class WorkTree:
         if not os.path.lexists(os_path(self.root, path)):
             return None
         try:
-            return open_inside(self.root, path, ignore.MAX_IGNORE_BYTES + 1)
+            return open_inside(self.root, path, ignore_rules.MAX_IGNORE_BYTES + 1)
         except SatchelError:  # a symlink or a folder of that name is no ignore file, to git neither
             if not os.path.isdir(os_path(self.root, path)):
                 self._unread.add(path)
             return None
 
 
+class SubsetTree:
+    """Only what was picked belongs; the usual rules still say what is left out of that."""
+
+    ref = WORK_TREE
+    content_id = ""
+
+    def __init__(self, base: Path, options: WalkOptions) -> None:
+        self.base = base
+        self._work_tree = WorkTree(base, options)
+        self._picked: set[str] = set()
+        self._everything_below: list[str] = []
+
+    def add_file(self, path: str) -> None:
+        """Take one file in."""
+        self._picked.add(check_relative(path))
+
+    def add_folder(self, path: str, *, recursive: bool = True) -> None:
+        """Take in what a folder holds, with or without its sub-folders."""
+        prefix = f"{path}/" if path else ""
+        if recursive:
+            self._everything_below.append(prefix)
+            return
+        for entry in self._work_tree.entries().files:
+            if entry.path.startswith(prefix) and "/" not in entry.path[len(prefix) :]:
+                self._picked.add(entry.path)
+
+    def entries(self) -> Walk:
+        walk = self._work_tree.entries()
+        skipped = [item for item in walk.skipped if self._wanted(item.path)]
+        return Walk([item for item in walk.files if self._wanted(item.path)], skipped, walk.notes)
+
+    def entries_at(self, paths: Sequence[str]) -> Walk:
+        return self._work_tree.entries_at([path for path in paths if self._wanted(path)])
+
+    def read(self, path: str) -> bytes:
+        return self._work_tree.read(path)
+
+    def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
+        return self._work_tree.read_many(paths)
+
+    def is_unchanged(self, file: Path, key: str) -> bool:
+        return False  # what was picked may have changed, whatever the files did
+
+    def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
+        """Nothing is kept."""
+
+    def head(self) -> str:
+        return ""  # what was picked is no repository, even where it lies in one
+
+    def history(self, head: str) -> list[HistoryCommit]:
+        return []
+
+    def _wanted(self, path: str) -> bool:
+        return path in self._picked or any(path.startswith(prefix) for prefix in self._everything_below)
+
+
 def own_rules(
-    load: Load, options: WalkOptions, make_rules: ignore.MakeRules | None = None
+    load: Load, options: WalkOptions, make_rules: ignore_rules.MakeRules | None = None
 ) -> list[IgnoreRules]:
     """`.ignore` and `.satchelignore`; what the caller adds cannot be taken in again by a file."""
-    make_rules = make_rules or ignore.IgnoreRules
-    rules = [make_rules(ignore.OWN_NAMES, load)]
+    make_rules = make_rules or ignore_rules.IgnoreRules
+    rules = [make_rules(ignore_rules.OWN_NAMES, load)]
     if options.extra_ignores:
         rules.append(make_rules((), load, options.extra_ignores))
     return rules
@@ -215,7 +271,7 @@ def notes_of(rules: Sequence[IgnoreRules]) -> list[str]:
     return [note for rule in rules for note in rule.notes]
 
 
-def any_of(rules: Sequence[IgnoreRules]) -> Ignores:
+def any_of(rules: Sequence[IgnoreRules]) -> IsIgnored:
     """What any of the rules leaves out; asked of every file, so that one family of rules is asked itself."""
     if len(rules) == 1:
         return rules[0].ignores
@@ -229,7 +285,7 @@ def in_repository(root: Path) -> bool:
 
 def _places(names: dict[str, set[str]]) -> list[str]:
     """The folders that a walk listed, and the ignore files that were in them."""
-    rule_names = {*ignore.GIT_NAMES, *ignore.OWN_NAMES}
+    rule_names = {*ignore_rules.GIT_NAMES, *ignore_rules.OWN_NAMES}
     rules = [
         f"{folder}/{name}" if folder else name
         for folder, found in names.items()
@@ -244,7 +300,7 @@ def _of_unread(paths: set[str]) -> Iterator[str]:
         yield f"rules were not read, because a link or no regular file holds them: {named}"
 
 
-def sorted_walk(chosen: Selection, notes: tuple[str, ...]) -> Walk:
+def sorted_walk(chosen: FileFilter, notes: tuple[str, ...]) -> Walk:
     """What was chosen, as a walk gives it."""
     chosen.files.sort(key=attrgetter("path"))
     return Walk(chosen.files, chosen.sorted_skips(), notes)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.walking.sensitive import is_sensitive
+from satchel.walking.sensitive_names import is_sensitive
 
 SENSITIVE = """
 .env .env.local .env.production deploy/.env .ENV .ssh/config

@@ -4,7 +4,7 @@ A folder whose change time is the same holds the same names, and an ignore file 
 file of the same size, times and number counts as unchanged, here as everywhere. So one `lstat`
 each tells that a walk would find nothing new, in a third of the time of the walk. Not every file system
 keeps the change time of folders (some that stand for a remote store do not): it is trusted only where
-writing the footprint itself was seen to change it, by the clock that this machine goes by.
+writing the cached itself was seen to change it, by the clock that this machine goes by.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FINE_RACY_NS = 100_000_000  # the same for a stamp that shows a fine clock, who
 _COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of this
 
 
-class Footprint(msgspec.Struct, frozen=True, array_like=True):
+class StatCache(msgspec.Struct, frozen=True, array_like=True):
     """What a walk rested on. Each path ends with NUL, which none holds, and has two stamps,
     that of a file three."""
 
@@ -40,8 +40,8 @@ class Footprint(msgspec.Struct, frozen=True, array_like=True):
     file_stamps: bytes  # change time, which a change of the modification time changes too; size; file number
 
 
-def take(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: int) -> Footprint | None:
-    """The footprint of a walk that began at `walked_ns`; None if it would prove nothing: something changed
+def capture(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: int) -> StatCache | None:
+    """The cached of a walk that began at `walked_ns`; None if it would prove nothing: something changed
     since then or just before, could not be read, or is on another file system than the root."""
     if not _CHANGE_TIMES or any(item.reason is SkipReason.UNREADABLE for item in walk.skipped):
         return None
@@ -58,7 +58,7 @@ def take(root: Path, key: bytes, walk: Walk, places: Iterable[str], walked_ns: i
     except (OSError, _ProvesNothing):
         return None
     files = "".join(f"{path}\0" for path in (*(entry.path for entry in walk.files), *too_large))
-    return Footprint(
+    return StatCache(
         key,
         b"".join(path + b"\0" for path in place_paths),
         place_stamps.tobytes(),
@@ -100,23 +100,21 @@ def _stamps_of_large(root: Path, paths: Sequence[str], walked_ns: int) -> array[
     return stamps
 
 
-def holds(root: Path, footprint: Footprint) -> bool:
-    """Whether a walk now would find what the walk of the footprint found."""
+def is_unchanged(root: Path, cached: StatCache) -> bool:
+    """Whether a walk now would find what the walk of the cached found."""
     try:
         folder = os.open(os_path(root, ""), os.O_RDONLY)  # from here each path is shorter to follow
     except OSError:
         return False
     lstat = os.lstat
     try:
-        numbers = array("q", footprint.place_stamps)
-        for path, changed_ns, number in zip(_paths(footprint.places), *_columns(numbers, 2), strict=True):
+        numbers = array("q", cached.place_stamps)
+        for path, changed_ns, number in zip(_paths(cached.places), *_columns(numbers, 2), strict=True):
             status = lstat(path or b".", dir_fd=folder)
             if status.st_ctime_ns != changed_ns or status.st_ino & SIGNED != number:
                 return False
-        numbers = array("q", footprint.file_stamps)
-        for path, changed_ns, size, number in zip(
-            _paths(footprint.files), *_columns(numbers, 3), strict=True
-        ):
+        numbers = array("q", cached.file_stamps)
+        for path, changed_ns, size, number in zip(_paths(cached.files), *_columns(numbers, 3), strict=True):
             status = lstat(path, dir_fd=folder)
             if status.st_ctime_ns != changed_ns or status.st_size != size or status.st_ino & SIGNED != number:
                 return False
@@ -135,8 +133,8 @@ def _columns(numbers: array[int], width: int) -> list[array[int]]:
     return [numbers[column::width] for column in range(width)]
 
 
-def keep(file: Path, footprint: Footprint, root: Path) -> None:
-    """Write a footprint. It only saves time: a folder that cannot be written is no reason to complain."""
+def save(file: Path, cached: StatCache, root: Path) -> None:
+    """Write a cached. It only saves time: a folder that cannot be written is no reason to complain."""
     new = file.with_name(f"{file.name}.{os.getpid()}.new")
     with suppress(OSError):
         before = os.stat(file.parent)
@@ -145,7 +143,7 @@ def keep(file: Path, footprint: Footprint, root: Path) -> None:
         started_ns = time.time_ns()
         try:
             with open(new, "xb") as stream:  # never through a link that lies there
-                stream.write(msgspec.msgpack.encode(footprint))
+                stream.write(msgspec.msgpack.encode(cached))
             changed_ns = os.stat(file.parent).st_ctime_ns
             just_now = not _is_settled(changed_ns, started_ns) and changed_ns <= time.time_ns()
             if just_now and changed_ns != before.st_ctime_ns:
@@ -154,10 +152,10 @@ def keep(file: Path, footprint: Footprint, root: Path) -> None:
             new.unlink(missing_ok=True)
 
 
-def recall(file: Path, key: bytes) -> Footprint | None:
-    """The footprint that was kept under this key, if there is one."""
+def load(file: Path, key: bytes) -> StatCache | None:
+    """The cached that was kept under this key, if there is one."""
     try:
-        footprint = msgspec.msgpack.decode(open_inside(file.parent, file.name), type=Footprint)
+        cached = msgspec.msgpack.decode(open_inside(file.parent, file.name), type=StatCache)
     except (SatchelError, msgspec.MsgspecError):
         return None
-    return footprint if footprint.key == key else None
+    return cached if cached.key == key else None

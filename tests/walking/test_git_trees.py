@@ -11,8 +11,8 @@ from satchel import Engine, plugins
 from satchel.errors import FileNotFound, RefNotFound
 from satchel.packing import pack
 from satchel.types import Skipped, SkipReason
-from satchel.walking.blob_trees import GitTree, StagedTree
-from satchel.walking.walker import WorkTree
+from satchel.walking.git_trees import GitTree, StagedTree
+from satchel.walking.work_tree import WorkTree
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from satchel.walking import footprint
-from satchel.walking.walker import WorkTree
+from satchel.walking import stat_cache
+from satchel.walking.work_tree import WorkTree
 
 FILES: dict[str, str | bytes] = {
     "a.py": "x = 1\n",
@@ -48,8 +48,8 @@ CHANGES: dict[str, Change] = {
 
 
 def settle_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footprint, "_RACY_NS", 10_000_000)
-    monkeypatch.setattr(footprint, "_FINE_RACY_NS", 10_000_000)
+    monkeypatch.setattr(stat_cache, "_RACY_NS", 10_000_000)
+    monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
 
 
 @pytest.fixture
@@ -70,20 +70,20 @@ def memory(tmp_path: Path) -> Path:
 
 def remembered(root: Path, memory: Path, key: str = "k") -> WorkTree:
     tree = WorkTree(root)
-    tree.remember(memory, key, tree.entries())
+    tree.save_stat_cache(memory, key, tree.entries())
     return tree
 
 
 def test_an_unchanged_tree_stands(project: Path, memory: Path) -> None:
     remembered(project, memory)
-    assert WorkTree(project).stands(memory, "k")
+    assert WorkTree(project).is_unchanged(memory, "k")
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_tree_does_not_stand(project: Path, memory: Path, name: str) -> None:
     remembered(project, memory)
     CHANGES[name](project)
-    assert memory.exists() and not WorkTree(project).stands(memory, "k")
+    assert memory.exists() and not WorkTree(project).is_unchanged(memory, "k")
 
 
 _STEPS = st.lists(
@@ -107,7 +107,7 @@ def test_whatever_happens_a_tree_that_stands_gives_the_same_walk(
     for step, path in steps:
         _do(project, step, path)
     tree = WorkTree(project)
-    assert not tree.stands(memory, "k") or tree.entries() == before
+    assert not tree.is_unchanged(memory, "k") or tree.entries() == before
 
 
 def _do(root: Path, step: str, path: str) -> None:
@@ -126,10 +126,10 @@ def test_another_key_another_root_and_another_user_do_not_stand(
     project: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = remembered(project, memory)
-    assert not tree.stands(memory, "other")
-    assert not WorkTree(project / "pkg").stands(memory, "k")
+    assert not tree.is_unchanged(memory, "other")
+    assert not WorkTree(project / "pkg").is_unchanged(memory, "k")
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    assert not tree.stands(memory, "k")
+    assert not tree.is_unchanged(memory, "k")
 
 
 def test_what_changed_just_before_the_walk_is_not_remembered(
@@ -141,10 +141,10 @@ def test_what_changed_just_before_the_walk_is_not_remembered(
 
 def test_a_tenth_of_a_second_settles_what_has_a_fine_time_and_two_seconds_the_rest() -> None:
     coarse_ns, fine_ns = 1_700_000_000_000_000_000, 1_700_000_000_000_000_001
-    assert footprint._is_settled(fine_ns, fine_ns + 100_000_001)
-    assert not footprint._is_settled(fine_ns, fine_ns + 99_000_000)
-    assert not footprint._is_settled(coarse_ns, coarse_ns + 1_999_000_000)
-    assert footprint._is_settled(coarse_ns, coarse_ns + 2_000_000_001)
+    assert stat_cache._is_settled(fine_ns, fine_ns + 100_000_001)
+    assert not stat_cache._is_settled(fine_ns, fine_ns + 99_000_000)
+    assert not stat_cache._is_settled(coarse_ns, coarse_ns + 1_999_000_000)
+    assert stat_cache._is_settled(coarse_ns, coarse_ns + 2_000_000_001)
 
 
 @pytest.mark.parametrize("ahead_ns", [-5_000_000_000, 5_000_000_000])
@@ -153,8 +153,8 @@ def test_a_file_system_by_another_clock_is_not_trusted(
 ) -> None:
     tree = WorkTree(project)
     walk = tree.entries()
-    monkeypatch.setattr(footprint.time, "time_ns", lambda now=time.time_ns: now() + ahead_ns)
-    tree.remember(memory, "k", walk)
+    monkeypatch.setattr(stat_cache.time, "time_ns", lambda now=time.time_ns: now() + ahead_ns)
+    tree.save_stat_cache(memory, "k", walk)
     assert not memory.exists()
 
 
@@ -163,7 +163,7 @@ def test_what_changed_during_the_walk_is_not_remembered(project: Path, memory: P
     walk = tree.entries()
     time.sleep(_TICK_SECONDS)
     (project / "pkg/late.py").write_text("")
-    tree.remember(memory, "k", walk)
+    tree.save_stat_cache(memory, "k", walk)
     assert not memory.exists()
 
 
@@ -177,16 +177,16 @@ def test_a_repository_is_not_remembered(project: Path, memory: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\xc1", b"\x90", b"not ours", b"\x95\xc4\x01k" + b"\xc4\x01a" * 4])
 def test_a_broken_memory_is_no_memory(project: Path, memory: Path, content: bytes) -> None:
     memory.write_bytes(content)
-    assert not WorkTree(project).stands(memory, "k")
+    assert not WorkTree(project).is_unchanged(memory, "k")
 
 
 def test_stamps_that_were_cut_off_do_not_stand(project: Path, memory: Path) -> None:
     tree = remembered(project, memory)
-    kept = footprint.recall(memory, tree._whole("k"))
-    assert kept is not None and footprint.holds(project, kept)
+    kept = stat_cache.load(memory, tree._whole("k"))
+    assert kept is not None and stat_cache.is_unchanged(project, kept)
     for cut in (kept.file_stamps[:-16], kept.file_stamps[:-8], kept.file_stamps[:-3], b""):
         values = (kept.key, kept.places, kept.place_stamps, kept.files, cut)
-        assert not footprint.holds(project, footprint.Footprint(*values))
+        assert not stat_cache.is_unchanged(project, stat_cache.StatCache(*values))
 
 
 def test_a_link_in_the_place_of_the_memory_is_not_followed(
@@ -199,7 +199,7 @@ def test_a_link_in_the_place_of_the_memory_is_not_followed(
     assert (tmp_path / "victim").read_text() == "mine" and not memory.is_symlink()
     memory.rename(tmp_path / "moved")
     memory.symlink_to(tmp_path / "moved")
-    assert not tree.stands(memory, "k")
+    assert not tree.is_unchanged(memory, "k")
 
 
 def test_a_folder_that_is_not_there_is_no_reason_to_complain(project: Path, tmp_path: Path) -> None:
@@ -217,11 +217,11 @@ def test_a_file_system_that_was_not_tried_is_not_trusted(project: Path) -> None:
 def test_a_root_whose_name_is_not_text_is_remembered(project: Path, memory: Path) -> None:
     odd = project.rename(os.fsdecode(os.fsencode(project) + b"\xff"))
     time.sleep(_TICK_SECONDS)
-    assert remembered(odd, memory).stands(memory, "k")
+    assert remembered(odd, memory).is_unchanged(memory, "k")
 
 
 def test_an_empty_folder_stands(tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settle_early(monkeypatch)
     (tmp_path / "void").mkdir()
     time.sleep(_TICK_SECONDS)
-    assert remembered(tmp_path / "void", memory).stands(memory, "k")
+    assert remembered(tmp_path / "void", memory).is_unchanged(memory, "k")

@@ -12,11 +12,11 @@ from satchel.ids import hash_text
 from satchel.settings import WalkOptions
 from satchel.storage.records import HistoryCommit
 from satchel.types import Skipped, SkipReason, Walk
-from satchel.walking import git, history, ignore, listed, selection
+from satchel.walking import file_filter, git, history, ignore_rules, listing
 from satchel.walking.git_command import GitUnusable
-from satchel.walking.ignore import Load
+from satchel.walking.ignore_rules import Load
 from satchel.walking.paths import check_relative
-from satchel.walking.walker import any_of, notes_of, own_rules, sorted_walk
+from satchel.walking.work_tree import any_of, notes_of, own_rules, sorted_walk
 
 STAGED = "staged"  # the ref of what `git add` was told
 _MOST_NAMED = 3  # files in a note
@@ -44,14 +44,14 @@ class BlobTree(ABC):
         return self.content_id[:_NAME_DIGITS]
 
     def entries(self) -> Walk:
-        listing = self._listed()
-        chosen = selection.Selection(self.options)
+        files = self._listed()
+        chosen = file_filter.FileFilter(self.options)
         rules = own_rules(self._loader(), self.options)
-        listed.select_blobs(listing, any_of(rules), chosen)
-        absent = [item.path for item in chosen.skipped.values() if item.detail == listed.NOT_IN_CLONE]
-        return sorted_walk(chosen, (*_unmerged(listing), *_absent(absent), *notes_of(rules)))
+        listing.filter_blobs(files, any_of(rules), chosen)
+        absent = [item.path for item in chosen.skipped.values() if item.detail == listing.NOT_IN_CLONE]
+        return sorted_walk(chosen, (*_unmerged(files), *_absent(absent), *notes_of(rules)))
 
-    def look(self, paths: Sequence[str]) -> Walk:
+    def entries_at(self, paths: Sequence[str]) -> Walk:
         asked = set(paths)
         walk = self.entries()
         skipped = [item for item in walk.skipped if item.path in asked]
@@ -69,13 +69,13 @@ class BlobTree(ABC):
         blobs = git.read_blobs(self.root, [sha for _, sha in asked if sha])
         for path, sha in asked:
             data = next(blobs)[1] if sha else None
-            missing = listed.NOT_IN_CLONE if sha or path in present else f"not at {self.ref}"
+            missing = listing.NOT_IN_CLONE if sha or path in present else f"not at {self.ref}"
             yield path, Skipped(path, SkipReason.UNREADABLE, missing) if data is None else data
 
-    def stands(self, file: Path, key: str) -> bool:
+    def is_unchanged(self, file: Path, key: str) -> bool:
         return False  # an index knows by its content id that it is of this tree
 
-    def remember(self, file: Path, key: str, walk: Walk) -> None:
+    def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         return  # there is nothing that could change
 
     @abstractmethod
@@ -97,7 +97,7 @@ class BlobTree(ABC):
 
     def _loader(self) -> Load:
         """Ignore files as they are in this tree, read in one go."""
-        wanted = [path for path in self._shas if path.rpartition("/")[2] in ignore.OWN_NAMES]
+        wanted = [path for path in self._shas if path.rpartition("/")[2] in ignore_rules.OWN_NAMES]
         found = {path: data for path, data in self.read_many(wanted) if isinstance(data, bytes)}
         return lambda folder, name: found.get(f"{folder}/{name}" if folder else name)
 
@@ -124,7 +124,7 @@ class StagedTree(BlobTree):
     def __init__(self, root: Path, options: WalkOptions | None = None) -> None:
         super().__init__(root, options)
         try:
-            self._head = git.place_of(root).head
+            self._head = git.locate_in_repository(root).head
             listing = self._listed()
         except GitUnusable as problem:
             raise RefNotFound(

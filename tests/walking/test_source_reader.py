@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Skipped, SkipReason, Source
-from satchel.walking.reader import read_source
-from satchel.walking.source_reader import SourceReader
-from satchel.walking.walker import WorkTree
+from satchel.walking.source_reader import SourceReader, read_source
+from satchel.walking.work_tree import WorkTree
 
 
 def detect(path: str, first_line: str) -> str:

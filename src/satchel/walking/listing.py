@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from satchel.errors import ProjectNotFound
 from satchel.types import SkipReason
-from satchel.walking.ignore import IgnoreRules
+from satchel.walking.file_filter import FileFilter
+from satchel.walking.ignore_rules import IgnoreRules
 from satchel.walking.paths import SIGNED, os_path
-from satchel.walking.selection import Selection
 
 NESTED = "a repository of its own"
 _WINDOWS = os.name == "nt"  # elsewhere a folder needs no `stat`
 
-Ignores = Callable[[str, str], bool]
+IsIgnored = Callable[[str, str], bool]
 """(folder, entry) → whether an ignore file leaves the entry out."""
+if TYPE_CHECKING:
+    from satchel.walking.git import TreeListing
+NOT_IN_CLONE = "the object is not in this clone"
 
 
-def walk_plain(
-    root: Path, rules: Sequence[IgnoreRules], selection: Selection, names: dict[str, set[str]]
+def filter_folder_tree(
+    root: Path, rules: Sequence[IgnoreRules], selection: FileFilter, names: dict[str, set[str]]
 ) -> None:
     """Offers every file below the root to the selection. What a folder holds is noted in `names`
     before any of it is decided, so that nobody has to look for an ignore file that is not there."""
@@ -50,7 +55,7 @@ def _visit(
     entries: list[tuple[str, os.DirEntry[bytes]]],
     waiting: list[str],
     rules: list[IgnoreRules],
-    selection: Selection,
+    selection: FileFilter,
 ) -> None:
     """Runs for every file of every walk, so it calls little: most folders have no rules at all."""
     prefix = f"{folder}/" if folder else ""
@@ -67,12 +72,12 @@ def _visit(
             path, name
         ):
             try:
-                take_entry(selection, path, entry.stat(follow_symlinks=False))
+                add_entry(selection, path, entry.stat(follow_symlinks=False))
             except FileNotFoundError:  # deleted since the folder was listed
                 continue
 
 
-def enters(selection: Selection, full: bytes, folder: str) -> bool:
+def enters(selection: FileFilter, full: bytes, folder: str) -> bool:
     """Whether the walk goes into a folder; a repository inside the root is a segment of its own."""
     if not selection.enters(folder):
         return False
@@ -82,7 +87,7 @@ def enters(selection: Selection, full: bytes, folder: str) -> bool:
     return True
 
 
-def take_entry(selection: Selection, path: str, status: os.stat_result) -> None:
+def add_entry(selection: FileFilter, path: str, status: os.stat_result) -> None:
     """Offers what `lstat` found under an admitted name."""
     if stat.S_ISREG(status.st_mode):
         if _WINDOWS:  # the time of creation stands there under the name of the change time
@@ -99,3 +104,79 @@ def take_entry(selection: Selection, path: str, status: os.stat_result) -> None:
 def is_junction(status: os.stat_result) -> bool:
     """A folder on Windows that leads elsewhere: `is_symlink` does not tell, and it can form a loop."""
     return bool(getattr(status, "st_reparse_tag", False))
+
+
+class _Folders:
+    """Decides on each folder once, top down."""
+
+    def __init__(self, ignores: IsIgnored, enter: Callable[[str], bool]) -> None:
+        self._ignores = ignores
+        self._enter = enter
+        self._known = {"": True}
+
+    def entered(self, folder: str) -> bool:
+        known = self._known.get(folder)
+        if known is None:
+            parent = folder.rpartition("/")[0]
+            known = self.entered(parent) and not self._ignores(parent, folder + "/") and self._enter(folder)
+            self._known[folder] = known
+        return known
+
+
+def filter_git_paths(root: Path, paths: Iterable[str], ignores: IsIgnored, selection: FileFilter) -> None:
+    """Offers the files of a work tree that are still on disk."""
+
+    def enter(folder: str) -> bool:
+        full = os_path(root, folder)
+        return _is_real_folder(full) and enters(selection, full, folder)
+
+    folders = _Folders(ignores, enter)
+    base = os_path(root, "") + b"/"
+    last, entered = "", True  # the list is sorted: most files are in the folder of the one before
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if folder != last:
+            last, entered = folder, folders.entered(folder)
+        if not entered:
+            selection.count(folder)
+            continue
+        try:
+            status = os.lstat(base + path.encode("utf-8", "surrogateescape"))
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                selection.skip(path, SkipReason.UNREADABLE, error.strerror or "")
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            folders.entered(path.rstrip("/"))  # a submodule: reported where it is decided
+        elif not ignores(folder, path) and selection.admits(path, name):
+            add_entry(selection, path, status)
+
+
+def filter_blobs(listing: TreeListing, ignores: IsIgnored, selection: FileFilter) -> None:
+    """Offers the files of a commit, or of git's index."""
+    folders = _Folders(ignores, selection.enters)
+
+    def offered(path: str) -> bool:
+        folder, _, name = path.rpartition("/")
+        if not folders.entered(folder):
+            selection.count(folder)
+            return False
+        return not ignores(folder, path) and selection.admits(path, name)
+
+    for path in filter(offered, listing.symlinks):
+        selection.skip(path, SkipReason.SYMLINK)
+    for blob in listing.blobs:
+        if not offered(blob.path):
+            continue
+        if blob.size < 0:
+            selection.skip(blob.path, SkipReason.UNREADABLE, NOT_IN_CLONE)
+        else:
+            selection.take(blob.path, blob.size, blob.stamp)
+
+
+def _is_real_folder(full: bytes) -> bool:
+    try:
+        status = os.lstat(full)
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and not is_junction(status)
