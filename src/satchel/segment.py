@@ -164,7 +164,13 @@ class Segment(SnapshotSource):
                 NOTES: "\n".join(self.notes),
             }
         reader = source_reader.SourceReader(self._tree, self.options.walk)
-        stages = analyse.Stages(reader, chunking.parse_source, chunking.prepare, word_vectors.load)
+        stages = analyse.Stages(
+            reader,
+            chunking.parse_source,
+            chunking.prepare,
+            chunking.prepare_worker,
+            words=word_vectors.load,
+        )
         count = self.options.workers or workers.default_workers()
         self._forget()  # who writes must not himself be the reader that keeps the log from being cut
         self._prepare_folder()

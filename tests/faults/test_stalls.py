@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +17,7 @@ from builders import make_engine, make_tree, run_cli
 from satchel.chunking import confined, parse_source, syntax, windows
 from satchel.types import ByLines
 
+fcntl = pytest.importorskip("fcntl")
 resource = pytest.importorskip("resource")
 
 # A stack that splits at each name and is open at the end of the file (3 GB), errors whose recovery takes the
@@ -24,6 +27,9 @@ STALLING = {
     "unions": ("typescript", "a|\n" * 40_000),
     "stars": ("csharp", "*\n" * 90_000),
 }
+_BRACKETS = random.Random(1)
+# 60 kB that repeat nothing; the grammar of Scala takes 9 s for them
+BRACKETS = "".join(_BRACKETS.choices("()[]{}", k=60_000))
 DEEP = "x = [\n" + "[\n" * 2_000 + "]\n" * 2_000 + "]\n"
 DEFINITIONS = "".join(
     f"def work_{number}(item):\n    return item + {number}\n\n\n" for number in range(1_500)
@@ -43,6 +49,65 @@ def test_a_stalling_file_is_read_by_lines_within_its_limit(family: str) -> None:
     assert spent() - started < confined.processor_seconds(len(text)) + 1.5
     assert parsed == windows.parse(text, language, ByLines.LIMIT)
     assert "".join(chunk.text for chunk in parsed.chunks) == text
+
+
+def test_a_small_file_that_repeats_nothing_is_read_by_lines_within_its_limit() -> None:
+    assert not confined.could_stall(BRACKETS.encode())
+    started = spent()
+    parsed = parse_source(BRACKETS, "scala")
+    assert spent() - started < confined.processor_seconds(len(BRACKETS)) + 1.5
+    assert parsed == windows.parse(BRACKETS, "scala", ByLines.LIMIT)
+
+
+INDEX_WITH_A_LOW_LIMIT = """
+import sys
+from pathlib import Path
+from satchel import Engine
+from satchel.chunking import confined
+
+confined.SECONDS_PER_MEGABYTE = 0.0; confined.BASE_SECONDS = 0.3  # no file that is not taken for minified is known to reach the limit of life
+for root in sys.argv[1:]:
+    with Engine.open(root, workers=2) as engine:
+        engine.refresh()
+"""
+
+
+def test_a_file_that_ends_a_worker_costs_the_other_files_nothing(tmp_path: Path) -> None:
+    # More than one process takes for itself, in files that each has quickly.
+    words = "\n".join(f"{number:x} of the sixty thousand" for number in range(1_900))
+    files = {f"code_{number}.py": f'def work_{number}():\n    """{words}"""\n' for number in range(64)}
+    lines = [BRACKETS[start : start + 4_900] + "\n" * 17 for start in range(0, len(BRACKETS), 4_900)]
+    usual = make_tree(tmp_path / "usual", files)
+    stalling = make_tree(tmp_path / "stalling", files | {"brackets.scala": "".join(lines)})
+    program = [sys.executable, "-c", INDEX_WITH_A_LOW_LIMIT, str(usual), str(stalling)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(program, env=environment, check=True, timeout=120)
+    snapshots = [make_engine(root).snapshot() for root in (usual, stalling)]
+    assert [record.path for record in snapshots[0].files()] == sorted(files)
+    tags = {record.path: record.tags for record in snapshots[1].files()}
+    assert tags == {path: ("by-lines:limit",) if path == "brackets.scala" else () for path in tags}
+    assert tags.keys() == {*files, "brackets.scala"}
+    assert len({tuple(snapshot.parsed(path) for path in sorted(files)) for snapshot in snapshots}) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks a helper")
+def test_a_forked_helper_gives_the_same_and_holds_nothing_of_a_parent_that_was_killed(tmp_path: Path) -> None:
+    program = (
+        "import fcntl, os, signal, sys; from satchel.chunking import parse_source, syntax\n"
+        "lock = open(sys.argv[1], 'w'); fcntl.flock(lock, fcntl.LOCK_EX)\n"
+        "text = 'def work(item):\\n    return item\\n'\n"
+        "assert parse_source(text, 'python') == syntax.parse_here(text, 'python')\n"
+        "assert os.waitpid(-1, os.WNOHANG) == (0, 0)  # a child is there\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    words = [sys.executable, "-c", program, str(tmp_path / "lock")]
+    done = subprocess.run(
+        words, env=environment, capture_output=True, timeout=30
+    )  # waits for its output's end
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    with (tmp_path / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_memory_of_a_stalling_file_stays_under_its_limit() -> None:

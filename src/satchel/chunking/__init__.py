@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from satchel import languages, plugins
+from satchel.chunking import confined
 from satchel.chunking.parsers import load_grammar
 from satchel.types import FileEntry, Parsed
 
@@ -19,6 +20,11 @@ def prepare(entries: Iterable[FileEntry]) -> None:
         language = languages.get(name)
         if count >= _MANY and language.grammar:
             load_grammar(name)
+
+
+def prepare_worker() -> None:
+    """Make this process one that a file may end; the pool that it works for must replace it then."""
+    confined.become_expendable()
 
 
 def parse_source(text: str, language: str) -> Parsed:

@@ -1,10 +1,13 @@
-"""Parse a file in a process of its own, which ends when the file takes more time or memory than code does.
+"""Parse files under a limit of processor time and memory, so that no file stalls an index.
 
-tree-sitter cannot be stopped from inside: version 0.26 of its Python package crashes in the progress
-callbacks of parsers and of queries, and an error that is recovered from at the end of a file takes its
-gigabytes without reading another byte. So a file that could stall is read by a helper process under a
-limit of processor time (not of the clock: a busy machine changes nothing) and of memory. It is kept for
-the next file, and a new one is started when a limit ended it. Once callbacks are safe they replace it.
+tree-sitter cannot be stopped from inside: version 0.26 of its Python package ignores the progress callback of
+a parser that is given bytes and crashes in that of a query, and an error that is recovered from at the end of
+a file takes its gigabytes without reading another byte. So a process sets limits on itself, parses, and is
+ended by the system when it reaches one; the file is then read by lines. The limit is of processor time, not
+of the clock: a busy machine changes nothing. Once callbacks are safe they replace all of this.
+
+The worker of a pool that indexes a whole tree is such a process itself (`limited`; the pool is replaced when
+a file ends a worker). Every other process asks a helper process (`parse`), which is kept for the next file.
 """
 
 from __future__ import annotations
@@ -19,46 +22,67 @@ import subprocess
 import sys
 import threading
 import zlib
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import IO
 
 import msgspec
 
+from satchel.chunking import helper_process
+from satchel.chunking.helper_process import ChildProcess
 from satchel.lines import split_lines
 from satchel.types import Parsed
 
-ALWAYS_BYTES = 64 * 1024  # a larger file is always confined: starting the helper costs little beside it
+LARGE_BYTES = 64 * 1024  # a larger file goes to a helper everywhere: starting one costs little beside it
 _SAFE_BYTES = 1024  # the slowest of 14,000 made inputs takes 0.16 s at this size
 _WINDOW = 2 * 1024  # bytes; code beside a run of the same few characters does not hide it
 _REPETITIVE = 0.05  # of a window, compressed; a repeated line is 0.03 at most, and 1 real file of 4,000 less
 BASE_SECONDS = 1.5
 SECONDS_PER_MEGABYTE = 4.0  # of 883 real files that are confined, none took an eighth of its limit
-_BASE_MEMORY = 96 * 1024 * 1024  # bytes beyond what the helper has at rest
+_BASE_MEMORY = 96 * 1024 * 1024  # bytes beyond what the process has at rest
 _MEMORY_PER_BYTE = 220  # the densest code of a trial (a call on each short line) took 150, real code 110
-_IDLE_SECONDS = 60.0  # a helper that nobody asks ends
+_IDLE_SECONDS = 900.0  # a helper that nobody asks ends; its compiled queries took up to half a second
 _CLOCK_FACTOR = 4  # where no timer counts processor time, the clock is allowed so many times as much
 _LENGTH = struct.Struct("!I")
-_START = (
-    "import sys; sys.path[:] = {!r}\n"
+_SPAWNED = (
     "from satchel.chunking import confined, syntax\n"
-    "confined.serve(syntax.parse_here)\n"
+    "confined.serve(syntax.parse_here, sys.stdin.buffer, sys.stdout.buffer)\n"
 )
+
+ParseHere = Callable[[str, str], Parsed]
 
 
 class _Answer(msgspec.Struct, array_like=True):
-    """What a helper found; the chunks come without their text, which the asker has."""
+    """The result of a helper; its chunks come without their text, which the asking process has."""
 
     parsed: Parsed | None = None  # None: the helper could not parse in its own surroundings
 
 
-_REQUESTS = msgspec.msgpack.Decoder(tuple[str, bytes, float])
+_REQUESTS = msgspec.msgpack.Decoder(tuple[str, bytes])
 _ANSWERS = msgspec.msgpack.Decoder(_Answer)
+
+_own_limits: _Limits | None = None  # of an expendable process
+
+
+def become_expendable() -> None:
+    """Let files end this process: it is the worker of a pool that is replaced when a worker ends."""
+    global _own_limits
+    if hasattr(signal, "setitimer"):
+        _own_limits = _Limits()
+
+
+def needs_helper(data: bytes) -> bool:
+    """Whether this process has to ask a helper to parse a file of these bytes.
+
+    An expendable process parses most files itself, under limits. Where processes cannot fork, a helper costs
+    a command more than most files do, so that only a file that could stall goes to one.
+    """
+    return (_own_limits is None and sys.platform == "linux") or could_stall(data)
 
 
 def could_stall(data: bytes) -> bool:
     """Whether a file is large, or so repetitive somewhere that its parser could take minutes."""
-    if len(data) >= ALWAYS_BYTES:
+    if len(data) >= LARGE_BYTES:
         return True
     if len(data) < _SAFE_BYTES:
         return False
@@ -71,25 +95,38 @@ def could_stall(data: bytes) -> bool:
 
 
 def processor_seconds(size: int) -> float:
-    """The processor time that a file of `size` bytes may take."""
+    """Return the processor time that a file of `size` bytes may take."""
     return BASE_SECONDS + SECONDS_PER_MEGABYTE * size / 1_000_000
 
 
 def memory_bytes(size: int) -> int:
-    """The memory that a file of `size` bytes may take."""
+    """Return the memory that a file of `size` bytes may take."""
     return _BASE_MEMORY + _MEMORY_PER_BYTE * size
+
+
+@contextlib.contextmanager
+def limited(size: int) -> Iterator[None]:
+    """End this process if the block takes more than a file of `size` bytes may; only if it is expendable."""
+    if _own_limits is None:
+        yield
+        return
+    _own_limits.set(size)
+    try:
+        yield
+    finally:
+        _own_limits.lift()
 
 
 class HelperUnavailable(Exception):
     """No helper process can be started here, or it does not know the language."""
 
 
-def parse(text: str, name: str) -> Parsed | None:
-    """Return what a helper makes of a file, or nothing where the file reached a limit."""
+def parse(text: str, name: str, parse_here: ParseHere) -> Parsed | None:
+    """Return the result of `parse_here` in a helper process, or None where the file reached a limit."""
     data = text.encode("utf-8", "surrogatepass")
-    request = msgspec.msgpack.encode((name, data, processor_seconds(len(data))))
-    for _ in range(2):  # one that had just ended for want of work is followed by a new one
-        helper = _taken()
+    request = msgspec.msgpack.encode((name, data))
+    for _ in range(2):  # a helper that had just ended for want of work is followed by a new one
+        helper = _take_helper(parse_here)
         answer = helper.ask(request, processor_seconds(len(data)))
         if answer is not None:
             _idle.append(helper)
@@ -104,16 +141,11 @@ def parse(text: str, name: str) -> Parsed | None:
 class _Helper:
     """One helper process and its pipes."""
 
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _START.format(sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+    def __init__(self, process: ChildProcess) -> None:
+        self._process = process
 
     def ask(self, request: bytes, seconds: float) -> _Answer | None:
-        """Return the helper's answer, or nothing where it has ended."""
+        """Return the answer to a request, or None where the helper has ended."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -126,7 +158,7 @@ class _Helper:
             answer = _read(stdout)
         except BrokenPipeError:
             answer = b""
-        except BaseException:  # whoever asked has given up in the middle of an answer
+        except BaseException:  # the asking process gives up in the middle of an answer
             self.end()
             raise
         finally:
@@ -140,13 +172,18 @@ class _Helper:
         """Whether an ended helper went by itself rather than by a limit."""
         return self._process.returncode == 0
 
+    def kill(self) -> None:
+        """End the process at once and close its pipes."""
+        self._process.kill()
+        self.end()
+
     def end(self) -> None:
         """End the process, if it has not ended, and close its pipes."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
         try:
-            self._process.wait(0.2)  # what its limit is ending just now keeps its exit code
+            self._process.wait(0.2)  # a process that its limit is ending just now keeps its exit code
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -163,19 +200,15 @@ if hasattr(os, "register_at_fork"):
 @atexit.register
 def _end_all() -> None:
     while _idle:
-        helper = _idle.pop()
-        helper._process.kill()
-        helper.end()
+        _idle.pop().kill()
 
 
-def _taken() -> _Helper:
-    """A helper that nobody else is asking."""
-    try:
+def _take_helper(parse_here: ParseHere) -> _Helper:
+    """Return a helper that is not in use, a new one if there is none."""
+    with contextlib.suppress(IndexError):
         return _idle.pop()
-    except IndexError:
-        pass
     try:
-        return _Helper()
+        return _Helper(helper_process.start(partial(serve, parse_here), _SPAWNED))
     except OSError as problem:
         raise HelperUnavailable from problem
 
@@ -195,7 +228,7 @@ def _write(pipe: IO[bytes], message: bytes) -> None:
 
 
 def _read(pipe: IO[bytes]) -> bytes:
-    """One message; nothing where the other side has gone."""
+    """Return one message, or nothing where the other side has gone."""
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return b""
@@ -204,27 +237,28 @@ def _read(pipe: IO[bytes]) -> bytes:
     return message if len(message) == size else b""
 
 
-def serve(parse_here: Callable[[str, str], Parsed]) -> None:
-    """Answer requests until nobody asks any more. This runs in the helper process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the asker decides
+def serve(parse_here: ParseHere, requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Answer requests until none comes any more. This runs in the helper process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the asking process decides
     if hasattr(signal, "SIGPROF"):
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # an asker that ignores it would hand that down
-    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # a process that ignores it would hand that down
+    limits = _Limits()
     while _has_work(requests) and (request := _read(requests)):
-        name, data, seconds = _REQUESTS.decode(request)
-        _limit_memory(len(data))
-        _limit_processor_time(seconds)
+        name, data = _REQUESTS.decode(request)
+        limits.set(len(data))
         try:
-            parsed = parse_here(data.decode("utf-8", "surrogatepass"), name)
+            answer = _encoded(parse_here(data.decode("utf-8", "surrogatepass"), name))
         except MemoryError:
             os._exit(1)
-        except Exception:  # the asker meets it again, with its trace
-            answer = _Answer()
-        else:
-            chunks = tuple(msgspec.structs.replace(chunk, text="") for chunk in parsed.chunks)
-            answer = _Answer(msgspec.structs.replace(parsed, chunks=chunks))
-        _limit_processor_time(0)
-        _write(answers, msgspec.msgpack.encode(answer))
+        except Exception:  # the asking process meets it again, with its trace
+            answer = msgspec.msgpack.encode(_Answer())
+        limits.lift()
+        _write(answers, answer)
+
+
+def _encoded(parsed: Parsed) -> bytes:
+    chunks = tuple(msgspec.structs.replace(chunk, text="") for chunk in parsed.chunks)
+    return msgspec.msgpack.encode(_Answer(msgspec.structs.replace(parsed, chunks=chunks)))
 
 
 def _has_work(requests: IO[bytes]) -> bool:
@@ -232,20 +266,37 @@ def _has_work(requests: IO[bytes]) -> bool:
     return os.name == "nt" or bool(select.select([requests], [], [], _IDLE_SECONDS)[0])
 
 
-def _limit_memory(size: int) -> None:
-    """Refuse this process more memory than a file of `size` bytes may take."""
-    pages = Path("/proc/self/statm")
-    if not pages.exists():  # only Linux both says what is used and holds to a limit
-        return
-    import resource
+class _Limits:
+    """The limits that a process sets on itself; each process makes its own and reads its own size."""
 
-    used = int(pages.read_text().split()[0]) * resource.getpagesize()
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    limit = used + memory_bytes(size)
-    resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))
+    def __init__(self) -> None:
+        self._size_file: int | None = None
+        with contextlib.suppress(OSError):  # only Linux both says what is used and holds to a limit
+            self._size_file = os.open("/proc/self/statm", os.O_RDONLY)
 
+    def set(self, size: int) -> None:
+        """Let this process be ended when it takes more than a file of `size` bytes may."""
+        self._limit_memory(memory_bytes(size))
+        if hasattr(signal, "setitimer"):  # nothing handles its signal, so that it ends the process
+            signal.setitimer(signal.ITIMER_PROF, processor_seconds(size))
 
-def _limit_processor_time(seconds: float) -> None:
-    """End this process after so much processor time; 0 takes the limit away."""
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_PROF, seconds)  # nothing handles its signal, so that it ends us
+    def lift(self) -> None:
+        """Take the limits away."""
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        self._limit_memory(None)
+
+    def _limit_memory(self, more: int | None) -> None:
+        """Refuse this process `more` memory than it has now; None takes the limit away."""
+        if self._size_file is None:
+            return
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        if more is None:
+            limit = hard
+        else:
+            pages = int(os.pread(self._size_file, 32, 0).split()[0])
+            limit = pages * resource.getpagesize() + more
+            limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

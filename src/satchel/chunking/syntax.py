@@ -34,18 +34,20 @@ _ATTRIBUTE_MARKS = b"@[#"  # how an attribute inside a definition's node starts
 
 
 def parse(text: str, name: str) -> Parsed:
-    """The chunks, symbols and references of one file; windows of it where parsing reaches a limit."""
-    if not languages.get(name).endless and not confined.could_stall(text.encode("utf-8", "surrogatepass")):
+    """Return the chunks, symbols and references of one file; windows of it where parsing reaches a limit."""
+    data = text.encode("utf-8", "surrogatepass")
+    if languages.get(name).endless or confined.needs_helper(data):
+        try:
+            parsed = confined.parse(text, name, parse_here)
+        except confined.HelperUnavailable:
+            return parse_here(text, name)
+        return windows.parse(text, name, ByLines.LIMIT) if parsed is None else parsed
+    with confined.limited(len(data)):
         return parse_here(text, name)
-    try:
-        parsed = confined.parse(text, name)
-    except confined.HelperUnavailable:
-        return parse_here(text, name)
-    return windows.parse(text, name, ByLines.LIMIT) if parsed is None else parsed
 
 
 def parse_here(text: str, name: str) -> Parsed:
-    """The same, in this process and without a limit of time or memory."""
+    """Return the same as `parse`, made in this process and without a limit of time or memory."""
     language = languages.get(name)
     read = normalize_text(text)
     if read and not read.endswith("\n"):

@@ -33,6 +33,7 @@ class Stages:
     read: Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, Source | Skipped]]]
     parse: Callable[[str, str], Parsed]
     prepare: Callable[[Iterable[FileEntry]], None] | None = None  # loads what all workers will need
+    prepare_worker: Callable[[], None] | None = None  # lets files end a worker; the pool replaces it then
     words: Callable[[], WordVectors | None] = no_words  # the model, if there is to be one
 
 

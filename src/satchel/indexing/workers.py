@@ -46,26 +46,48 @@ def batches(entries: Sequence[FileEntry]) -> Iterator[list[FileEntry]]:
 def analyse_all(
     stages: Stages, entries: Sequence[FileEntry], workers: int, beat: Callable[[], None] = lambda: None
 ) -> Iterator[Batch]:
-    """The batches of all entries, in order, by this process or by a pool of `workers`. `beat` is called now
-    and then while the pool is waited for, and gives up by raising."""
+    """Yield the batches of all entries in order, made by this process or by a pool of `workers`.
+
+    `beat` is called now and then while the pool is waited for, and gives up by raising. A file that takes
+    more time or memory than it may, or that crashes its parser, ends a worker and with it the pool. What the
+    pool had begun is then done by this process, which parses in a helper process and so finds the file and
+    reads it by lines; the rest goes to a new pool.
+    """
     if workers <= 1 or sum(entry.size for entry in entries) < _POOL_BYTES:
         for batch in batches(entries):
             yield analyse(stages, batch)
         return
-    from concurrent.futures import ProcessPoolExecutor  # only large work pays for loading it
+    from concurrent.futures.process import BrokenProcessPool  # only large work pays for loading it
 
     if stages.prepare is not None:
         stages.prepare(entries)  # before the workers fork, so that it is done once
+    waiting = deque(batches(entries))
+    while waiting:
+        try:
+            yield from _analyse_in_pool(stages, waiting, workers, beat)
+        except BrokenProcessPool:
+            for _ in range(min(workers * _IN_FLIGHT_PER_WORKER, len(waiting))):
+                yield analyse(stages, waiting.popleft())
+
+
+def _analyse_in_pool(
+    stages: Stages, waiting: deque[list[FileEntry]], workers: int, beat: Callable[[], None]
+) -> Iterator[Batch]:
+    """Yield the batches of `waiting` in order; an item leaves the queue when its batch is complete."""
+    from concurrent.futures import ProcessPoolExecutor
 
     with ProcessPoolExecutor(workers, _context(), initializer=_start, initargs=(stages,)) as pool:
         pending: deque[Future[Batch]] = deque()
+        submitted = 0
         try:
-            for batch in batches(entries):
-                pending.append(pool.submit(_run, batch))
-                if len(pending) >= workers * _IN_FLIGHT_PER_WORKER:
-                    yield _result(pending.popleft(), beat)
-            while pending:
-                yield _result(pending.popleft(), beat)
+            while waiting:
+                while submitted < len(waiting) and len(pending) < workers * _IN_FLIGHT_PER_WORKER:
+                    pending.append(pool.submit(_run, waiting[submitted]))
+                    submitted += 1
+                batch = _result(pending.popleft(), beat)
+                waiting.popleft()
+                submitted -= 1
+                yield batch
         except BaseException:  # whoever asked has given up: nobody waits for what is begun
             begun = list((pool._processes or {}).values())  # forgotten by the shutdown
             pool.shutdown(wait=False, cancel_futures=True)
@@ -101,6 +123,8 @@ def _context() -> BaseContext:
 def _start(stages: Stages) -> None:
     global _stages
     _stages = stages
+    if stages.prepare_worker is not None:
+        stages.prepare_worker()
     gc.disable()  # parsing makes no cycles, and looking for them costs an eighth of the time
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
