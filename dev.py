@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import subprocess
 import sys
 import venv
@@ -22,52 +23,101 @@ CHECKED = ("src", "tests", "benchmarks", "dev.py")
 
 
 def main(arguments: list[str]) -> int:
-    """Run one of the commands above."""
+    """Run one of the commands above and return its exit code."""
     if sys.version_info < (3, 11):
         print(f"Satchel needs Python 3.11 or newer, this is {sys.version.split()[0]}", file=sys.stderr)
         return 2
     command, *rest = arguments or ["--help"]
-    if command == "try":
-        make_environment()
-        return try_it(rest[0] if rest else str(HERE))
-    if command == "test":
-        make_environment()
-        return test(rest)
-    if command == "lock":
-        return lock()
+    try:
+        if command == "try":
+            folder = Path(rest[0] if rest else HERE)
+            if not folder.is_dir():
+                print(f"{rest[0]!r} is not a folder", file=sys.stderr)
+                return 2
+            make_environment()
+            return try_it(folder)
+        if command == "test":
+            make_environment()
+            return test(rest)
+        if command == "lock":
+            return lock()
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on where it was", file=sys.stderr)
+        return 130
+    except subprocess.CalledProcessError as error:
+        print(
+            f"this failed with exit code {error.returncode}: {' '.join(map(str, error.cmd))}", file=sys.stderr
+        )
+        return 1
     print(__doc__)
     return 0 if command in ("-h", "--help") else 2
 
 
 def make_environment() -> None:
-    """The environment that the lock file describes, made once and remade when the lock changes."""
+    """Make the environment that the lock file describes, once, and again when the lock changes."""
     wanted = hashlib.sha256(LOCK.read_bytes() + (HERE / "pyproject.toml").read_bytes()).hexdigest()
     stamp = ENVIRONMENT / "lock.sha256"
     if stamp.is_file() and stamp.read_text() == wanted:
         return
-    if not (BIN / python_name()).exists():
+    if not any(BIN.glob("pip*")):  # the last thing that is put into a new environment
         print("making .venv …", flush=True)
         venv.create(ENVIRONMENT, with_pip=True)
-    pip = [str(BIN / python_name()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--require-hashes", "-r", str(LOCK)], check=True, cwd=HERE)
-    subprocess.run([*pip, "--no-deps", "--no-build-isolation", "-e", "."], check=True, cwd=HERE)
+    pip = [str(BIN / python_name()), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    install_locked([*pip, "--require-hashes", "-r", str(LOCK)])
+    print("installing Satchel itself …", flush=True)
+    subprocess.run([*pip, "--quiet", "--no-deps", "--no-build-isolation", "-e", "."], check=True, cwd=HERE)
     stamp.write_text(wanted)
 
 
-def try_it(folder: str) -> int:
-    """The main job: index a folder, then ask it something."""
+def install_locked(command: list[str]) -> None:
+    """Install the packages of the lock, and name each as it comes: the first time takes a minute or two."""
+    total = sum("==" in line for line in LOCK.read_text().splitlines() if not line.startswith(" "))
+    print(f"installing up to {total} packages into .venv …", flush=True)
+    said: list[str] = []
+    count, drawn = 0, sys.stdout.isatty()  # a log keeps no line that is drawn anew
+    pipe, merged = subprocess.PIPE, subprocess.STDOUT
+    with subprocess.Popen(command, cwd=HERE, stdout=pipe, stderr=merged, text=True) as process:
+        for line in process.stdout or ():
+            said.append(line)
+            if drawn and line.startswith("Collecting "):
+                count += 1
+                name = line.split()[1].partition("==")[0]
+                print(f"\r  {count}/{total} {name:<40}", end="", flush=True)
+            elif line.startswith("Installing collected packages"):
+                print("\r  all packages are here; putting them in place …", flush=True)
+    if process.returncode:
+        print("\n" + "".join(said[-SAID_ON_FAILURE:]), file=sys.stderr)
+        raise subprocess.CalledProcessError(process.returncode, command)
+
+
+SAID_ON_FAILURE = 15  # lines of pip, the last of which say what is wrong
+QUESTION = "how are secrets kept out"  # of this repository; a folder of your own is asked what it is about
+
+
+def try_it(folder: Path) -> int:
+    """Do the main job: index a folder, show its map, and pack the answer to a question."""
     satchel = str(BIN / "satchel")
-    question = ["search", "how are secrets kept out", "-k", "3", "--exclude", "dev.py"]
-    for words in (["index"], ["map", "--budget-tokens", "250"], question):
-        print(f"\n$ satchel {' '.join(words)} --segment {folder}", flush=True)
-        code = subprocess.run([satchel, *words, "--segment", folder], check=False).returncode
+    question = QUESTION if folder.resolve() == HERE else "where does this program start"
+    pack = ["pack", question, "--budget-tokens", "1000", "--exclude", "dev.py"]
+    for words in (["index"], ["map", "--budget-tokens", "250"], pack):
+        print(f"\n$ satchel {shlex.join([*words, '--segment', str(folder)])}", flush=True)
+        code = subprocess.run([satchel, *words, "--segment", str(folder)], check=False).returncode
         if code:
             return code
+    print(NEXT.format(satchel=shlex.quote(satchel), folder=shlex.quote(str(folder))))
     return 0
 
 
+NEXT = """
+What to type next:
+  {satchel} pack "your own question" --segment {folder}
+  {satchel} search SomeName --segment {folder}
+  {satchel} install       link it to the agent clients of this machine
+  {satchel} --help        every command, by what it is for"""
+
+
 def test(arguments: list[str]) -> int:
-    """Lint, format, types, tests: all must pass."""
+    """Run lint, format, types and tests, all of which must pass."""
     python = str(BIN / python_name())
     steps = [
         [python, "-m", "ruff", "check", "--quiet", *CHECKED],
@@ -84,7 +134,7 @@ def test(arguments: list[str]) -> int:
 
 
 def lock() -> int:
-    """All versions and hashes for all platforms. Needs uv, which nothing else here does."""
+    """Write all versions and hashes for all platforms. This needs uv, which nothing else here does."""
     command = [
         "uv",
         "pip",
