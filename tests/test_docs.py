@@ -58,3 +58,18 @@ def test_every_word_of_the_command_line_has_its_page(update_golden: bool) -> Non
 def test_links_between_documents_lead_somewhere(path: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)\)", path.read_text())
     assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_files_that_the_documents_name_are_there() -> None:
+    """A page that leads to a file leads to it after the file was renamed, too."""
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        if path.name == "CHANGELOG.md":
+            continue
+        named = re.findall(r"`((?:src|tests|docs|benchmarks)/[\w./-]+)`", path.read_text())
+        assert [name for name in named if "NAME" not in name and not (ROOT / name).exists()] == [], path.name
+
+
+def test_the_ten_tasks_of_a_newcomer_lead_to_one_file_each() -> None:
+    page = (ROOT / "docs" / "finding-your-way.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("|") and "`src/" in line]
+    assert len(rows) == 10 and all(row.count("`src/") == 1 for row in rows)
