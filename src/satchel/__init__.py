@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from satchel.indexing.plan import Refresh
     from satchel.packing.pack import Item, Pack
     from satchel.retrieval.filters import Filters
-    from satchel.serving.chunk_manager import ChunkManager, ChunkSearchTool
+    from satchel.serving.chunk_manager import ChunkManager
+    from satchel.serving.chunk_search_tool import ChunkSearchTool
     from satchel.serving.dispatcher import answer
     from satchel.storage.memory import MemoryStore
     from satchel.storage.records import SymbolRecord
@@ -28,7 +29,7 @@ _HOMES = {
     "Chunk": "satchel.types",
     "ChunkKind": "satchel.types",
     "ChunkManager": "satchel.serving.chunk_manager",
-    "ChunkSearchTool": "satchel.serving.chunk_manager",
+    "ChunkSearchTool": "satchel.serving.chunk_search_tool",
     "Engine": "satchel.engine",
     "Filters": "satchel.retrieval.filters",
     "Hit": "satchel.types",

@@ -107,7 +107,7 @@ class Question:
         self.profile = profile
         self.model_id = model_id
         self.weights = {**ranker.weights(PASSAGES), **(weights or ranker.weights(profile))}
-        count = len(corpus.files) if filters.chunk_type else candidates.CANDIDATES
+        count = len(corpus.files) if filters.by_kind else candidates.CANDIDATES
         self.context = look_closely(corpus, query, filters, count, profile)
         self.asked = self.context.query if self.context else parse_query(query)
         self.anchors = find_anchors(corpus, self.asked)
@@ -155,8 +155,7 @@ class Question:
         if self.context is None:
             return []
         signals = ranker.signals(self.context)
-        kind = self.filters.chunk_type
-        if not kind:
+        if not self.filters.by_kind:
             return passages(self.context, signals, self.weights, files=files, count=count)
         every_file = self.context.count
         everything = passages(
@@ -170,8 +169,12 @@ class Question:
         return [one for passage in found for one in by_chunk(self.corpus, passage, self.asked.symbol)]
 
     def _of_kind(self, found: list[Passage]) -> list[Passage]:
-        kind = self.filters.chunk_type
-        return [passage for passage in found if not kind or passage.kind == kind]
+        if not self.filters.by_kind:
+            return found
+        return [passage for passage in found if self._accepts(passage.path, passage.kind)]
+
+    def _accepts(self, path: str, kind: str) -> bool:
+        return self.filters.accepts_chunk(self.reading.record(path), kind)
 
     @property
     def is_elsewhere(self) -> bool:
@@ -248,11 +251,11 @@ class Question:
             per_primary=wanted.max_related_per_primary,
         )
         items = [self._related_item(pack, item) for item in found]
-        kind = self.filters.chunk_type
         allowed = [
             item
             for item in items
-            if self.filters.accepts_file(self.reading.record(item.path)) and (not kind or item.kind == kind)
+            if self.filters.accepts_file(self.reading.record(item.path))
+            and self._accepts(item.path, item.kind)
         ]
         return [item for item in allowed if wanted.include_docs or not languages.get(item.language).prose]
 

@@ -22,6 +22,7 @@ from satchel.errors import ConfigError
 PROJECT_FILE = "satchel.toml"
 INDEX_FOLDER = "_ctx"
 INDEX_FILE = "context.db"
+_YES = ("1", "true", "yes", "on")
 QUALITY, FAST = "quality", "fast"  # ranked with vectors, or by words and structure alone
 
 
@@ -85,6 +86,25 @@ def index_path(root: Path, options: Options) -> Path:
     return (options.index_dir or root / INDEX_FOLDER) / INDEX_FILE
 
 
+class ChunkSearch(Struct, frozen=True):
+    """Where a `ChunkManager` keeps its chunks if it is not told, and whether agents may search them."""
+
+    enabled: bool = True
+    chunks_dir: Path = Path("store/chunks")
+    manifest_path: Path = Path("store/chunks_manifest.json")
+
+
+def chunk_search() -> ChunkSearch:
+    """What the environment says of chunk search, in the variables of an older system."""
+    usual = ChunkSearch()
+    enabled = os.environ.get("AGENT_ENABLE_CHUNK_SEARCH")
+    return ChunkSearch(
+        enabled=usual.enabled if not enabled else enabled.lower() in _YES,
+        chunks_dir=Path(os.environ.get("AGENT_CHUNKS_DIR") or usual.chunks_dir),
+        manifest_path=Path(os.environ.get("AGENT_CHUNKS_MANIFEST") or usual.manifest_path),
+    )
+
+
 def _home(root: Path) -> Path | None:
     """`SATCHEL_HOME` keeps all indexes out of the trees, each in a folder named after its root."""
     home = os.environ.get("SATCHEL_HOME")
@@ -137,7 +157,7 @@ def _wants_log(in_file: Any) -> bool:
     if not isinstance(in_file, bool):
         raise ConfigError(f"query_log is {in_file!r}, it must be true or false", hint="correct the user file")
     given = os.environ.get("SATCHEL_QUERY_LOG")
-    return in_file if given is None else given.lower() in ("1", "true", "yes", "on")
+    return in_file if given is None else given.lower() in _YES
 
 
 def _environment_number(name: str) -> int:

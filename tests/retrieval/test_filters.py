@@ -95,3 +95,21 @@ def test_the_filters_that_are_set_can_be_named() -> None:
 
 def test_an_empty_include_entry_means_no_filter() -> None:
     assert Filters(include_paths=("",)).accepts_file(file("src/app.py"))
+
+
+def test_a_tag_is_one_of_the_file_its_language_a_folder_or_the_kind_of_a_chunk() -> None:
+    record = FileRecord("Lib/tool/registry.py", 0, 0, "", "python", "", 0, tags=("test",))
+    for tag in ("test", "python", "tool", "lib", "Tool"):
+        filters = Filters(tags=(tag,))
+        assert filters.accepts_file(record) and filters.accepts_chunk(record, "class") and not filters.by_kind
+    kind = Filters(tags=("python", "class"))
+    assert kind.by_kind and kind.accepts_file(record)
+    assert kind.accepts_chunk(record, "class") and not kind.accepts_chunk(record, "function")
+    assert not Filters(tags=("registry.py",)).accepts_file(record)
+
+
+def test_the_kind_file_is_that_of_files_with_one_chunk() -> None:
+    one, two = (FileRecord("a.toml", 0, 0, "", "toml", "", 0, chunk_count=count) for count in (1, 2))
+    filters = Filters(chunk_type="file")
+    assert filters.accepts_file(one) and not filters.accepts_file(two)
+    assert filters.accepts_chunk(one, "config") and not filters.by_kind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,9 @@ def test_the_documented_search(manager: ChunkManager) -> None:
         ({"chunk_type": "section"}, {"README.md", "docs/guide.md"}),
         ({"tags": ["python", "test"]}, {"tests/test_basket.py"}),
         ({"tags": "test"}, {"tests/test_basket.py"}),
+        ({"tags": ["python", "src", "class"]}, {"src/basket.py"}),
+        ({"tags": ["docs", "section"]}, {"README.md", "docs/guide.md"}),
+        ({"chunk_type": "file"}, {"config.toml"}),
     ],
 )
 def test_the_documented_filters(manager: ChunkManager, filters: dict[str, Any], paths: set[str]) -> None:
@@ -93,7 +97,8 @@ def test_a_chunk_is_fetched_by_any_spelling_of_its_id(manager: ChunkManager) -> 
 def test_one_file_can_be_ingested(shop: Path, tmp_path: Path) -> None:
     manager = ChunkManager(tmp_path / "chunks", tmp_path / "manifest.json")
     found = manager.ingest_file("src/money.py")
-    assert len(found) == 2 and manager.get_stats()["total_files"] == 1
+    assert found == len(found.chunk_ids) == 2 and manager.get_stats()["total_sources"] == 1
+    assert manager.ingest_file("src/money.py") == 0  # nothing of it is new
     manager.ingest_file("src/basket.py")
     assert manager.get_stats()["files_by_language"] == {"python": 2}
 
@@ -108,14 +113,14 @@ def test_a_folder_can_be_ingested_without_its_sub_folders(shop: Path, tmp_path: 
 def test_sensitive_files_are_left_out(shop: Path, tmp_path: Path) -> None:
     make_tree(shop, {".env": "TOKEN=1\n", "id_rsa": "key\n"})
     manager = ChunkManager(tmp_path / "chunks", tmp_path / "manifest.json")
-    assert manager.ingest_file(".env") == [] == manager.ingest_file("id_rsa")
+    assert manager.ingest_file(".env") == 0 == manager.ingest_file("id_rsa")
 
 
 def test_ingesting_again_changes_nothing(manager: ChunkManager) -> None:
     before = manager.get_stats()
-    first = manager.ingest_directory(".")
-    assert manager.ingest_directory(".") == first and manager.get_stats() == before
-    assert len(first) == len(set(first)) == before["total_chunks"]
+    again = manager.ingest_directory(".")
+    assert again == 0 and manager.get_stats() == before
+    assert len(again.chunk_ids) == len(set(again.chunk_ids)) == before["total_chunks"]
 
 
 def test_an_edit_shows_after_the_next_ingest(manager: ChunkManager, shop: Path) -> None:
@@ -125,8 +130,10 @@ def test_an_edit_shows_after_the_next_ingest(manager: ChunkManager, shop: Path) 
 
 
 def test_the_manifest_holds_every_chunk_with_its_content(manager: ChunkManager) -> None:
-    manifest = json.loads(manager.save_manifest().read_bytes())
-    assert len(manifest["chunks"]) == manager.get_stats()["total_chunks"]
+    assert manager.save_manifest() is True
+    manifest = json.loads(manager.manifest_path.read_bytes())
+    assert len(manifest["chunks"]) == manifest["chunk_count"] == manager.get_stats()["total_chunks"]
+    assert {name for names in manifest["source_to_chunks"].values() for name in names} == set(manager.chunks)
     wanted = {"chunk_id", "source_path", "start_line", "end_line", "content_hash", "tags", "created_at"}
     for chunk in manifest["chunks"]:
         assert wanted | {"chunk_type", "name", "content"} <= set(chunk)
@@ -155,7 +162,10 @@ def test_a_manager_restarted_elsewhere_keeps_its_root(
 
 def test_a_manifest_of_before_is_never_a_source(shop: Path) -> None:
     tool = ChunkSearchTool(ChunkManager())
-    assert tool.rebuild_index() == tool.rebuild_index() == tool.rebuild_index()
+    tool.rebuild_index()
+    again = tool.rebuild_index()
+    assert "- New chunks: 0" in again and again == tool.rebuild_index()
+    assert f"- Total chunks: {tool.chunk_manager.get_stats()['total_chunks']}" in again
 
 
 def test_nothing_ingested_is_said(shop: Path, tmp_path: Path) -> None:
@@ -247,3 +257,103 @@ def test_a_manifest_in_the_tree_is_not_indexed(tmp_path: Path) -> None:
     manager.save_manifest()
     engine = memory_engine(root)
     assert not [record.path for record in engine.snapshot().files() if record.path.endswith("kept.json")]
+
+
+def test_what_is_known_of_every_chunk_is_at_hand(manager: ChunkManager) -> None:
+    found = manager.chunks
+    assert list(found) == [chunk.id for chunk in found.values()]
+    assert (
+        len(found) == manager.get_stats()["total_chunks"] == sum(manager.get_stats()["chunk_types"].values())
+    )
+    basket = next(chunk for chunk in found.values() if chunk.name == "Basket")
+    assert (basket.source_path, basket.chunk_type) == ("src/basket.py", "class")
+    assert {"python", "class"} <= set(basket.tags) and basket.created_at
+    shown = manager.get_chunk(basket.id)
+    assert shown is not None and shown["content_hash"] == basket.hash
+    assert shown["start_line"] == basket.start_line and shown["end_line"] == basket.end_line
+
+
+def test_statistics_say_where_everything_is(manager: ChunkManager) -> None:
+    stats = manager.get_stats()
+    assert stats["manifest_path"] == str(manager.manifest_path)
+    assert stats["chunks_dir"] == str(manager.chunks_dir)
+
+
+@pytest.mark.parametrize("with_files", [True, False])
+def test_a_manifest_is_enough_when_the_chunks_are_lost(
+    manager: ChunkManager, shop: Path, tmp_path: Path, with_files: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager.save_manifest()
+    before, first = manager.chunks, manager.search_chunks("add_money")[0]
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(manager.chunks_dir)
+    if not with_files:
+        shop.rename(tmp_path / "elsewhere")
+    for _ in range(2):  # from the manifest, then from the index that was made of it
+        again = ChunkManager(manager.chunks_dir, manager.manifest_path)
+        assert list(again.chunks) == list(before)
+        assert again.search_chunks("add_money")[0] == first
+        got = again.get_chunk(first["chunk_id"])
+        assert got is not None and got["content"] == first["content"] and got["fate"] == "current"
+        assert again.get_stats()["total_chunks"] == len(before)
+
+
+def test_a_manifest_that_was_read_is_written_again_whole(
+    manager: ChunkManager, shop: Path, tmp_path: Path
+) -> None:
+    manager.save_manifest()
+    kept = json.loads(manager.manifest_path.read_bytes())["chunks"]
+    shutil.rmtree(manager.chunks_dir)
+    shop.rename(tmp_path / "elsewhere")
+    again = ChunkManager(manager.chunks_dir, manager.manifest_path)
+    assert again.save_manifest()
+    told = json.loads(manager.manifest_path.read_bytes())["chunks"]
+    assert [{**chunk, "created_at": ""} for chunk in told] == [{**chunk, "created_at": ""} for chunk in kept]
+
+
+def test_what_is_ingested_after_a_loss_comes_beside_what_the_manifest_has(
+    manager: ChunkManager, shop: Path
+) -> None:
+    manager.save_manifest()
+    before = set(manager.chunks)
+    shutil.rmtree(manager.chunks_dir)
+    make_tree(shop, {"src/new.py": "def brand_new():\n    return 1\n"})
+    again = ChunkManager(manager.chunks_dir, manager.manifest_path)
+    assert again.ingest_file("src/new.py") == 1 and before < set(again.chunks)
+
+
+def test_a_manifest_without_content_is_no_index(shop: Path, tmp_path: Path) -> None:
+    path = tmp_path / "manifest.json"
+    path.write_text('{"version": "1.3", "chunks": [{"id": "chunk_0", "source_path": "src/money.py"}]}')
+    manager = ChunkManager(tmp_path / "chunks", path)
+    assert manager.chunks == {} and manager.get_stats()["total_chunks"] == 0
+    with pytest.raises(IndexMissing, match="no manifest that can be read"):
+        manager.search_chunks("basket")
+    assert manager.ingest_file("src/money.py") == 2
+
+
+def test_the_environment_says_where_chunks_are_kept(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_CHUNKS_DIR", str(tmp_path / "kept"))
+    monkeypatch.setenv("AGENT_CHUNKS_MANIFEST", str(tmp_path / "kept.json"))
+    ChunkSearchTool().rebuild_index(".")
+    assert (tmp_path / "kept" / "context.db").exists() and (tmp_path / "kept.json").exists()
+    assert not (shop / "store").exists()
+    workspace = ChunkSearchTool(workspace_dir=tmp_path / "workspace").chunk_manager.get_stats()
+    assert workspace["manifest_path"] == str(tmp_path / "workspace" / "chunks_manifest.json")
+
+
+@pytest.mark.parametrize(("value", "enabled"), [("true", True), ("1", True), ("false", False), ("", True)])
+def test_the_environment_switches_the_tool_off(
+    manager: ChunkManager, monkeypatch: pytest.MonkeyPatch, value: str, enabled: bool
+) -> None:
+    monkeypatch.setenv("AGENT_ENABLE_CHUNK_SEARCH", value)
+    result = run(ChunkSearchTool(manager), query="Basket")
+    assert result.success is enabled and (enabled or "AGENT_ENABLE_CHUNK_SEARCH" in result.error)
+
+
+def test_a_call_without_a_query_names_what_is_missing(manager: ChunkManager) -> None:
+    result = run(ChunkSearchTool(manager), k=5)
+    assert not result.success and result.error == "Missing required parameter: 'query'"
+    assert result.tool_call_id == "" and result.output == ""

@@ -25,8 +25,14 @@ class FilterFields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     path_prefix: Annotated[str, Meta(description="only below this folder")] = ""
     file_type: Annotated[str, Meta(description="only files with this suffix, such as .py")] = ""
-    chunk_type: Annotated[str, Meta(description="only chunks of this kind, such as class")] = ""
-    tags: Annotated[Paths, Meta(description="only files with this tag (repeatable)"), Flag("--tag")] = ()
+    chunk_type: Annotated[
+        str, Meta(description="only chunks of this kind, such as class; file: files of one chunk")
+    ] = ""
+    tags: Annotated[
+        Paths,
+        Meta(description="only this tag, language, folder or kind of chunk (repeatable)"),
+        Flag("--tag"),
+    ] = ()
     include_paths: Annotated[
         Paths, Meta(description="only this folder, file or glob (repeatable)"), Flag("--include")
     ] = ()

@@ -9,8 +9,10 @@ import msgspec
 
 from satchel.globs import Matcher, any_glob, check_limits, glob, has_wildcard
 from satchel.storage.records import FileRecord
+from satchel.types import ChunkKind
 
 _ACCEPTORS_KEPT = 16
+_KINDS = frozenset(kind.value for kind in ChunkKind)
 
 Acceptor = Callable[[FileRecord], bool]
 
@@ -54,6 +56,7 @@ class Filters(msgspec.Struct, frozen=True):
         """Return the test that a file must pass; what is the same for all files is worked out once."""
         tests = list(self._path_tests())
         language, tags = self.language.lower(), [tag.lower() for tag in self.tags]
+        whole_files = self.chunk_type == ChunkKind.FILE
 
         def accepts(record: FileRecord) -> bool:
             path = record.path
@@ -62,9 +65,26 @@ class Filters(msgspec.Struct, frozen=True):
                     return False
             if language and record.language != language:
                 return False
-            return not tags or all(tag in record.tags or tag == record.language for tag in tags)
+            if whole_files and record.chunk_count != 1:
+                return False
+            return not tags or all(tag in _KINDS or _is_tagged(record, tag) for tag in tags)
 
         return accepts
+
+    @property
+    def by_kind(self) -> bool:
+        """Whether it takes the chunks of a file to tell if the file may answer."""
+        return bool(self._kind()) or any(tag.lower() in _KINDS for tag in self.tags)
+
+    def accepts_chunk(self, record: FileRecord, kind: str) -> bool:
+        """Return whether a chunk of this kind may answer, in a file that may."""
+        if self._kind() not in ("", kind):
+            return False
+        return all(tag == kind or _is_tagged(record, tag) for tag in map(str.lower, self.tags))
+
+    def _kind(self) -> str:
+        """The kind that chunks must have. `file` is none: files that are one chunk pass, whatever it is."""
+        return "" if self.chunk_type == ChunkKind.FILE else self.chunk_type
 
     def _path_tests(self) -> Iterator[Matcher]:
         if clean(self.path_prefix):
@@ -84,6 +104,11 @@ class Filters(msgspec.Struct, frozen=True):
 @lru_cache(_ACCEPTORS_KEPT)
 def _acceptor(filters: Filters) -> Acceptor:
     return filters.acceptor()
+
+
+def _is_tagged(record: FileRecord, tag: str) -> bool:
+    """Whether a tag is one of the file's own, its language, or a folder that it lies in."""
+    return tag in record.tags or tag == record.language or tag in record.path.lower().split("/")[:-1]
 
 
 def clean(entry: str) -> str:

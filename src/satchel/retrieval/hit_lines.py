@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
+from satchel.retrieval.filters import Filters
 from satchel.retrieval.intent import Intent
 from satchel.retrieval.parts import best_part, fitting, held_terms, rarity_of
 from satchel.retrieval.passage_spans import is_inner_test, is_listing
@@ -43,9 +44,9 @@ class HitLines(msgspec.Struct, frozen=True):
 class HitLineSelector:
     """Chooses chunks of candidates."""
 
-    def __init__(self, context: Context, chunk_type: str, whole_chunks: bool) -> None:
+    def __init__(self, context: Context, filters: Filters, whole_chunks: bool) -> None:
         self.context = context
-        self.chunk_type = chunk_type
+        self.filters = filters
         self.whole_chunks = whole_chunks
         evidence = context.evidence
         self.scores = np.round(evidence.by_unit(unit_worth(context), Weighting.BLEND), 6)
@@ -117,7 +118,10 @@ class HitLineSelector:
 
     def _between(self, path: str, first: int, last: int) -> list[ChunkRecord]:
         chunks = self.context.corpus.chunks(path, first, last)
-        return [chunk for chunk in chunks if not self.chunk_type or chunk.kind == self.chunk_type]
+        if not self.filters.by_kind:
+            return chunks
+        record = self.context.corpus.files[self.context.corpus.position_of[path]]
+        return [chunk for chunk in chunks if self.filters.accepts_chunk(record, chunk.kind)]
 
     def _worth(self, chunk: ChunkRecord, lines: Sequence[str]) -> float:
         words = held_terms("".join(lines[chunk.start_line - 1 : chunk.end_line]))

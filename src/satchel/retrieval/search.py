@@ -62,7 +62,7 @@ def search(
     `weights` stand in for those of the profile."""
     check(query, k)
     # which files hold a kind of chunk is known only from their chunks, so all are looked at then
-    count = len(corpus.files) if filters.chunk_type else max(k, candidates.CANDIDATES)
+    count = len(corpus.files) if filters.by_kind else max(k, candidates.CANDIDATES)
     context = look_closely(corpus, query, filters, count, profile)
     if context is None:
         return []
@@ -70,7 +70,7 @@ def search(
     weighed = ranker.weights(profile) if weights is None else weights
     scores = ranker.score(found, weighed, context.count)
     order = np.argsort(-scores, kind="stable").tolist()
-    spans = _chosen(HitLineSelector(context, filters.chunk_type, whole_chunks), order, k)
+    spans = _chosen(HitLineSelector(context, filters, whole_chunks), order, k)
     asked = set(context.query_terms.terms)
     return [
         _hit(span, float(scores[at]), asked, _reasons(found, weighed, at) if explain else ())

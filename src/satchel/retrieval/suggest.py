@@ -48,7 +48,7 @@ def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Sugge
         rest = replace(filters, **{name: getattr(_NO_FILTERS, name)})
         accepts = rest.acceptor()
         count = sum(accepts(corpus.files[position]) for position in files)
-        if count and (not rest.chunk_type or search(corpus, query, 1, rest)):
+        if count and (not rest.by_kind or search(corpus, query, 1, rest)):
             found.append((count, name))
     if not found:
         found = [(len(files), ", ".join(names))]

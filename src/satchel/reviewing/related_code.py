@@ -112,13 +112,15 @@ class RelatedCodeFinder:
 
     def _free(self, uses: Iterator[Use]) -> Iterator[_UseLines]:
         """The lines of those that pass the filters and are not taken; then they are."""
-        kind = self.filters.chunk_type
         for use in uses:
             first, last = self._lines(use)
             spans = self._taken[use.chunk.path]
             overlaps = any(start <= last and first <= end for start, end in spans)
-            accepted = self.filters.accepts_file(self.maker.record(use.chunk.path))
-            if accepted and not overlaps and (not kind or use.chunk.kind == kind):
+            record = self.maker.record(use.chunk.path)
+            accepted = self.filters.accepts_file(record) and self.filters.accepts_chunk(
+                record, use.chunk.kind
+            )
+            if accepted and not overlaps:
                 spans.append((first, last))
                 yield _UseLines(use, first, last)
 

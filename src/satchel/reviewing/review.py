@@ -96,12 +96,16 @@ class Review:
         return [file for file in self.changes.files if self._accepts(file)]
 
     def _accepts(self, file: ChangedFile) -> bool:
+        return self.filters.accepts_file(self._record(file))
+
+    def _record(self, file: ChangedFile) -> FileRecord:
+        """A changed file as filters know it: as it is indexed, or as it was if it is gone."""
         at = self.corpus.position_of.get(file.path)
         if at is not None:
-            return self.filters.accepts_file(self.corpus.files[at])
+            return self.corpus.files[at]
         old = self._old_file(file)
         language, tags = (old.source.language, old.source.tags) if isinstance(old, OldFile) else ("", ())
-        return self.filters.accepts_file(FileRecord(file.path, 0, 0, "", language, "", 0, tags=tags))
+        return FileRecord(file.path, 0, 0, "", language, "", 0, tags=tags)
 
     def _old_file(self, file: ChangedFile) -> OldFile | Skipped | None:
         """A file as it was, read and parsed once; None if there was none or nothing was taken out."""
@@ -146,9 +150,11 @@ class Review:
         def remains(hunk: Hunk, chunk: ChunkRecord) -> bool:
             return not isinstance(old, OldFile) or old.took_from(hunk, chunk.title_path)
 
-        kind = self.filters.chunk_type
         found = changed_chunks(self.corpus, file, remains)
-        return [one for one in found if not kind or one.chunk.kind == kind]
+        if not self.filters.by_kind:
+            return found
+        record = self._record(file)
+        return [one for one in found if self.filters.accepts_chunk(record, one.chunk.kind)]
 
     def _new_pieces(
         self, file: ChangedFile, own: Sequence[ChunkChanges], most: int
@@ -163,11 +169,12 @@ class Review:
     def _removed(self, file: ChangedFile) -> Iterator[ReviewPassage]:
         """The lines that the change took out or replaced, at the commit that has them."""
         old = self._old_file(file)
-        kind = self.filters.chunk_type
         if not isinstance(old, OldFile):
             return
+        record = self._record(file)
         for one in old.removed(file, self._new_lines(file)):
-            if kind and (one.chunk is None or one.chunk.kind != kind):
+            kind = "" if one.chunk is None else one.chunk.kind
+            if self.filters.by_kind and not self.filters.accepts_chunk(record, kind):
                 continue
             item = self.maker.of_old(old, one)
             named = bool(item.symbol) and item.section is Section.DEFINITIONS

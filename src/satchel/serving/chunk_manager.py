@@ -1,71 +1,120 @@
-"""Chunks and citations as a small object API and as a tool for agents: thin faces of the engine."""
+"""Chunks and citations as a small object API: a thin face of the engine, with calls of an older system."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, Self
 
 from satchel import ids, settings
 from satchel.engine import Engine
-from satchel.errors import IndexMissing, InvalidRequest, ProjectNotFound, SatchelError
+from satchel.errors import IndexMissing, InvalidRequest, ProjectNotFound
 from satchel.rendering.agent_text import render_hits
 from satchel.retrieval.filters import Filters
+from satchel.serving.chunk_manifest import Manifest, read_manifest, write_manifest
 from satchel.storage.records import ChunkRecord
 from satchel.storage.sqlite import SqliteStore
 from satchel.types import Hit
+from satchel.walking.kept_tree import KeptTree
 from satchel.walking.work_tree import SubsetTree
 
-_MANIFEST_VERSION = 1
-_FILTER_NAMES = frozenset(Filters.__struct_fields__)
-_LISTS = ("tags", "include_paths", "exclude_paths")
+FILTER_NAMES = frozenset(Filters.__struct_fields__)
+FILTER_LISTS = ("tags", "include_paths", "exclude_paths")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkMetadata:
+    """What a manifest says of a chunk beside its content."""
+
+    id: str
+    source_path: str
+    start_line: int
+    end_line: int
+    hash: str
+    tags: list[str]
+    created_at: str
+    chunk_type: str
+    name: str | None = None
+
+
+class IngestResult(int):
+    """How many chunks an ingest added. `chunk_ids` names all that was ingested, new or known before."""
+
+    chunk_ids: tuple[str, ...]
+
+    def __new__(cls, before: Iterable[str], after: Iterable[str]) -> Self:
+        chunk_ids = tuple(after)
+        result = super().__new__(cls, len(set(chunk_ids).difference(before)))
+        result.chunk_ids = chunk_ids
+        return result
 
 
 class ChunkManager:
-    """Ingest files, search their chunks, fetch them by id. The index lives in `chunks_dir` and
-    survives a restart; `save_manifest` writes what it holds, content included, as one JSON file."""
+    """Ingests files, searches their chunks and fetches them by id.
+
+    The index lives in `chunks_dir` and survives a restart. `save_manifest` writes what it holds, content
+    included, as one JSON file, from which the index is made again when `chunks_dir` is lost. Where neither
+    the caller nor the environment names a place, both are below `./store`.
+    """
 
     def __init__(
         self,
-        chunks_dir: str | os.PathLike[str] = "./store/chunks",
-        manifest_path: str | os.PathLike[str] = "./store/chunks_manifest.json",
+        chunks_dir: str | os.PathLike[str] | None = None,
+        manifest_path: str | os.PathLike[str] | None = None,
         *,
         root: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.chunks_dir = Path(chunks_dir)
-        self.manifest_path = Path(manifest_path)
+        usual = settings.chunk_search()
+        self.chunks_dir = Path(chunks_dir or usual.chunks_dir)
+        self.manifest_path = Path(manifest_path or usual.manifest_path)
         self._store = SqliteStore(self.chunks_dir / settings.INDEX_FILE)
         self._root = Path(root).resolve() if root else self._remembered_root()
         self._engine: Engine | None = None
         self._tree: SubsetTree | None = None
+        self._restored: Engine | None = None  # of files that only the manifest has
+        self._described: tuple[str, dict[str, ChunkMetadata]] = ("", {})
 
-    def ingest_file(self, file_path: str | os.PathLike[str]) -> list[str]:
-        """Index one file; the ids of its chunks, none if it is sensitive, binary or otherwise left out."""
+    @property
+    def chunks(self) -> dict[str, ChunkMetadata]:
+        """What is known of every chunk, by its id, in the order of paths and lines."""
+        if not self._has_index():
+            return {}
+        version = self._opened().snapshot().version
+        if self._described[0] != version:
+            found = {chunk["chunk_id"]: _metadata(chunk) for chunk in self._all_chunks()}
+            self._described = version, found
+        return self._described[1]
+
+    def ingest_file(self, file_path: str | os.PathLike[str]) -> IngestResult:
+        """Index one file and return how many chunks are new: none of a file that is sensitive, binary or
+        otherwise left out."""
         path = Path(file_path).resolve()
         if not path.is_file():
             raise ProjectNotFound(f"{os.fspath(file_path)!r} is not a file")
-        engine, tree = self._open(path.parent)
+        engine, tree = self._open_to_add(path.parent)
         relative = self._relative(path)
+        before = self._chunk_ids(relative)
         tree.add_file(relative)
         engine.refresh()
-        return [ids.long_id(chunk.digest) for chunk in engine.snapshot().chunks(relative)]
+        return IngestResult(before, self._chunk_ids(relative))
 
-    def ingest_directory(self, directory: str | os.PathLike[str] = ".", recursive: bool = True) -> list[str]:
-        """Index a folder; the ids of its chunks."""
+    def ingest_directory(
+        self, directory: str | os.PathLike[str] = ".", recursive: bool = True
+    ) -> IngestResult:
+        """Index a folder and return how many chunks are new."""
         path = Path(directory).resolve()
         if not path.is_dir():
             raise ProjectNotFound(f"{os.fspath(directory)!r} is not a folder")
-        engine, tree = self._open(path)
+        engine, tree = self._open_to_add(path)
         relative = self._relative(path)
+        before = self._chunk_ids(relative)
         tree.add_folder("" if relative == "." else relative, recursive=recursive)
         engine.refresh()
-        return [chunk["chunk_id"] for chunk in self._all_chunks() if _below(chunk["source_path"], relative)]
+        return IngestResult(before, self._chunk_ids(relative))
 
     def search_chunks(
         self, query: str, k: int = 10, filters: Mapping[str, Any] | None = None
@@ -83,31 +132,34 @@ class ChunkManager:
         return {**self._describe(found.chunk), "fate": found.fate.value, "detail": found.detail}
 
     def get_stats(self) -> dict[str, Any]:
-        """Counts of chunks and files, by kind and by language."""
-        if not self._store.exists():
-            return {"total_chunks": 0, "total_files": 0, "chunks_by_type": {}, "files_by_language": {}}
-        snapshot = self._opened().snapshot()
-        files = snapshot.files()
+        """Counts of chunks and sources, by kind and by language, and where they are kept."""
+        snapshot = self._opened().snapshot() if self._has_index() else None
+        files = snapshot.files() if snapshot else []
         return {
             "total_chunks": sum(record.chunk_count for record in files),
-            "total_files": len(files),
-            "chunks_by_type": snapshot.kind_counts(),
+            "chunk_types": snapshot.kind_counts() if snapshot else {},
+            "total_sources": len(files),
             "files_by_language": dict(sorted(Counter(record.language for record in files).items())),
+            "manifest_path": str(self.manifest_path),
+            "chunks_dir": str(self.chunks_dir),
         }
 
-    def save_manifest(self) -> Path:
-        """Write the manifest: every chunk with its metadata and content."""
-        manifest = {"version": _MANIFEST_VERSION, "chunks": self._all_chunks()}
-        self.manifest_path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.manifest_path.with_name(self.manifest_path.name + ".part")
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
-        os.replace(partial, self.manifest_path)
-        return self.manifest_path
+    def save_manifest(self) -> bool:
+        """Write the manifest: every chunk with its metadata and content. A disk that refuses is an error."""
+        engine = self._opened()
+        root = engine.root if engine is not self._restored else None
+        write_manifest(self.manifest_path, self._all_chunks(), root)
+        return True
 
     def search_text(self, query: str, k: int, filters: Mapping[str, Any] | None) -> str:
         """A search as text for an agent, with real suggestions when nothing is found."""
         hits, suggestions = self._fresh().search(query, k, to_filters(filters), whole_chunks=True)
         return render_hits(query, hits, suggestions)
+
+    def _open_to_add(self, start: Path) -> tuple[Engine, SubsetTree]:
+        self._has_index()  # what a manifest has comes first, or the next one would lack it
+        self._restored = None
+        return self._open(start)
 
     def _open(self, start: Path) -> tuple[Engine, SubsetTree]:
         if self._engine is None or self._tree is None:
@@ -123,9 +175,36 @@ class ChunkManager:
         return self._engine, self._tree
 
     def _opened(self) -> Engine:
-        if not self._store.exists():
-            raise IndexMissing("nothing was ingested yet", hint="call ingest_directory first")
-        return self._open(Path.cwd())[0]
+        if not self._has_index():
+            unread = f"; {self.manifest_path.name} is no manifest that can be read"
+            told = unread if self.manifest_path.exists() else ""
+            raise IndexMissing(f"nothing was ingested yet{told}", hint="call ingest_directory first")
+        return self._engine or self._restored or self._open(Path.cwd())[0]
+
+    def _has_index(self) -> bool:
+        """Whether there is anything to search; an index that was lost is made again from the manifest."""
+        if self._store.exists():
+            return True
+        manifest = read_manifest(self.manifest_path)
+        if manifest is None:
+            return False
+        self._restore(manifest)
+        return self._store.exists()
+
+    def _restore(self, manifest: Manifest) -> None:
+        """Index the files of a manifest again: as they are now, or if none is left, as it has them."""
+        root = self._root or (self.manifest_path.parent / manifest.root).resolve()
+        if any((root / path).is_file() for path in manifest.paths):
+            self._root = root
+            engine, tree = self._open(root)
+            for path in manifest.paths:
+                tree.add_file(path)
+        else:
+            # Its root is the manifest and no folder, so that no later look at a folder finds the files gone.
+            place = self.manifest_path.resolve()
+            options = settings.load(place, index_dir=self.chunks_dir)
+            engine = self._restored = Engine(place, self._store, options, KeptTree(manifest.files()))
+        engine.refresh()
 
     def _fresh(self) -> Engine:
         """The engine with the picked files as they are now, so that its citations are true. An index whose
@@ -152,6 +231,18 @@ class ChunkManager:
         snapshot.close()
         return Path(root) if root and Path(root).is_dir() else None
 
+    def _chunk_ids(self, place: str) -> list[str]:
+        """The ids of the chunks of a file, or of all files below a folder."""
+        if not self._store.exists():
+            return []
+        snapshot = self._opened().snapshot()
+        return [
+            ids.long_id(chunk.digest)
+            for record in snapshot.files()
+            if place in (".", record.path) or record.path.startswith(f"{place}/")
+            for chunk in snapshot.chunks(record.path)
+        ]
+
     def _all_chunks(self) -> list[dict[str, Any]]:
         snapshot = self._opened().snapshot()
         return [
@@ -170,72 +261,12 @@ class ChunkManager:
             "start_line": chunk.start_line,
             "end_line": chunk.end_line,
             "chunk_type": chunk.kind.value,
-            "name": ".".join(chunk.title_path),
+            "name": ".".join(chunk.title_path) or None,
             "content_hash": ids.hash_text(content),
-            "tags": [record.language, *record.tags],
+            "tags": [record.language, *record.tags, chunk.kind.value],
             "created_at": datetime.fromtimestamp(record.mtime_ns / 1e9, UTC).isoformat(),
             "content": content,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """What a tool call gave: text for the agent, or an error that says what to do."""
-
-    success: bool
-    output: str
-    error: str | None = None
-
-    def __str__(self) -> str:
-        return self.output if self.success else f"Error: {self.error}"
-
-
-class ChunkSearchTool:
-    """`search_chunks` as agents call it."""
-
-    name = "search_chunks"
-    description = (
-        "Find code and documents before reading whole files. Returns chunk ids with exact paths and lines to"
-        " cite; if nothing is found it proposes searches that will find something."
-    )
-
-    def __init__(self, chunk_manager: ChunkManager | None = None) -> None:
-        self.chunk_manager = chunk_manager or ChunkManager()
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments."""
-        texts: dict[str, Any] = {name: {"type": "string"} for name in sorted(_FILTER_NAMES)}
-        for name in _LISTS:
-            texts[name] = {"type": "array", "items": {"type": "string"}}
-        return {
-            "type": "object",
-            "properties": {
-                "query": {"type": "string", "description": "words, an identifier or a path"},
-                "k": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 10},
-                "filters": {"type": "object", "properties": texts, "additionalProperties": False},
-            },
-            "required": ["query"],
-        }
-
-    async def execute(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """Run a search; a bad argument is an answer, not an exception."""
-        query = arguments.get("query")
-        k = arguments.get("k", 10)
-        if not isinstance(query, str) or not isinstance(k, int):
-            return ToolResult(False, "", "query must be a text and k a number")
-        try:
-            if not self.chunk_manager.get_stats()["total_chunks"]:
-                self.rebuild_index()
-            return ToolResult(True, self.chunk_manager.search_text(query, k, arguments.get("filters")))
-        except SatchelError as error:
-            return ToolResult(False, "", f"{error.message}. {error.hint}".rstrip())
-
-    def rebuild_index(self, directory: str | os.PathLike[str] = ".") -> int:
-        """Ingest a folder and write the manifest; the number of chunks."""
-        self.chunk_manager.ingest_directory(directory)
-        self.chunk_manager.save_manifest()
-        return int(self.chunk_manager.get_stats()["total_chunks"])
 
 
 def to_filters(given: Mapping[str, Any] | None) -> Filters:
@@ -243,12 +274,12 @@ def to_filters(given: Mapping[str, Any] | None) -> Filters:
     if given is not None and not isinstance(given, Mapping):
         raise InvalidRequest(f"filters are {given!r}, they must be names with values")
     values = dict(given or {})
-    unknown = sorted(set(values) - _FILTER_NAMES)
+    unknown = sorted(set(values) - FILTER_NAMES)
     if unknown:
-        known = ", ".join(sorted(_FILTER_NAMES))
+        known = ", ".join(sorted(FILTER_NAMES))
         raise InvalidRequest(f"unknown filter {unknown[0]!r}", hint=f"known: {known}")
     for name, value in values.items():
-        if name in _LISTS:
+        if name in FILTER_LISTS:
             value = [value] if isinstance(value, str) else value
             if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
                 raise InvalidRequest(f"the filter {name} is {value!r}, it must be a list of texts")
@@ -258,8 +289,10 @@ def to_filters(given: Mapping[str, Any] | None) -> Filters:
     return Filters(**values)
 
 
-def _below(path: str, folder: str) -> bool:
-    return folder == "." or path.startswith(f"{folder}/")
+def _metadata(chunk: Mapping[str, Any]) -> ChunkMetadata:
+    names = ("source_path", "start_line", "end_line", "tags", "created_at", "chunk_type", "name")
+    kept = {name: chunk[name] for name in names}
+    return ChunkMetadata(id=chunk["chunk_id"], hash=chunk["content_hash"], **kept)
 
 
 def _as_dict(hit: Hit) -> dict[str, Any]:
@@ -270,7 +303,7 @@ def _as_dict(hit: Hit) -> dict[str, Any]:
         "start_line": hit.start_line,
         "end_line": hit.end_line,
         "chunk_type": hit.kind.value,
-        "name": hit.name,
+        "name": hit.name or None,
         "score": hit.score,
         "snippet": hit.snippet,
         "content": hit.text,
