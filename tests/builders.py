@@ -19,7 +19,7 @@ from satchel import plugins
 from satchel.chunking import parse_source
 from satchel.engine import Engine
 from satchel.ids import hash_bytes, hash_text
-from satchel.indexing.analyse import analyse_source
+from satchel.indexing.analysis import analyse_source
 from satchel.indexing.term_collector import TermCollector
 from satchel.languages import detect
 from satchel.lines import split_lines

@@ -25,7 +25,7 @@ from satchel.errors import (
 from satchel.file_writing import replace_file
 from satchel.indexing.freshness import IndexState, StaleReason, decode_watermark, encode_watermark
 from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
-from satchel.indexing.upkeep import already_indexed, notes_if_fresh
+from satchel.indexing.freshness import already_indexed, notes_if_fresh
 from satchel.plugins import late
 from satchel.settings import Options
 from satchel.storage.protocol import Snapshot, Store
@@ -38,13 +38,13 @@ from satchel.walking.work_tree import SourceTree, WorkTree, in_repository
 if TYPE_CHECKING:
     from satchel import chunking
     from satchel.embedding import word_vectors
-    from satchel.indexing import analyse, refresh, workers
+    from satchel.indexing import analysis, refresh, workers
     from satchel.storage import history, memory, ref_indexes
     from satchel.walking import git_trees, source_reader, watermark
 else:  # what a search of a fresh index does without
     chunking, word_vectors = late("satchel.chunking"), late("satchel.embedding.word_vectors")
-    analyse, refresh, workers = (
-        late(f"satchel.indexing.{name}") for name in ("analyse", "refresh", "workers")
+    analysis, refresh, workers = (
+        late(f"satchel.indexing.{name}") for name in ("analysis", "refresh", "workers")
     )
     history, memory, ref_indexes = (
         late(f"satchel.storage.{name}") for name in ("history", "memory", "ref_indexes")
@@ -164,7 +164,7 @@ class Segment(SnapshotSource):
                 NOTES: "\n".join(self.notes),
             }
         reader = source_reader.SourceReader(self._tree, self.options.walk)
-        stages = analyse.Stages(
+        stages = analysis.Stages(
             reader,
             chunking.parse_source,
             chunking.prepare,

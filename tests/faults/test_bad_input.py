@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 
 from satchel.chunking import parse_source
 from satchel.engine import Engine
-from satchel.indexing.analyse import Stages
+from satchel.indexing.analysis import Stages
 from satchel.indexing.plan import signature
 from satchel.indexing.refresh import refresh
 from satchel.lines import split_lines

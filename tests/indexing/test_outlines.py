@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from satchel.chunking import parse_source
-from satchel.indexing.outlines import outline
+from satchel.indexing.analysis import outline
 from satchel.lines import split_lines
 from satchel.storage.records import Outline
 from satchel.terms import terms

@@ -27,7 +27,7 @@ from satchel.chunking import parse_source
 from satchel.engine import Engine
 from satchel.errors import SatchelError
 from satchel.indexing import refresh as refreshing
-from satchel.indexing.analyse import Stages
+from satchel.indexing.analysis import Stages
 from satchel.indexing.plan import Refresh, signature
 from satchel.settings import WalkOptions
 from satchel.storage.memory import MemoryStore

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.indexing.units import unit_lines
+from satchel.indexing.term_collector import unit_lines
 from satchel.types import Chunk, ChunkKind
 
 LEAST, MOST = 300, 1_600

@@ -11,7 +11,7 @@ from satchel.chunking import parse_source
 from satchel.embedding.pooling import LENGTH
 from satchel.embedding.word_vectors import WordVectors, load
 from satchel.ids import hash_bytes
-from satchel.indexing.analyse import AnalysedFile, analyse_source, with_vectors
+from satchel.indexing.analysis import AnalysedFile, analyse_source, with_vectors
 from satchel.indexing.term_collector import TermCollector
 from satchel.languages import detect
 from satchel.types import FileEntry, Source

@@ -44,7 +44,7 @@ def test_the_part_is_small() -> None:
 
 def test_what_is_packed_is_read_and_found() -> None:
     entries = [b"a", b"\xff", b"bc", b"def", b"ghij", b"k1l2m3n", b"opqrstuvwxyz"]
-    made = vocabulary.Vocabulary(vocabulary.packed(entries))
+    made = vocabulary.BytePairVocabulary(vocabulary.packed(entries))
     assert list(made.all_ranks()) == entries
     known = vocabulary.no_slots()
     assert list(made.ranks_within(known)) == [b"a", b"\xff", b"bc"]

@@ -21,7 +21,7 @@ CONTENT = "content"  # of a tree that never changes: which one the index is true
 NOTES = "notes"  # and what the walk had to say
 
 
-class Plan(Struct, frozen=True):
+class RefreshPlan(Struct, frozen=True):
     """`changed` are new or possibly changed files, `dropped` are paths that are gone, `kept` counts the
     unchanged ones. `skipped` is what stays left out, `skipped_before` what was, both within the scope."""
 
@@ -36,12 +36,12 @@ class Plan(Struct, frozen=True):
         return not self.changed and not self.dropped and self.skipped == self.skipped_before
 
 
-def plan_all(snapshot: Snapshot, walk: Walk) -> Plan:
+def plan_all(snapshot: Snapshot, walk: Walk) -> RefreshPlan:
     """Everything, against a walk over the whole tree."""
     return _compare(snapshot.files(), tuple(snapshot.skipped()), walk)
 
 
-def plan_paths(snapshot: Snapshot, walk: Walk, paths: Iterable[str]) -> Plan:
+def plan_paths(snapshot: Snapshot, walk: Walk, paths: Iterable[str]) -> RefreshPlan:
     """Only these paths, against a look at each of them. Whoever names a path has heard that it changed, so an
     equal stamp proves nothing here."""
     scope = set(paths)
@@ -56,7 +56,7 @@ def _compare(
     walk: Walk,
     *,
     by_stamp: bool = True,
-) -> Plan:
+) -> RefreshPlan:
     """By size, times and file number; content decides later, for the changed ones."""
     known = {record.path: record for record in files}
     left_out = {item.skipped.path: item for item in skipped_before if item.size >= 0}
@@ -72,7 +72,7 @@ def _compare(
         else:
             changed.append(entry)
     skipped.sort(key=lambda item: item.skipped.path)
-    return Plan(tuple(changed), tuple(sorted(known)), kept, tuple(skipped), skipped_before)
+    return RefreshPlan(tuple(changed), tuple(sorted(known)), kept, tuple(skipped), skipped_before)
 
 
 class Refresh(Struct, frozen=True):
@@ -106,7 +106,7 @@ def notes_of_content(snapshot: Snapshot, wanted: dict[str, str]) -> tuple[str, .
     return tuple(filter(None, stored.get(NOTES, "").split("\n")))
 
 
-def unchanged(snapshot: Snapshot, plan: Plan, wanted: dict[str, str]) -> Refresh | None:
+def unchanged(snapshot: Snapshot, plan: RefreshPlan, wanted: dict[str, str]) -> Refresh | None:
     """The report of a refresh that has nothing to do; None if there is something."""
     stored = snapshot.meta()
     if not plan.empty or any(stored.get(key) != value for key, value in wanted.items()):

@@ -32,7 +32,7 @@ class TermBatch:
     lines: bytes  # first and last line of each unit, 4 bytes each
 
 
-class Vocabulary(dict[str, int]):
+class TermNumbers(dict[str, int]):
     """Term → number, counting up as new terms are asked for."""
 
     def __missing__(self, term: str) -> int:
@@ -44,7 +44,7 @@ class PostingRunBuilder:
     """Collects batches and turns them into one run."""
 
     def __init__(self) -> None:
-        self._vocabulary = Vocabulary()
+        self._vocabulary = TermNumbers()
         self._terms: list[NDArray[np.int32]] = []
         self._offsets: list[Numbers] = []
         self._packed: list[Counts] = []

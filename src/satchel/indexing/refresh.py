@@ -7,22 +7,31 @@ visible at once, as the next generation.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from difflib import SequenceMatcher
 from itertools import pairwise
 
 from msgspec.structs import replace
 
+from satchel import ids
 from satchel.errors import IndexStale
-from satchel.indexing.analyse import AnalysedFile, Stages, analyse_source, with_vectors
-from satchel.indexing.plan import HISTORY_HEAD, Plan, Refresh, plan_all, plan_paths, unchanged
+from satchel.indexing.analysis import AnalysedFile, Stages, analyse_source, with_vectors
+from satchel.indexing.plan import HISTORY_HEAD, Refresh, RefreshPlan, plan_all, plan_paths, unchanged
 from satchel.indexing.posting_run_builder import PostingRunBuilder, TermBatch
-from satchel.indexing.retirement import retired
 from satchel.indexing.term_collector import TermCollector
 from satchel.indexing.workers import analyse_all
 from satchel.storage import postings
 from satchel.storage.protocol import Snapshot, Store, Writer
-from satchel.storage.records import FileRecord, PackedFile, SkippedRecord, by_lines, split_title
+from satchel.storage.records import (
+    ChunkRecord,
+    FileRecord,
+    PackedFile,
+    RetiredChunk,
+    SkippedRecord,
+    by_lines,
+    split_title,
+)
 from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
 
 _RUN_POSTINGS = 3_000_000  # postings held in memory before a run is written; about 90 MB
@@ -35,6 +44,7 @@ _COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of t
 Progress = Callable[[int, int], None]
 Sealing = Callable[[Snapshot], dict[str, str]]
 Hashes = Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, str]]]
+_Titled = tuple[str, tuple[str, ...]]  # a digest and the title path of its chunk
 
 
 class Overtaken(Exception):
@@ -63,7 +73,7 @@ def refresh(
     hashes of files as they are; `others` are indexes of the same signature, whose content is known too.
     `base` is the generation that there was before the walk, and `Overtaken` is raised if there is another
     now; `sealing` gives what else is kept, from the manifest as it has become."""
-    plans: dict[str, Plan] = {}  # by the version of the index that a plan goes out from
+    plans: dict[str, RefreshPlan] = {}  # by the version of the index that a plan goes out from
     if paths is None and not force and store.exists():
         nothing_to_do = None
         # an index of an older schema is brought up to date by who writes it
@@ -97,7 +107,7 @@ class _Run:
         self.builder = PostingRunBuilder()
         self.hashes: Hashes | None = None
         self.others: Sequence[Snapshot] = ()
-        self.plans: Mapping[str, Plan] = {}
+        self.plans: Mapping[str, RefreshPlan] = {}
         self.first = False  # nothing is indexed yet: nothing to keep, nothing to retire
         self.skipped: list[SkippedRecord] = []
         self.parsed = self.moved = self.touched = 0
@@ -219,13 +229,13 @@ class _Run:
             self.writer.put_run(run, self.builder.rows())
         self.builder = PostingRunBuilder()
 
-    def now_skipped(self, plan: Plan) -> list[str]:
+    def now_skipped(self, plan: RefreshPlan) -> list[str]:
         """Files that were indexed and are now left out: they must not stay in the index."""
         left_out = {record.skipped.path for record in self.skipped}
         changed = [entry.path for entry in plan.changed if entry.path in left_out]
         return [path for path in changed if self.writer.snapshot.file(path) is not None]
 
-    def keep_skipped(self, plan: Plan) -> None:
+    def keep_skipped(self, plan: RefreshPlan) -> None:
         now = {record.skipped.path for record in self.skipped}
         before = set(plan.skipped_before)
         self.writer.drop_skipped([path for path in (item.skipped.path for item in before) if path not in now])
@@ -243,7 +253,7 @@ class _Run:
         if record is None:
             return
         after = [(row[-1], split_title(row[1])) for row in packed.chunks] if packed is not None else []
-        self.writer.retire(retired(snapshot.chunks(path), record.file_hash, after))
+        self.writer.retire(retired_chunks(snapshot.chunks(path), record.file_hash, after))
 
     def settled(self, file: FileEntry | FileRecord) -> bool:
         """Whether an equal stamp will mean an equal file next time. The change time is the system's own: one
@@ -276,3 +286,45 @@ class _Run:
             self.writer.drop_run(number)
         if merged.run.files:
             self.writer.put_run(merged.run, merged.rows)
+
+
+def retired_chunks(
+    before: Sequence[ChunkRecord], file_hash: str, after: Sequence[_Titled]
+) -> list[RetiredChunk]:
+    """The chunks of a file whose ids end when it has the chunks `after`, in their order."""
+    digests_after = _by_title(after)
+    places: dict[str, int] = {}
+    successors: dict[str, str] = {}
+    for title, digests in _by_title((chunk.digest, chunk.title_path) for chunk in before).items():
+        successors.update(_successors(digests, digests_after.get(title, [])))
+        if len(digests) > 1:
+            places.update((digest, place) for place, digest in enumerate(digests, 1))
+    still_there = {digest for digest, _ in after}
+    return [
+        RetiredChunk(
+            chunk.digest,
+            chunk.path,
+            chunk.title_path,
+            file_hash,
+            places.get(chunk.digest, 0),
+            successors.get(chunk.digest, ""),
+        )
+        for chunk in before
+        if chunk.digest not in still_there
+    ]
+
+
+def _by_title(chunks: Iterable[_Titled]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for digest, title_path in chunks:
+        found.setdefault(ids.normalize_title_path(title_path), []).append(digest)
+    return found
+
+
+def _successors(before: list[str], after: list[str]) -> Iterator[tuple[str, str]]:
+    """Each run of ended ids is followed, one by one, by the new ids between the same neighbours. Where these
+    are more or fewer, which is which cannot be told."""
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for change, first, last, new_first, new_last in matcher.get_opcodes():
+        if change == "replace" and last - first == new_last - new_first:
+            yield from zip(before[first:last], after[new_first:new_last], strict=True)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.indexing.posting_run_builder import TermBatch, Vocabulary
-from satchel.indexing.units import unit_lines
+from satchel.indexing.posting_run_builder import TermBatch, TermNumbers
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 from satchel.terms import encoded_tokens, terms_of_token
-from satchel.types import ChunkKind, Parsed
+from satchel.types import Chunk, ChunkKind, Parsed
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -29,6 +28,8 @@ _FIELD_BITS = 3  # of a sort key, enough for every field
 _FIELD_MASK = (1 << _FIELD_BITS) - 1
 _MAX_LENGTH = 65_535  # lengths are kept in 2 bytes
 _MEMO_LIMIT = 200_000  # distinct tokens remembered per process, about 60 MB
+_LEAST_UNIT_CHARS = 300  # a smaller unit takes in its neighbour
+_MOST_UNIT_CHARS = 1_600  # a longer chunk is scored window by window
 
 
 class _Tokens(dict[bytes, int]):
@@ -36,7 +37,7 @@ class _Tokens(dict[bytes, int]):
     `vocabulary`. Almost all tokens of a text were seen before, so this is where the time is saved."""
 
     def __init__(self) -> None:
-        self.vocabulary = Vocabulary()
+        self.vocabulary = TermNumbers()
         self.starts = array("I", [0])
         self.terms = array("I")
 
@@ -186,3 +187,36 @@ def split_comments(
             cursor = end + 1
     body_lines += lines[cursor - 1 : last_line]
     return "".join(body_lines), "".join(comment_lines)
+
+
+def unit_lines(chunks: Sequence[Chunk], lines: Sequence[str]) -> list[tuple[int, int]]:
+    """The first and last line of each unit of a file, in order; no line is in two."""
+    units: list[tuple[int, int]] = []
+    first = last = size = 0
+    for chunk in chunks:
+        length = len(chunk.text)
+        if first and (size >= _LEAST_UNIT_CHARS or size + length > _MOST_UNIT_CHARS):
+            units.append((first, last))
+            first = size = 0
+        if length > _MOST_UNIT_CHARS:
+            units.extend(_windows(chunk, lines))
+            continue
+        first = first or chunk.start_line
+        last = chunk.end_line
+        size += length
+    if first:
+        units.append((first, last))
+    return units
+
+
+def _windows(chunk: Chunk, lines: Sequence[str]) -> list[tuple[int, int]]:
+    windows = []
+    first, size = chunk.start_line, 0
+    for number in range(chunk.start_line, chunk.end_line + 1):
+        length = len(lines[number - 1])
+        if number > first and size + length > _MOST_UNIT_CHARS:
+            windows.append((first, number - 1))
+            first, size = number, 0
+        size += length
+    windows.append((first, chunk.end_line))
+    return windows

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from satchel.indexing.analyse import Batch, Stages, analyse
+from satchel.indexing.analysis import Batch, Stages, analyse
 from satchel.types import FileEntry
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from satchel.tokenizers import vocabulary
-from satchel.tokenizers.seams import Seams
 from satchel.tokenizers.tokenizer import characters_of
 
 if TYPE_CHECKING:
@@ -31,6 +30,9 @@ PARTIAL_CHARACTERS = 1_000_000  # much text needs most of the vocabulary anyway
 _BLANK = "\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # white space but line ends
 LONG_RUN = 100_000  # a tenth of what the engine was seen to take
 _LONG_RUN = rf"(?<![{_BLANK}])[{_BLANK}]{{{LONG_RUN},}}+(?=[^{_BLANK}\r\n])"
+_LINE_END = re.compile(r"\n(?!/)(?=[ \t]*\S)")
+_WRITTEN_LINE_END, _INDENT = "\\n", " "
+_MOST_CHARACTERS = 4_000_000  # remembered for each kind of seam: 100,000 lines of usual length, about 15 MB
 
 
 class _Partial(msgspec.Struct, frozen=True):
@@ -49,13 +51,13 @@ class BytePairs:
         self._whole: Any = None
         self._partials: list[_Partial] = []
         self._characters = 0
-        self._seams = Seams()
+        self._splitter = ExactSplitter()
 
     def count(self, text: str) -> int:
         """The number of tokens; what looks like a special token is ordinary text, as in any file."""
         if not text:
             return 0
-        parts = self._seams.cut(characters_of(text))
+        parts = self._splitter.cut(characters_of(text))
         return sum(self._count_each(parts.ends)) + parts.known.total(parts.between, self._count_each)
 
     def _count_each(self, texts: list[str]) -> list[int]:
@@ -66,7 +68,7 @@ class BytePairs:
     def prepare(self, texts: Iterable[str]) -> None:
         """Make an encoder that serves all these texts, instead of a new one for each."""
         if self._whole is None:
-            cut = map(self._seams.cut, map(characters_of, texts))
+            cut = map(self._splitter.cut, map(characters_of, texts))
             self._core_for(list(dict.fromkeys(text for parts in cut for text in parts.texts())))
 
     def _core_for(self, texts: Sequence[str]) -> Any:
@@ -126,3 +128,65 @@ def _encoder_class() -> Any:
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.CoreBPE
+
+
+class SplitText(msgspec.Struct, frozen=True):
+    """A text, cut: those `between` are remembered by `known`, the ends hardly recur."""
+
+    between: list[str]
+    known: CountCache
+    ends: list[str]
+
+    def texts(self) -> list[str]:
+        """All parts as they are counted."""
+        return [*self.ends, *map(self.known.text, self.between)]
+
+
+class CountCache:
+    """The counts of parts, each with what stands before and after it at its seams. Threads may share it."""
+
+    def __init__(self, before: str, after: str) -> None:
+        self.before = before
+        self.after = after
+        self._counts: dict[str, int] = {}
+        self._characters = 0
+
+    def text(self, part: str) -> str:
+        """A part with what stands at its seams."""
+        return f"{self.before}{part}{self.after}"
+
+    def total(self, parts: Sequence[str], count: Callable[[list[str]], Iterable[int]]) -> int:
+        """The tokens of all parts. `count` is asked for those that are new, all at once."""
+        counts = self._counts  # another thread may start anew meanwhile
+        try:
+            return sum(map(counts.__getitem__, parts))
+        except KeyError:
+            new = [part for part in dict.fromkeys(parts) if part not in counts]
+        counts.update(zip(new, count(list(map(self.text, new))), strict=True))
+        self._characters += sum(map(len, new))
+        if self._characters > _MOST_CHARACTERS:
+            self._counts, self._characters = {}, 0
+        return sum(map(counts.__getitem__, parts))
+
+
+class ExactSplitter:
+    """Cuts texts, and remembers the parts of both kinds."""
+
+    def __init__(self) -> None:
+        self._lines = CountCache("", "\n")
+        self._written_lines = CountCache(_INDENT, _WRITTEN_LINE_END)
+
+    def cut(self, text: str) -> SplitText:
+        """The parts of a text; with a line end in it, it is no compact JSON."""
+        if "\n" in text:
+            lines = _LINE_END.split(text)
+            last = lines.pop()
+            if last.endswith("\n"):
+                lines.append(last[:-1])
+                last = ""
+            return SplitText(lines, self._lines, [last] if last else [])
+        between = text.split(_WRITTEN_LINE_END + _INDENT)
+        if len(between) < 2:
+            return SplitText([], self._written_lines, between)
+        ends = [between[0] + _WRITTEN_LINE_END, _INDENT + between[-1]]
+        return SplitText(between[1:-1], self._written_lines, ends)

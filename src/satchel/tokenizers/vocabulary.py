@@ -65,7 +65,7 @@ def _kind(byte: int) -> _Kind:
 _KINDS = bytes(map(_kind, range(256)))
 
 
-class Vocabulary:
+class BytePairVocabulary:
     """Entries by rank: the one of rank r is `joined[starts[r] : starts[r + 1]]`."""
 
     def __init__(self, content: bytes | mmap) -> None:
@@ -114,11 +114,11 @@ class Vocabulary:
 
 
 @cache
-def load(name: str) -> Vocabulary:
+def load(name: str) -> BytePairVocabulary:
     """The vocabulary that ships with the package under that name."""
     try:
         with (DATA / f"{name}.bin").open("rb") as file:
-            return Vocabulary(mmap(file.fileno(), 0, access=ACCESS_READ))
+            return BytePairVocabulary(mmap(file.fileno(), 0, access=ACCESS_READ))
     except ValueError as error:
         raise ValueError(f"{name}.bin is not a whole vocabulary: {error}") from error
 

@@ -1,4 +1,4 @@
-"""Seams: a text that is cut where no piece goes on has as many tokens as before."""
+"""ExactSplitter: a text that is cut where no piece goes on has as many tokens as before."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from originals import EXACT, original_count
 
-from satchel.tokenizers import seams
-from satchel.tokenizers.seams import Remembered, Seams
+from satchel.tokenizers import byte_pairs
+from satchel.tokenizers.byte_pairs import CountCache, ExactSplitter
 
 PIECES = [
     "\n", "\n\n", "\r\n", "\r", " ", "    ", "\t", "/", "//", "\\", "\\n", "\\n ", "\\\\n ", ";", ").", "'s", "x", "Foo", "12",
@@ -23,13 +23,13 @@ TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=40).map("".join)
 @example('{"a":"x\\n  y\\n\\n z\\n"}')
 @settings(deadline=None, max_examples=300)
 def test_the_parts_of_a_text_have_its_tokens(name: str, text: str) -> None:
-    parts = Seams().cut(text).texts()
+    parts = ExactSplitter().cut(text).texts()
     assert sum(original_count(name, part) for part in parts) == original_count(name, text)
 
 
 @given(text=TEXTS)
 def test_no_character_is_lost(text: str) -> None:
-    assert sum(map(len, Seams().cut(text).texts())) == len(text)
+    assert sum(map(len, ExactSplitter().cut(text).texts())) == len(text)
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ def test_no_character_is_lost(text: str) -> None:
     [("a = 1\n    b\nc\n", 3), ("a\n\nb", 2), ("a\n/b\n", 1), ("x\\n  y\\n  z\\n", 3), ("a b", 1)],
 )
 def test_lines_with_something_on_them_are_parts(text: str, count: int) -> None:
-    assert len(Seams().cut(text).texts()) == count
+    assert len(ExactSplitter().cut(text).texts()) == count
 
 
 def test_what_was_counted_is_not_counted_again() -> None:
-    known, asked = Remembered("", "\n"), []
+    known, asked = CountCache("", "\n"), []
 
     def count(texts: list[str]) -> list[int]:
         asked.extend(texts)
@@ -53,8 +53,8 @@ def test_what_was_counted_is_not_counted_again() -> None:
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seams, "_MOST_CHARACTERS", 10)
-    known, asked = Remembered("", ""), []
+    monkeypatch.setattr(byte_pairs, "_MOST_CHARACTERS", 10)
+    known, asked = CountCache("", ""), []
 
     def count(texts: list[str]) -> list[int]:
         asked.extend(texts)
