@@ -23,9 +23,15 @@ from satchel.errors import (
     ProjectNotFound,
 )
 from satchel.file_writing import replace_file
-from satchel.indexing.freshness import IndexState, StaleReason, decode_watermark, encode_watermark
+from satchel.indexing.freshness import (
+    IndexState,
+    StaleReason,
+    already_indexed,
+    decode_watermark,
+    encode_watermark,
+    notes_if_fresh,
+)
 from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
-from satchel.indexing.freshness import already_indexed, notes_if_fresh
 from satchel.plugins import late
 from satchel.settings import Options
 from satchel.storage.protocol import Snapshot, Store
