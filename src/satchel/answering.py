@@ -13,7 +13,7 @@ import msgspec
 from satchel import ids, languages
 from satchel.packing import guidance
 from satchel.packing.assembly import Assembly, FilledPack
-from satchel.packing.budget import Gauge, made_within
+from satchel.packing.budget import Gauge, make_within
 from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, Item, Pack, Role, Section, Trust
 from satchel.packing.preferences import Preferences
@@ -118,7 +118,7 @@ class Question:
         self, gauge: Gauge, *, mode: PackMode, caps: Mapping[Section, int], max_candidates: int
     ) -> Pack:
         """The pack of `build_context_pack`: six sections, each piece in one of them."""
-        return made_within(gauge, lambda gauge: self._sectioned(gauge, mode, caps, max_candidates))
+        return make_within(gauge, lambda gauge: self._sectioned(gauge, mode, caps, max_candidates))
 
     def _sectioned(
         self, gauge: Gauge, mode: PackMode, caps: Mapping[Section, int], max_candidates: int
@@ -143,7 +143,7 @@ class Question:
             found = self._of_kind(self._by_chunk(found))
         caps = dict.fromkeys(Section, len(found) + 1)
         plan = PackPlan(caps, limit=wanted.limit, with_imports=True, flat=True, apart=by_name)
-        return made_within(gauge, lambda gauge: self._flat(gauge, wanted, plan, found))
+        return make_within(gauge, lambda gauge: self._flat(gauge, wanted, plan, found))
 
     def _flat(self, gauge: Gauge, wanted: Preferences, plan: PackPlan, found: Sequence[Passage]) -> Pack:
         assembly = Assembly(self._frame(gauge, ""), gauge, self.reading, plan)

@@ -154,14 +154,16 @@ def _refreshed(pack: _Read, checks: list[CitationCheck], trees: CitedTrees, toke
     cited = pack.cited
     if pack.json is not None and cited.format == "layers":
         return refresh_layers(pack.text, pack.json, checks, trees.index(cited.ref), datetime.now(UTC))
-    if tokenizer:
-        count = tokenizers.get(tokenizer).count
-    else:  # by name alone: a pack must not make us open a file that it names
-        count = plugins.load("tokenizer", cited.tokenizer or tokenizers.DEFAULT_BUDGET).count
+    # Without the option the tokenizer is found by name alone: a pack must not make us open a file.
+    counting = (
+        tokenizers.get(tokenizer)
+        if tokenizer
+        else plugins.load("tokenizer", cited.tokenizer or tokenizers.DEFAULT_BUDGET)
+    )
     if pack.json is not None:
-        return refresh_json(pack.text, pack.json, checks, trees.of, count)
+        return refresh_json(pack.text, pack.json, checks, trees.of, counting)
     assert pack.render is not None
-    return refresh_text(cited, checks, trees.of, pack.render, count)
+    return refresh_text(cited, checks, trees.of, pack.render, counting)
 
 
 def _item(check: CitationCheck) -> VerifyItem:

@@ -1,4 +1,9 @@
-"""Does a pack fit? What counts is the text that the caller receives, measured last of all."""
+"""Does a pack fit its budget? The size that counts is that of the text which the caller receives.
+
+A pack states its own size in that text, so the size depends on the number that is written down. While a pack
+is filled it states the whole budget as used, which takes as many digits as any number may take. When it is
+complete, `own_size` looks for the number that is true of the text that states it.
+"""
 
 from __future__ import annotations
 
@@ -19,28 +24,32 @@ CHARS_PER_TOKEN = 4  # about; where it need not be exact
 _SMALLEST_TOKENS = 40  # a citation and a line
 _GUIDANCE, _GUIDANCE_TOKENS = 0.03, 60  # the share of a budget kept for guidance, and the most of it
 _ROUNDS = 6  # of writing the size into the text that is measured; two are usual
-_NEAR = 16  # numbers that are tried one by one where those rounds end nowhere
-# the last characters of a piece, and what may follow them where the next piece stands beside it
+_NEAR = 16  # numbers that are tried one by one where those rounds find no true size
+# What is counted for each item beside the whole text: its last characters, and the characters that may follow
+# them where the next item stands beside it.
 _END, _BETWEEN = 6, "\n\n\n"
 
 
 class Size(NamedTuple):
-    """How large a text is, in the units that are limited; 0 in a unit that is not."""
+    """The size of a text in the units that a budget can limit; 0 in a unit that is not limited."""
 
     tokens: int = 0
     chars: int = 0
 
     def without(self, other: Size) -> Size:
+        """Return the difference of two sizes."""
         return Size(self.tokens - other.tokens, self.chars - other.chars)
 
     def joined(self, other: Size) -> Size:
-        """What holds both."""
+        """Return the smallest size that holds both sizes."""
         return Size(max(self.tokens, other.tokens), max(self.chars, other.chars))
 
     def holds(self, other: Size) -> bool:
+        """Whether a text of the other size fits into this size, in both units."""
         return other.tokens <= self.tokens and other.chars <= self.chars
 
     def told(self) -> str:
+        """Return the size in words, for messages: `4,000 tokens and 12,000 characters`."""
         named = ((self.tokens, "tokens"), (self.chars, "characters"))
         return " and ".join(f"{value:,} {unit}" for value, unit in named if value)
 
@@ -49,7 +58,11 @@ _LARGEST = Size(MAX_TOKENS, MAX_CHARS)
 
 
 class Gauge:
-    """Measures packs in one format, against one budget; `aside` of it is kept for what is sent with them."""
+    """Measures packs in one format against one budget.
+
+    `aside` is the part of the budget that is kept for what is sent along with the pack. `headroom_tokens` is
+    the headroom of a pack that was made before; without it the tokenizer says how much is left free.
+    """
 
     def __init__(
         self,
@@ -59,28 +72,30 @@ class Gauge:
         max_tokens: int = 0,
         max_chars: int = 0,
         aside: Size = Size(),  # noqa: B008 (it cannot be changed)
+        headroom_tokens: int | None = None,
     ) -> None:
-        _check("budget_tokens", max_tokens, MAX_TOKENS)
-        _check("max_chars", max_chars, MAX_CHARS)
+        _check_limit("budget_tokens", max_tokens, MAX_TOKENS)
+        _check_limit("max_chars", max_chars, MAX_CHARS)
         self.render = render
         self.tokenizer = tokenizer
         self.max_tokens = max_tokens
         self.max_chars = max_chars
         self.aside = aside
-        self.headroom = math.ceil(max_tokens * tokenizer.headroom)
+        own_headroom = math.ceil(max_tokens * tokenizer.headroom)
+        self.headroom = own_headroom if headroom_tokens is None else headroom_tokens
 
-    def limited_to(self, most: Size) -> Gauge:
-        """The same gauge against another budget."""
+    def limited_to(self, limit: Size) -> Gauge:
+        """Return a gauge of the same format against another budget."""
         return Gauge(
-            self.render, self.tokenizer, max_tokens=most.tokens, max_chars=most.chars, aside=self.aside
+            self.render, self.tokenizer, max_tokens=limit.tokens, max_chars=limit.chars, aside=self.aside
         )
 
     def counting(self, render: Callable[[Pack], str]) -> Gauge:
-        """A gauge of the same budget that measures another form of the same packs."""
+        """Return a gauge of the same budget that measures packs in another format."""
         return Gauge(render, self.tokenizer, max_tokens=self.max_tokens, max_chars=self.max_chars)
 
     def budget(self) -> Budget:
-        """The budget as a pack states it while it is made: with as many digits as any number may take."""
+        """Return the budget as a pack states it while it is filled: all of it used."""
         return Budget(
             tokenizer=self.tokenizer.name,
             max_tokens=self.max_tokens,
@@ -91,12 +106,12 @@ class Gauge:
         )
 
     def room(self) -> Size:
-        """What the whole text may take."""
+        """Return the largest size that the whole text may have."""
         return Size(self.max_tokens - self.headroom, self.max_chars).without(self.aside)
 
     def prepare(self, packs: Iterable[Pack]) -> None:
-        """Make ready to count parts of these packs: each alone is dearer, in a process that soon ends. A
-        tokenizer that is ready looks at none of them."""
+        """Let the tokenizer prepare for counting parts of these packs. In a process that soon ends, many
+        texts at once cost less than each alone; a tokenizer that is ready reads none of them."""
         if self.max_tokens:
             self.tokenizer.prepare(chain(self._texts(packs), _any_hash()))
 
@@ -106,40 +121,43 @@ class Gauge:
             yield "".join(f"{item.content[-_END:]}{_BETWEEN}" for item in pack.items)
 
     def measure(self, text: str) -> Size:
+        """Return the size of a text in the units of the budget."""
         tokens = self.tokenizer.count(text) if self.max_tokens else 0
         return Size(tokens, len(text) if self.max_chars else 0)
 
     def size(self, pack: Pack) -> Size:
-        """How large a pack is; while it is made, it states the whole budget as used."""
+        """Return the size of a pack while it is filled."""
         full = self.budget()
         return self.measure(self.render(stating(pack, Size(full.used_tokens, full.used_chars))))
 
     def sealed(self, pack: Pack, size: Size | None = None) -> Pack:
-        """The pack with its own size written into it."""
+        """Return the complete pack with its own size written into it; `size` is its size while it was filled,
+        if that is known."""
         counts: dict[str, int] = {}  # most numbers that are tried leave the text as it is
 
         def measure(stated: Pack) -> Size:
             text = self.render(stated)
             if self.max_tokens and text not in counts:
                 counts[text] = self.tokenizer.count(text)
-            return Size(counts.get(text, 0), len(text))  # said also where characters are not limited
+            # A pack states its characters also where they are not limited.
+            return Size(counts.get(text, 0), len(text))
 
-        return state_own_size(pack, measure, size or self.size(pack))
+        return _state_own_size(pack, measure, size or self.size(pack))
 
     def kept_for_guidance(self) -> Size:
-        """What items leave free, so that a full pack can still say what to do next."""
+        """Return the room that items leave free, so that a full pack can still say what to do next."""
         tokens, chars = self.max_tokens * _GUIDANCE, self.max_chars * _GUIDANCE
         return Size(min(int(tokens), _GUIDANCE_TOKENS), min(int(chars), CHARS_PER_TOKEN * _GUIDANCE_TOKENS))
 
     def smallest_item(self) -> Size:
-        """Less room than this is not worth another look."""
+        """Return the size below which no item is worth trying."""
         return Size(
             _SMALLEST_TOKENS if self.max_tokens else 0,
             CHARS_PER_TOKEN * _SMALLEST_TOKENS if self.max_chars else 0,
         )
 
     def left(self, size: Size) -> Size:
-        """What is free beside a text of that size; a unit that is not limited is never used up."""
+        """Return the room beside a text of that size; a unit without a limit is never used up."""
         room = self.room()
         return Size(
             room.tokens - size.tokens if self.max_tokens else MAX_TOKENS,
@@ -147,28 +165,30 @@ class Gauge:
         )
 
     def fits(self, size: Size) -> bool:
+        """Whether a text of that size is within the budget."""
         room = self.room()
         return (not self.max_tokens or size.tokens <= room.tokens) and (
             not self.max_chars or size.chars <= room.chars
         )
 
-    def check(self, bare: Pack) -> None:
-        """A typed error when not even the empty pack fits; it names the smallest budget that works."""
-        if self.fits(self._at_most(bare)):
+    def check(self, empty: Pack) -> None:
+        """Raise InvalidBudget if not even the pack without items fits. The error names the smallest budget
+        that holds it."""
+        if self.fits(self._largest_size(empty)):
             return
-        least = self._least(bare)
+        least = self._least_budget(empty)
         raise _too_small(Size(self.max_tokens, self.max_chars), least)
 
-    def _at_most(self, pack: Pack) -> Size:
-        """The size of a pack while it is made, or when it is sealed: a bar half full may be more tokens than
-        a full one."""
+    def _largest_size(self, pack: Pack) -> Size:
+        """Return the larger of the sizes while the pack is filled and when it is complete: a bar that is
+        drawn half full may be more tokens than a full one."""
         sealed = self.sealed(pack).budget
         return self.size(pack).joined(Size(sealed.used_tokens, sealed.used_chars))
 
-    def _least(self, bare: Pack) -> Size:
-        """The smallest budget that holds the pack which states that budget."""
+    def _least_budget(self, empty: Pack) -> Size:
+        """Return the smallest budget that holds the pack which states that budget."""
         least = Size(self.max_tokens, self.max_chars)
-        while any(over := self._over(bare, least)):
+        while any(over := self._over(empty, least)):
             least = Size(least.tokens + over.tokens, least.chars + over.chars)
             if not _LARGEST.holds(least):
                 raise InvalidQuery(
@@ -176,28 +196,31 @@ class Gauge:
                     f"{'tokens' if least.tokens else 'characters'} of the answer, more than any budget",
                     hint="shorten it",
                 )
-        while least.tokens > self.max_tokens and not any(self._over(bare, least.without(Size(tokens=1)))):
-            least = least.without(Size(tokens=1))  # a larger budget may have been stated by fewer tokens
+        # The number of a larger budget may be fewer tokens than that of a smaller one, so smaller ones are
+        # tried again.
+        while least.tokens > self.max_tokens and not any(self._over(empty, least.without(Size(tokens=1)))):
+            least = least.without(Size(tokens=1))
         return least
 
-    def _over(self, bare: Pack, least: Size) -> Size:
-        """By how much the pack is over a budget."""
-        other = self.limited_to(least)
-        size, room = other._at_most(msgspec.structs.replace(bare, budget=other.budget())), other.room()
+    def _over(self, empty: Pack, limit: Size) -> Size:
+        """Return by how much the pack is larger than a budget."""
+        other = self.limited_to(limit)
+        size, room = other._largest_size(msgspec.structs.replace(empty, budget=other.budget())), other.room()
         return Size(
             max(0, size.tokens - room.tokens) if self.max_tokens else 0,
             max(0, size.chars - room.chars) if self.max_chars else 0,
         )
 
 
-def made_within(gauge: Gauge, make: Callable[[Gauge], Pack]) -> Pack:
-    """The pack that `make` gives. Where its budget is too small, the error names a budget that `make` was
-    tried with: how much there is to say may itself depend on the budget."""
+def make_within(gauge: Gauge, make: Callable[[Gauge], Pack]) -> Pack:
+    """Return the pack that `make` gives. If the budget is too small, raise an error that names a budget which
+    `make` was tried with: how much there is to say may itself depend on the budget."""
     given = least = Size(gauge.max_tokens, gauge.max_chars)
     while True:
         try:
             pack = make(gauge.limited_to(least))
-        except InvalidBudget as error:  # each names more than it was given, or that no budget is enough
+        except InvalidBudget as error:
+            # Each error names more than was given. One that does not says that no budget is enough.
             named = Size(error.details.get("min_tokens", 0), error.details.get("min_chars", 0))
             if least.holds(named):
                 raise
@@ -208,23 +231,42 @@ def made_within(gauge: Gauge, make: Callable[[Gauge], Pack]) -> Pack:
         raise _too_small(given, least)
 
 
-def state_own_size(pack: Pack, measure: Callable[[Pack], Size], start: Size) -> Pack:
-    """The pack with its own size written into it, looked for from `start` on. A bar that is drawn may make
-    the text larger the less is stated, so where no number is the size of its text the bar is left out; a
-    tokenizer for which there is still none gets the next larger number."""
+def stating(pack: Pack, size: Size) -> Pack:
+    """Return the pack with a size written into it."""
+    budget = msgspec.structs.replace(pack.budget, used_tokens=size.tokens, used_chars=size.chars)
+    return msgspec.structs.replace(pack, budget=budget)
+
+
+def _state_own_size(pack: Pack, measure: Callable[[Pack], Size], start: Size) -> Pack:
+    """Return the pack with its own size written into it, looked for from `start` on. A bar that is drawn may
+    make the text larger the less is stated, so where no number is true the bar is left out."""
     for drawn in (True, False):
         budget = msgspec.structs.replace(pack.budget, drawn=drawn)
         pack = msgspec.structs.replace(pack, budget=budget)
-        if (found := _own_size(pack, measure, start)) is not None:
-            return stating(pack, found)
-    return stating(pack, _no_smaller(pack, measure, start))
+        exact = _exact_own_size(_measure_stating(pack, measure), start)
+        if exact is not None:
+            return stating(pack, exact)
+    return stating(pack, _upper_bound(_measure_stating(pack, measure), start))
 
 
-def _own_size(pack: Pack, measure: Callable[[Pack], Size], start: Size) -> Size | None:
-    """The size to state in a pack so that it is the pack's own; None if no number near it is."""
+def _measure_stating(pack: Pack, measure: Callable[[Pack], Size]) -> Callable[[Size], Size]:
+    """Return a function that gives the size of the pack when it states some size."""
+    return lambda size: measure(stating(pack, size))
+
+
+def own_size(measure: Callable[[Size], Size], start: Size) -> Size:
+    """Return the size of a text that states its own size, looked for from `start` on. `measure` gives the
+    size of the text that states some size. Where a tokenizer leaves no number that is true, return a size
+    that the text does not exceed."""
+    exact = _exact_own_size(measure, start)
+    return exact if exact is not None else _upper_bound(measure, start)
+
+
+def _exact_own_size(measure: Callable[[Size], Size], start: Size) -> Size | None:
+    """Return a size that is that of the text which states it; None if no number near `start` is."""
     size, seen = start, []
     for _ in range(_ROUNDS):
-        found = measure(stating(pack, size))
+        found = measure(size)
         if found == size:
             return size
         size = found
@@ -233,29 +275,24 @@ def _own_size(pack: Pack, measure: Callable[[Pack], Size], start: Size) -> Size 
     for tokens in range(fewest, min(most, fewest + _NEAR) + 1):
         size = Size(tokens, size.chars)
         for _ in range(2):  # characters follow from how many digits there are
-            found = measure(stating(pack, size))
+            found = measure(size)
             if found == size:
                 return size
             size = Size(tokens, found.chars)
     return None
 
 
-def _no_smaller(pack: Pack, measure: Callable[[Pack], Size], start: Size) -> Size:
-    """A size to state in a pack that holds the pack which states it."""
+def _upper_bound(measure: Callable[[Size], Size], start: Size) -> Size:
+    """Return a size that the text which states it does not exceed."""
     size = start
-    while not size.holds(found := measure(stating(pack, size))):
+    while not size.holds(found := measure(size)):
         size = size.joined(found)
     return size
 
 
-def stating(pack: Pack, size: Size) -> Pack:
-    """The pack with a size written into it."""
-    budget = msgspec.structs.replace(pack.budget, used_tokens=size.tokens, used_chars=size.chars)
-    return msgspec.structs.replace(pack, budget=budget)
-
-
 def _too_small(given: Size, least: Size) -> InvalidBudget:
-    """The error of a budget that holds no answer; it names what is short, and by how much."""
+    """Return the error of a budget that holds no answer. It names the units that are short, and the least of
+    each that is enough."""
     short = Size(
         least.tokens if least.tokens > given.tokens else 0, least.chars if least.chars > given.chars else 0
     )
@@ -268,13 +305,13 @@ def _too_small(given: Size, least: Size) -> InvalidBudget:
 
 
 def _any_hash() -> list[str]:
-    """Every four letters in a row of a hash, after what formats write before it: which hashes there will be
-    is not known yet. To a tokenizer digits are a matter of their own."""
+    """Return every four letters that can stand in a row in a hash, after the characters that formats write
+    before a hash: which hashes a pack will hold is not known yet. A tokenizer reads digits apart."""
     fours = ["".join(letters) for letters in product("abcdef", repeat=4)]
     return [mark.join(fours) for mark in (" #", '="', ':"')]
 
 
-def _check(name: str, value: int, most: int) -> None:
+def _check_limit(name: str, value: int, most: int) -> None:
     if not 0 <= value <= most:
         unit = "tokens" if name == "budget_tokens" else "chars"
         raise InvalidBudget(

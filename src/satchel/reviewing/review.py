@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from satchel.chunking import parse_source
-from satchel.packing.budget import Gauge, made_within
+from satchel.packing.budget import Gauge, make_within
 from satchel.packing.pack import Counts, Pack, Section
 from satchel.packing.sections import section_of_file
 from satchel.retrieval.corpus import Corpus
@@ -67,7 +67,7 @@ class Review:
 
     def pack(self, gauge: Gauge, title: str, model_id: str, profile: str) -> Pack:
         """As much of it as fits."""
-        return made_within(gauge, lambda gauge: self._pack(gauge, title, model_id, profile))
+        return make_within(gauge, lambda gauge: self._pack(gauge, title, model_id, profile))
 
     def _pack(self, gauge: Gauge, title: str, model_id: str, profile: str) -> Pack:
         frame = Pack(

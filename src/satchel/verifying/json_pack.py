@@ -1,4 +1,4 @@
-"""Which lines does a pack in JSON cite? It is one of three shapes, bare or inside the answer of a call.
+"""Which lines does a pack in JSON cite? A pack has one of three shapes, bare or inside the answer of a call.
 
 json       {"items": [{"file", "start_line", "end_line", "content", …}], "budget": {"max_chars"}, …}
 sections   {"sections": {"definitions": [{"path", "line_start", "line_end", "content", …}], …}, …}
@@ -18,13 +18,13 @@ from satchel.errors import InvalidRequest
 from satchel.packing.pack import WORK_TREE
 from satchel.verifying.saved_pack import FULL_HASH, SHORT_HASH, Citation, CitedPack, one_line_each
 
-_ENVELOPES = ("data", "structuredContent", "result")  # what an answer keeps its data under
+_ENVELOPES = ("data", "structuredContent", "result")  # the keys under which answers keep their data
 _HASH = re.compile(rf"[0-9a-f]{{{SHORT_HASH},{FULL_HASH}}}")
 _AGAIN = "make the pack again, or restore the file"
 
 
 class ItemKeys(msgspec.Struct, frozen=True):
-    """What a shape calls the parts of a citation."""
+    """The keys under which a shape keeps the fields of a citation."""
 
     path: str
     first: str
@@ -42,8 +42,8 @@ KEYS = {
 
 
 class JsonPack(msgspec.Struct, frozen=True):
-    """A pack as decoded: `data` is the part of `document` that is the pack, `entries` are those of its parts
-    that citations were read from."""
+    """A decoded JSON pack. `data` is the object inside `document` that is the pack itself; `entries` are its
+    items, one for each citation of `cited`."""
 
     document: Any
     data: dict[str, Any]
@@ -52,15 +52,16 @@ class JsonPack(msgspec.Struct, frozen=True):
 
     @property
     def keys(self) -> ItemKeys:
+        """The keys of this pack's shape."""
         return KEYS[self.cited.format]
 
     def part(self, name: str) -> dict[str, Any]:
-        """An object of the pack; an empty one if there is none of that name."""
+        """Return the object of that name in the pack; an empty one if there is none."""
         return _part(self.data, name)
 
 
 def read_json(text: str) -> JsonPack | None:
-    """The pack in a JSON text; None if the text is no JSON object."""
+    """Read the pack in a JSON text; return None if the text is no JSON object."""
     if not text.lstrip("\ufeff \t\r\n").startswith("{"):
         return None
     try:
@@ -78,13 +79,14 @@ def read_json(text: str) -> JsonPack | None:
 
 
 def _unwrapped(document: Any) -> dict[str, Any]:
+    """Return the pack inside the envelopes of an answer; raise InvalidRequest if there is none."""
     data = document
-    while isinstance(data, dict) and not _known(data):
+    while isinstance(data, dict) and not _is_pack(data):
         inside = [data[key] for key in _ENVELOPES if isinstance(data.get(key), dict)]
         if not inside:
             break
         data = inside[0]
-    if not isinstance(data, dict) or not _known(data):
+    if not isinstance(data, dict) or not _is_pack(data):
         failed = isinstance(document, dict) and document.get("status") == "error"
         what = "the answer of a call that failed" if failed else "JSON, but no context pack"
         raise InvalidRequest(
@@ -93,7 +95,8 @@ def _unwrapped(document: Any) -> dict[str, Any]:
     return data
 
 
-def _known(data: dict[str, Any]) -> bool:
+def _is_pack(data: dict[str, Any]) -> bool:
+    """Whether an object has one of the three shapes."""
     return (
         isinstance(data.get("items"), list)
         or isinstance(data.get("sections"), dict)
@@ -106,6 +109,7 @@ def _shape(data: dict[str, Any]) -> str:
 
 
 def _entries(data: dict[str, Any], shape: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the items of a pack, each with the name of its section (empty for shapes without sections)."""
     lists = (
         data["sections"] if shape == "sections" else {"": data["chunks" if shape == "layers" else "items"]}
     )
@@ -117,7 +121,7 @@ def _entries(data: dict[str, Any], shape: str) -> Iterator[tuple[str, dict[str, 
 
 
 def _check_count(data: dict[str, Any], shape: str, found: int) -> None:
-    """Sections say how many items there are, as formats for reading do."""
+    """Raise InvalidRequest if the shape with sections has another number of items than it states."""
     stated = _part(data, "metadata").get("selected", found)
     if shape == "sections" and stated != found:
         raise InvalidRequest(

@@ -1,4 +1,5 @@
-"""A pack in JSON as of now: what no longer holds is changed in place, every other field stays as it was."""
+"""A saved pack in JSON → the pack as of now: values that no longer hold are changed in place, every other
+field of the document stays as it was."""
 
 from __future__ import annotations
 
@@ -13,20 +14,21 @@ import msgspec
 
 from satchel import ids
 from satchel._version import __version__
-from satchel.packing.budget import MAX_TOKENS
+from satchel.packing.budget import MAX_TOKENS, Size, own_size
 from satchel.packing.layers import build_pack
 from satchel.packing.pack import DropReason
 from satchel.storage.protocol import Snapshot
+from satchel.tokenizers.tokenizer import Tokenizer
 from satchel.types import Source
 from satchel.verifying.json_pack import ItemKeys, JsonPack
 from satchel.verifying.refreshing import (
-    Count,
     KeptCitation,
     RefreshedPack,
     TreeOf,
-    hold_budget,
-    kept,
+    drop_until_fits,
+    kept_citations,
     lost_lines,
+    over_budget,
 )
 from satchel.verifying.relocation import CitedTree
 from satchel.verifying.verification import CitationCheck
@@ -34,41 +36,45 @@ from satchel.visible_json import compact, indented
 
 _IDS = ("id", "chunk_id", "snippet_id")
 _INDENT = re.compile(r"\s*\{\r?\n( +)")
+_COUNTED_IN = ("budget", "metadata", "coverage_summary")  # the objects of a pack that state counts
+_MOST = 2**53  # no count is larger, and readers of JSON disagree about larger numbers
+
+Entry = tuple[dict[str, Any], KeptCitation]
 
 
 def refresh_json(
-    text: str, pack: JsonPack, checks: list[CitationCheck], tree_of: TreeOf, count: Count
+    text: str, pack: JsonPack, checks: list[CitationCheck], tree_of: TreeOf, tokenizer: Tokenizer
 ) -> RefreshedPack:
-    """A pack of items or of sections."""
-    found, left_out = kept(checks)
-    counts = StatedCounts(pack)
-    size = StatedSize(pack, lambda data: count(written_like(text, data)))
-    pairs = [(entry, one) for entry, one in zip(pack.entries, found, strict=True) if one is not None]
-    for entry, one in pairs:
-        _edit(entry, pack.keys, one, tree_of(one.citation.ref))
-
+    """Refresh a pack of items or of sections."""
+    kept, left_out = kept_citations(checks)
+    counts = _StatedCounts(pack)
+    size = _StatedSize(pack, lambda data: tokenizer.count(written_like(text, data)))
+    entries = [(entry, one) for entry, one in zip(pack.entries, kept, strict=True) if one is not None]
+    for entry, one in entries:
+        _update_entry(entry, pack.keys, one, tree_of(one.citation.ref))
     if "ref" in pack.data:
         pack.data["ref"] = pack.cited.ref
 
-    def fits(parts: list[tuple[dict[str, Any], KeptCitation]]) -> bool:
-        _put(pack, [entry for entry, _ in parts])
-        counts.state(_sections(pairs) - _sections(parts))
-        return size.fits()
+    def fits(tried: list[Entry]) -> bool:
+        _keep_entries(pack, [entry for entry, _ in tried])
+        counts.state(_by_section(entries) - _by_section(tried))
+        return size.state_and_check()
 
-    pairs_left, dropped = hold_budget(pairs, lambda pair: pair[1].changed, fits)
-    fits(pairs_left)
-    over = [f"{one.citation.locator}: it does not fit the budget any more" for _, one in dropped]
-    held = {(one.place, one.citation.ref) for _, one in pairs_left}
-    return RefreshedPack(written_like(text, pack.document), left_out + over + lost_lines(checks, held))
+    fitting, dropped = drop_until_fits(entries, lambda pair: pair[1].changed, fits)
+    fits(fitting)
+    held = {(one.location, one.citation.ref) for _, one in fitting}
+    left_out += [over_budget(one.citation.locator) for _, one in dropped]
+    return RefreshedPack(written_like(text, pack.document), left_out + lost_lines(checks, held))
 
 
 def refresh_layers(
     text: str, pack: JsonPack, checks: list[CitationCheck], index: Snapshot, created_at: datetime
 ) -> RefreshedPack:
-    """A three-layer pack: its ids follow from its text, so it is built again from the files that it had."""
+    """Refresh a three-layer pack. Its ids follow from its text, so it is built again, from the files that it
+    lists and those that its citations moved to."""
     listed = pack.data.get("source_files")
     paths = {entry.get("path") for entry in listed or () if isinstance(entry, dict)}
-    paths |= {one.now.path for one in checks if one.now is not None}
+    paths |= {check.now.path for check in checks if check.now is not None}
     built = build_pack(
         index,
         [record for record in index.files() if record.path in paths],
@@ -78,67 +84,66 @@ def refresh_layers(
     )
     pack.data.clear()
     pack.data.update(msgspec.to_builtins(built))
-    _, left_out = kept(checks)
+    _, left_out = kept_citations(checks)
     return RefreshedPack(written_like(text, pack.document), left_out)
 
 
 def written_like(text: str, document: Any) -> str:
-    """The document with the indentation of the text that it was read from."""
+    """Return the document as JSON with the indentation of the text that it was read from."""
     indent = _INDENT.match(text.removeprefix("\ufeff"))
     data = compact(document) if indent is None else indented(document, len(indent[1]))
     return data + ("\n" if text.endswith("\n") else "")
 
 
-def _edit(entry: dict[str, Any], keys: ItemKeys, one: KeptCitation, tree: CitedTree) -> None:
-    place = one.place
-    text = tree.text(place)
-    source = tree.source(place.path)
+def _update_entry(entry: dict[str, Any], keys: ItemKeys, kept: KeptCitation, tree: CitedTree) -> None:
+    """Write the location and the text of now into an entry, under the keys that it has."""
+    cited, location = kept.citation, kept.location
+    text = tree.text(location)
+    source = tree.source(location.path)
     assert isinstance(source, Source)
-    cited = one.citation
-    same_chunk = place.path == cited.path and not one.changed  # then an id of the chunk still names it
-    old, new = (f"{where.path}:{where.start_line}:{where.end_line}" for where in (cited, place))
+    # The id of a chunk follows from its text and path, so it still names an unchanged text that moved inside
+    # its file.
+    same_chunk = location.path == cited.path and not kept.changed
+    old, new = (f"{lines.path}:{lines.start_line}:{lines.end_line}" for lines in (cited, location))
     for name in _IDS:
         if name in entry and (entry[name] == old or not same_chunk):
             entry[name] = new
     values = {
-        keys.path: place.path,
-        keys.first: place.start_line,
-        keys.last: place.end_line,
+        keys.path: location.path,
+        keys.first: location.start_line,
+        keys.last: location.end_line,
         keys.content: text,
         "content_hash": ids.hash_text(text),
         "file_hash": source.file_hash,
         "ref": cited.ref,
-        "redactions": sum(place.start_line <= line <= place.end_line for line in source.redactions),
+        "redactions": sum(map(location.holds, source.redactions)),
     }
     entry.update({name: value for name, value in values.items() if name in entry})
 
 
-def _put(pack: JsonPack, entries: Iterable[dict[str, Any]]) -> None:
-    """Only these entries, in their order, each in the list it was in."""
-    kept_ids = {id(entry) for entry in entries}
+def _keep_entries(pack: JsonPack, entries: Iterable[dict[str, Any]]) -> None:
+    """Remove all other entries from the lists of the pack; those that stay keep their list and order."""
+    kept = {id(entry) for entry in entries}
     lists = pack.data["sections"] if pack.cited.format == "sections" else {"items": pack.data["items"]}
     for values in lists.values():
-        values[:] = [entry for entry in values if id(entry) in kept_ids]
+        values[:] = [entry for entry in values if id(entry) in kept]
 
 
-def _sections(parts: Iterable[tuple[dict[str, Any], KeptCitation]]) -> Counter[str]:
-    return Counter(one.citation.section for _, one in parts)
+def _by_section(entries: Iterable[Entry]) -> Counter[str]:
+    return Counter(one.citation.section for _, one in entries)
 
 
-_STATED_IN = ("budget", "metadata", "coverage_summary")
-_MOST = 2**53  # a larger number is none that counts anything, and JSON readers disagree about it
-
-
-class StatedCounts:
-    """Counts of a pack that was read: a piece that is gone is no candidate any more, one that does not fit
-    any more is dropped."""
+class _StatedCounts:
+    """The counts that a pack states of its items and candidates, corrected while items are left out. An item
+    whose text is gone is no candidate any more; an item that no longer fits counts as dropped."""
 
     def __init__(self, pack: JsonPack) -> None:
         self._pack = pack
-        self._before = {name: deepcopy(pack.part(name)) for name in _STATED_IN}
+        self._before = {name: deepcopy(pack.part(name)) for name in _COUNTED_IN}
 
     def state(self, dropped: Counter[str]) -> None:
-        """Count the items that the pack has now, besides those of each section that did not fit."""
+        """Write the counts of the items that the pack has now; `dropped` counts by section those that did not
+        fit."""
         if dropped.total():
             self._state_budget(dropped.total())
         if self._pack.cited.format == "sections":
@@ -175,47 +180,40 @@ def _count(value: Any) -> int:
     return value if type(value) is int and 0 <= value < _MOST else 0
 
 
-class _Stated(msgspec.Struct, frozen=True):
-    """Where a pack states what it takes in one unit, how much it may take, and how that is counted."""
+class _StatedSize:
+    """The size that a pack states of itself, corrected while items are left out.
 
-    part: dict[str, Any]
-    key: str
-    most: int  # 0: no limit
-    measure: Callable[[], int]
-
-
-class StatedSize:
-    """Characters are those of the pack's compact JSON. What tokens are counted over is its maker's choice, so
-    the stated count is corrected by what the text gained or lost."""
+    Characters are those of the pack's compact JSON. The maker of a pack chooses which text its tokens are
+    counted over, so the stated tokens change by as many as the JSON gains or loses.
+    """
 
     def __init__(self, pack: JsonPack, tokens_of: Callable[[dict[str, Any]], int]) -> None:
-        self._stated = [*_chars(pack), *_tokens(pack, tokens_of)]
+        self._pack = pack
+        self._tokens_of = tokens_of
+        budget, metadata = pack.part("budget"), pack.part("metadata")
+        self._with_chars = [part for part in (budget, metadata) if "used_chars" in part]
+        flat = "max_tokens" in budget
+        self._with_tokens, self._key = (budget, "used_tokens") if flat else (pack.data, "token_budget_used")
+        self._has_tokens = bool(pack.cited.max_tokens) and self._key in self._with_tokens
+        stated = self._with_tokens.get(self._key)
+        self._beside = 0  # tokens that the maker counted beside this JSON, or did not count of it
+        if self._has_tokens and type(stated) is int and 0 <= stated <= MAX_TOKENS:
+            self._beside = stated - tokens_of(pack.data)
 
-    def fits(self) -> bool:
-        """Whether the pack is within its budget, in each unit; states what it takes."""
-        for one in self._stated:
-            one.part[one.key] = 0
-        while over := [(one, size) for one in self._stated if (size := one.measure()) > one.part[one.key]]:
-            for one, size in over:  # only ever up: a number is part of the text that it counts
-                one.part[one.key] = size
-        return all(not one.most or one.part[one.key] <= one.most for one in self._stated)
+    def state_and_check(self) -> bool:
+        """Write the size of the pack into it; return whether that is within the budget."""
+        size = own_size(self._measure, Size())
+        self._measure(size)
+        max_tokens = max(self._pack.cited.max_tokens - self._pack.cited.headroom_tokens, 1)
+        max_chars = self._pack.cited.max_chars
+        return size.tokens <= max_tokens and (not max_chars or size.chars <= max_chars)
 
-
-def _chars(pack: JsonPack) -> list[_Stated]:
-    parts = [part for part in (pack.part("budget"), pack.part("metadata")) if "used_chars" in part]
-    return [
-        _Stated(part, "used_chars", pack.cited.max_chars, lambda: len(compact(pack.data))) for part in parts
-    ]
-
-
-def _tokens(pack: JsonPack, tokens_of: Callable[[dict[str, Any]], int]) -> list[_Stated]:
-    flat = pack.part("budget")
-    part, key = (flat, "used_tokens") if "max_tokens" in flat else (pack.data, "token_budget_used")
-    if not pack.cited.max_tokens or key not in part:
-        return []
-    before = tokens_of(pack.data)
-    stated = part[key]
-    believed = type(stated) is int and 0 <= stated <= MAX_TOKENS
-    beside = stated - before if believed else 0
-    most = pack.cited.max_tokens - pack.cited.headroom_tokens
-    return [_Stated(part, key, max(most, 1), lambda: max(0, beside + tokens_of(pack.data)))]
+    def _measure(self, stated: Size) -> Size:
+        """Return the size of the pack with a size written into it."""
+        for part in self._with_chars:
+            part["used_chars"] = stated.chars
+        tokens = 0
+        if self._has_tokens:
+            self._with_tokens[self._key] = stated.tokens
+            tokens = max(0, self._beside + self._tokens_of(self._pack.data))
+        return Size(tokens, len(compact(self._pack.data)) if self._with_chars else 0)

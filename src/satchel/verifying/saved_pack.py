@@ -1,4 +1,4 @@
-"""What is left of a pack when it is read again from any format: the lines it cites, and their hashes."""
+"""A pack that was saved to a file: its text, and what every format lets us read back from that text."""
 
 from __future__ import annotations
 
@@ -16,11 +16,17 @@ from satchel.types import Suggestion
 
 SHORT_HASH = 12  # digits of a hash in formats for agents: 48 bits, in a handful of tokens
 FULL_HASH = 64
+MAX_PACK_BYTES = 128 * 1024 * 1024  # the three-layer pack of a large repository with all its code fits
+# A Windows shell writes UTF-16 with one of these marks when output is sent to a file.
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Citation(msgspec.Struct, frozen=True, kw_only=True):
-    """Lines of a file and (the start of) their sha256; further what the pack says of them, as far as its
-    format shows it. `shown` is their text as the format writes it, one line for each line of the file."""
+    """Lines of a file with their sha256, or its first digits, as a saved pack cites them.
+
+    The further fields are empty where the format of the pack does not write them. `shown` is the text of the
+    lines as the format writes it, one line for each line of the file.
+    """
 
     path: str
     start_line: int
@@ -38,11 +44,12 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def locator(self) -> str:
+        """The citation in short: `path:first-last`."""
         return f"{self.path}:{self.start_line}-{self.end_line}"
 
 
 class CitedPack(msgspec.Struct, frozen=True, kw_only=True):
-    """A pack as it was read from a file."""
+    """A saved pack as its format lets us read it back: the citations, the budget and the guidance."""
 
     format: str
     query: str
@@ -58,18 +65,14 @@ class CitedPack(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def one_line_each(content: str) -> str:
-    """Cited lines with plain line ends and none at the end, whatever the file ends its lines with."""
+    """Return cited lines with `\\n` between them and none at the end, whatever the file ends lines with."""
     if "\r" in content:
         content = content.replace("\r\n", "\n").replace("\r", "\n")
     return content.removesuffix("\n")
 
 
-MAX_PACK_BYTES = 128 * 1024 * 1024  # the three-layer pack of a large repository with all its code fits
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")  # what a Windows shell writes when output is sent to a file
-
-
 def read_file(path: Path) -> str:
-    """The text of a pack file."""
+    """Return the text of a pack file; raise FileNotFound if it cannot be read."""
     try:
         with open(path, "rb") as stream:
             status = os.fstat(stream.fileno())
@@ -84,14 +87,14 @@ def read_file(path: Path) -> str:
 
 
 def read_stream(stream: IO[bytes]) -> str:
-    """The text of a pack that arrives as bytes."""
+    """Return the text of a pack that is read from a stream of bytes."""
     data = stream.read(MAX_PACK_BYTES + 1)
     _check_size(len(data))
     return decode(data)
 
 
 def decode(data: bytes) -> str:
-    """The text in the bytes of a file."""
+    """Decode the bytes of a pack, UTF-8 or UTF-16; raise InvalidRequest if they are no text."""
     if not data.strip():
         raise InvalidRequest(
             "the pack is empty", hint="write one: satchel pack QUERY --format context > FILE"
@@ -106,7 +109,7 @@ def decode(data: bytes) -> str:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file in one step: a crash leaves the old one, and a link still leads to it."""
+    """Write a file in one step: a crash leaves the old file, and a link still leads to it."""
     file_writing.replace_file(path.resolve(), text.encode("utf-8", "backslashreplace"))
 
 

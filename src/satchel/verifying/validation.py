@@ -1,4 +1,4 @@
-"""Is a three-layer pack true? Its shape, its ids, and all it says of the files against the files of now."""
+"""Is a three-layer pack true? Checks its shape, its ids, and every statement against the files of now."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Sources = dict[str, Source | Skipped]
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing that does not hold."""
+    """One statement of a pack that is not true; `subject` is the id or path that it is about."""
 
     kind: str
     subject: str
@@ -26,7 +26,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def decode(data: bytes) -> LayeredPack | Problem:
-    """The pack in a file, or why it is none."""
+    """Decode a pack; return the problem if the bytes are no three-layer pack."""
     try:
         return msgspec.json.decode(data, type=LayeredPack)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -34,8 +34,8 @@ def decode(data: bytes) -> LayeredPack | Problem:
 
 
 def validate(pack: LayeredPack, read: ReadSource) -> list[Problem]:
-    """All problems, in the order of the pack."""
-    problems = list(_shape(pack))
+    """Return all problems of a pack, in the order of the pack."""
+    problems = list(_check_shape(pack))
     sources: _Sources = {}
     for item in pack.source_files:
         source = sources[item.path] = read(item.path)
@@ -43,20 +43,22 @@ def validate(pack: LayeredPack, read: ReadSource) -> list[Problem]:
             problems.append(Problem("source_missing", item.path, source.detail or source.reason.value))
         elif source.file_hash != item.sha256:
             problems.append(Problem("source_changed", item.path, "the file's sha256 is another one now"))
-    problems.extend(_documents(pack, sources))
-    broken: set[str] = set()  # what is said of a text that is not the file's is not looked at as well
+    problems.extend(_check_documents(pack, sources))
+    # A chunk whose text is not the file's is reported once; its counts and its id are not checked as well.
+    broken: set[str] = set()
     for chunk in pack.chunks:
-        found = list(_citation(chunk, sources))
+        found = list(_check_text(chunk, sources))
         broken.update(chunk.id for problem in found if problem.kind == "citation_broken")
         problems.extend(found)
     true = [chunk for chunk in pack.chunks if chunk.id not in broken]
-    problems.extend(_identities(pack.chunks, broken))
-    problems.extend(_counts(true))
-    problems.extend(_entries(pack, true))
+    problems.extend(_check_ids(pack.chunks, broken))
+    problems.extend(_check_counts(true))
+    problems.extend(_check_index(pack, true))
     return problems
 
 
-def _shape(pack: LayeredPack) -> Iterator[Problem]:
+def _check_shape(pack: LayeredPack) -> Iterator[Problem]:
+    """Check that every id is unique, and that digest, index and chunks name the same chunks."""
     if pack.schema_version != SCHEMA_VERSION:
         yield Problem("schema", "schema_version", f"{pack.schema_version} instead of {SCHEMA_VERSION}")
     known = Counter(chunk.id for chunk in pack.chunks)
@@ -77,8 +79,8 @@ def _shape(pack: LayeredPack) -> Iterator[Problem]:
                 yield Problem("missing_chunk", chunk_id, f"named by the digest of {digest_entry.doc}")
 
 
-def _documents(pack: LayeredPack, sources: _Sources) -> Iterator[Problem]:
-    """Each source has one document, which says of it what is so."""
+def _check_documents(pack: LayeredPack, sources: _Sources) -> Iterator[Problem]:
+    """Check that each source has one document entry, and that its values are true of the source."""
     wanted = {ids.doc_of(item.path): item for item in pack.source_files}
     counts = Counter(doc.doc for doc in pack.docs)
     for name in dict.fromkeys((*wanted, *counts)):
@@ -93,7 +95,7 @@ def _documents(pack: LayeredPack, sources: _Sources) -> Iterator[Problem]:
             yield from _differences("doc_mismatch", doc, doc_entry(listed.path, source.text, chunks[doc.doc]))
 
 
-def _citation(chunk: PackChunk, sources: _Sources) -> Iterator[Problem]:
+def _check_text(chunk: PackChunk, sources: _Sources) -> Iterator[Problem]:
     source = sources.get(chunk.source_path)
     if source is None:
         yield Problem("source_unlisted", chunk.id, f"{chunk.source_path} is not among source_files")
@@ -104,8 +106,8 @@ def _citation(chunk: PackChunk, sources: _Sources) -> Iterator[Problem]:
             yield Problem("citation_broken", chunk.id, f"{where} reads otherwise now")
 
 
-def _identities(chunks: Sequence[PackChunk], broken: set[str]) -> Iterator[Problem]:
-    """Each id belongs to its source, and is that of its title path and text."""
+def _check_ids(chunks: Sequence[PackChunk], broken: set[str]) -> Iterator[Problem]:
+    """Check that each id belongs to its source, and follows from its title path and text."""
     given: dict[str, ids.Digests] = {}
     met: set[str] = set()
     for chunk in chunks:
@@ -113,14 +115,15 @@ def _identities(chunks: Sequence[PackChunk], broken: set[str]) -> Iterator[Probl
         if doc != chunk.doc or ids.doc_of(chunk.source_path) != chunk.doc or len(digest) != ids.SHORT_DIGEST:
             yield Problem("id_mismatch", chunk.id, f"does not belong to {chunk.source_path}")
         elif chunk.id not in met:
-            due = _takes(given.setdefault(doc, ids.Digests(doc)), chunk, digest)
-            if not due and chunk.id not in broken:
+            matches = _has_digest(given.setdefault(doc, ids.Digests(doc)), chunk, digest)
+            if not matches and chunk.id not in broken:
                 yield Problem("id_mismatch", chunk.id, "is not the id of this title path and text")
         met.add(chunk.id)
 
 
-def _takes(given: ids.Digests, chunk: PackChunk, wanted: str) -> bool:
-    """Whether this id is due to the chunk. Its body begins after its heading, of however many lines."""
+def _has_digest(given: ids.Digests, chunk: PackChunk, wanted: str) -> bool:
+    """Whether the id of a chunk has the wanted digest. The body that is hashed begins after the heading,
+    whose number of lines the pack does not tell."""
     lines = split_lines(chunk.text)
     for heading in range(len(lines) + 1):
         body_hash = ids.hash_text(ids.normalize_markdown("".join(lines[heading:])))
@@ -132,15 +135,15 @@ def _takes(given: ids.Digests, chunk: PackChunk, wanted: str) -> bool:
     return False
 
 
-def _counts(chunks: Sequence[PackChunk]) -> Iterator[Problem]:
+def _check_counts(chunks: Sequence[PackChunk]) -> Iterator[Problem]:
     for chunk in chunks:
         line_count = chunk.end_line - chunk.start_line + 1
         counted = replace(chunk, char_count=len(chunk.text), line_count=line_count)
         yield from _differences("chunk_mismatch", chunk, counted)
 
 
-def _entries(pack: LayeredPack, chunks: Sequence[PackChunk]) -> Iterator[Problem]:
-    """An entry of the index says of its chunk what is so."""
+def _check_index(pack: LayeredPack, chunks: Sequence[PackChunk]) -> Iterator[Problem]:
+    """Check the index entry of each chunk."""
     wanted = {chunk.id: chunk for chunk in chunks}
     for entry in pack.index:
         if (chunk := wanted.get(entry.id)) is not None:
@@ -148,7 +151,7 @@ def _entries(pack: LayeredPack, chunks: Sequence[PackChunk]) -> Iterator[Problem
 
 
 def _differences(kind: str, found: msgspec.Struct, wanted: msgspec.Struct) -> Iterator[Problem]:
-    """The fields of an entry that are not as they should be."""
+    """Yield a problem for each field of an entry that has another value than wanted."""
     subject = getattr(found, found.__struct_fields__[0])
     for name in found.__struct_fields__:
         value, right = getattr(found, name), getattr(wanted, name)

@@ -1,4 +1,5 @@
-"""Are the citations of a pack still true? Each is read again; what is not true is looked for."""
+"""Are the citations of a pack still true? Each is compared with its file; a text that is not there is looked
+for in the rest of the tree."""
 
 from __future__ import annotations
 
@@ -14,28 +15,28 @@ from satchel.verifying.relocation import (
     CitedTree,
     Location,
     as_rows,
+    chunk_of_name,
     current_location,
-    elsewhere,
-    in_file,
-    is_at,
+    find_elsewhere,
+    find_in_file,
+    is_text_at,
     location_of,
-    namesake,
 )
 from satchel.verifying.saved_pack import Citation
 
 
 class State(StrEnum):
-    """What became of a citation."""
+    """The result of checking a citation."""
 
     TRUE = "true"
-    MOVED = "moved"  # the same text stands elsewhere
-    CHANGED = "changed"  # other text stands in its place
+    MOVED = "moved"  # the same text is at another location
+    CHANGED = "changed"  # the lines hold another text now
     GONE = "gone"
 
 
 class CitationCheck(msgspec.Struct, frozen=True):
-    """A citation, what became of it, and what to read in its stead now (None if nothing); `outside` are lines
-    of the file that it cited and that the place of now does not hold."""
+    """A citation with its state. `now` is the location to read instead (None if there is none); `outside` are
+    lines that the citation showed, that the file still has, and that are not in `now`."""
 
     citation: Citation
     state: State
@@ -45,28 +46,29 @@ class CitationCheck(msgspec.Struct, frozen=True):
 
 
 def verify(citations: Iterable[Citation], tree_of: Callable[[str], CitedTree]) -> list[CitationCheck]:
-    """What became of each, in order. `tree_of` gives the tree of a ref."""
-    first = [_in_its_file(citation, tree_of(citation.ref)) for citation in citations]
+    """Check each citation, in order. `tree_of` returns the files of a ref."""
+    first = [_check_in_file(citation, tree_of(citation.ref)) for citation in citations]
     lost: dict[CitedTree, list[Citation]] = {}
     for check in first:
         if check.now is None:
             lost.setdefault(tree_of(check.citation.ref), []).append(check.citation)
     moved: dict[Citation, Location] = {}
     for tree, citations_of_tree in lost.items():
-        moved |= elsewhere(citations_of_tree, tree)
-    return [_settled(check, moved, tree_of) for check in first]
+        moved |= find_elsewhere(citations_of_tree, tree)
+    return [_completed(check, moved, tree_of) for check in first]
 
 
-def _in_its_file(citation: Citation, tree: CitedTree) -> CitationCheck:
+def _check_in_file(citation: Citation, tree: CitedTree) -> CitationCheck:
+    """Check a citation against the file that it names."""
     source = tree.source(citation.path)
     if isinstance(source, Skipped):
         return CitationCheck(citation, State.GONE, source.detail or source.reason.value)
-    place = _cited(citation)
-    if is_at(citation, tree, place):
-        if citation.shown is None or as_rows(citation.shown) == _rows(tree, place):
-            return CitationCheck(citation, State.TRUE, now=place)
-        return CitationCheck(citation, State.CHANGED, "the pack shows other text than these lines", place)
-    if (found := in_file(citation, tree, citation.path)) is not None:
+    location = _cited_location(citation)
+    if is_text_at(citation, tree, location):
+        if citation.shown is None or as_rows(citation.shown) == _rows(tree, location):
+            return CitationCheck(citation, State.TRUE, now=location)
+        return CitationCheck(citation, State.CHANGED, "the pack shows other text than these lines", location)
+    if (found := find_in_file(citation, tree, citation.path)) is not None:
         return CitationCheck(citation, State.MOVED, f"now at {found}", found)
     count = len(tree.lines(citation.path))
     if citation.end_line > count:
@@ -74,10 +76,10 @@ def _in_its_file(citation: Citation, tree: CitedTree) -> CitationCheck:
     return CitationCheck(citation, State.CHANGED, "these lines read otherwise now")
 
 
-def _settled(
+def _completed(
     check: CitationCheck, moved: dict[Citation, Location], tree_of: Callable[[str], CitedTree]
 ) -> CitationCheck:
-    """The check with what other files and the names in the index tell."""
+    """Complete a check with what other files and the names in the index tell."""
     citation = check.citation
     if check.now is not None:
         return check
@@ -86,32 +88,33 @@ def _settled(
     tree = tree_of(citation.ref)
     if not tree.lines(citation.path):
         return check
-    return _rewritten(check, tree)
+    return _completed_by_name(check, tree)
 
 
-def _rewritten(check: CitationCheck, tree: CitedTree) -> CitationCheck:
-    """A text that stands nowhere as it was: where what it has become is."""
+def _completed_by_name(check: CitationCheck, tree: CitedTree) -> CitationCheck:
+    """Complete the check of a text that is nowhere as it was: find the lines that it has become."""
     citation = check.citation
     rows = tree.rows(citation.path)
     index = tree.index()
     known = [] if index is None or index.file(citation.path) is None else index.chunks(citation.path)
-    chunks = [chunk for chunk in known if chunk.end_line <= len(rows)]  # the index may be of another moment
-    named = namesake(citation, chunks)
+    # The index may be older or newer than the file as read.
+    chunks = [chunk for chunk in known if chunk.end_line <= len(rows)]
+    named = chunk_of_name(citation, chunks)
     aligned = None if citation.shown is None else align(as_rows(citation.shown), rows)
-    place = current_location(citation, aligned, named, chunks)
-    if place is None:
-        return check if check.state is State.GONE else replace(check, now=_cited(citation))
+    location = current_location(citation, aligned, named, chunks)
+    if location is None:
+        return check if check.state is State.GONE else replace(check, now=_cited_location(citation))
     detail = check.detail
     if named is not None:
         detail += f"; {named.kind.value} {citation.symbol} is at {location_of(named)}"
-    met = aligned.met if aligned is not None else ()
-    outside = tuple(line for line in met if not place.start_line <= line <= place.end_line)
-    return CitationCheck(citation, State.CHANGED, detail, place, outside)
+    shared = aligned.shared if aligned is not None else ()
+    outside = tuple(line for line in shared if not location.holds(line))
+    return CitationCheck(citation, State.CHANGED, detail, location, outside)
 
 
-def _cited(citation: Citation) -> Location:
+def _cited_location(citation: Citation) -> Location:
     return Location(citation.path, citation.start_line, citation.end_line)
 
 
-def _rows(tree: CitedTree, place: Location) -> list[str]:
-    return tree.rows(place.path)[place.start_line - 1 : place.end_line]
+def _rows(tree: CitedTree, location: Location) -> list[str]:
+    return tree.rows(location.path)[location.start_line - 1 : location.end_line]
