@@ -66,7 +66,7 @@ class CorpusReading:
     def record(self, path: str) -> FileRecord:
         return self.corpus.files[self.corpus.position_of[path]]
 
-    def part(self, passage: Passage, chars: int) -> tuple[int, int]:
+    def best_lines(self, passage: Passage, chars: int) -> tuple[int, int]:
         """The lines of a passage that hold most of the question."""
         lines = self.corpus.lines(passage.path)
         return best_part(self.rarity, passage.start_line, passage.end_line, lines, chars)

@@ -54,7 +54,7 @@ def test_the_budget_that_a_hint_names_holds_what_did_not_fit(
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_piece_that_is_cut_to_fit_is_said(action: str, tmp_path: Path) -> None:
+def test_a_passage_that_is_cut_to_fit_is_said(action: str, tmp_path: Path) -> None:
     body = "".join(f"    x = step_{number}(x, 'some words')\n" for number in range(60))
     engine = memory_engine(age(make_tree(tmp_path, {"a.py": f"def alpha(x):\n{body}    return x\n"})))
     pack = ask(engine, case(action, "alpha", tokens=600)).pack

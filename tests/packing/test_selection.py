@@ -46,9 +46,9 @@ class Room:
         self.room = room
         self.offered: list[SelectedPassage] = []
 
-    def take(self, pick: SelectedPassage) -> bool:
-        self.offered.append(pick)
-        size = pick.passage.size if pick.whole else 10 * (pick.end_line - pick.start_line + 1)
+    def take(self, one: SelectedPassage) -> bool:
+        self.offered.append(one)
+        size = one.passage.size if one.whole else 10 * (one.end_line - one.start_line + 1)
         fits = size <= self.room
         self.room -= size if fits else 0
         return fits
@@ -76,7 +76,7 @@ def selected(
     selection = PassageSelection(
         passages, [section for *_, section in found], caps, room.take, first_lines, lambda: 10**6
     )
-    selection.map(files)
+    selection.name_files(files)
     for _ in range(rounds):
         selection.fill(limit)
     return selection
@@ -99,7 +99,7 @@ def test_every_candidate_is_taken_or_dropped_never_both(
     rounds: int,
 ) -> None:
     selection = selected(found, caps, Room(space), files=files, limit=limit, rounds=rounds)
-    assert sorted((*selection.picks, *selection.dropped)) == list(range(len(found)))
+    assert sorted((*selection.selected, *selection.dropped)) == list(range(len(found)))
 
 
 @given(candidates, caps_of_sections)
@@ -107,7 +107,7 @@ def test_a_cap_of_nothing_leaves_a_section_empty(
     found: list[tuple[float, int, Section]], caps: dict[Section, int]
 ) -> None:
     selection = selected(found, caps, Room(10**6), files=5)
-    assert all(caps[pick.section] for pick in selection.picks.values())
+    assert all(caps[one.section] for one in selection.selected.values())
     dropped = [number for number, reason in selection.dropped.items() if reason is DropReason.CAP]
     assert dropped == [number for number, (*_, section) in enumerate(found) if not caps[section]]
 
@@ -120,39 +120,39 @@ def test_a_section_goes_over_its_cap_only_after_all_others_were_asked(
     selected(found, caps, room)
     taken: Counter[Section] = Counter()
     waiting = Counter(section for *_, section in found if caps[section])
-    for pick in room.offered:
-        if taken[pick.section] >= caps[pick.section]:
+    for one in room.offered:
+        if taken[one.section] >= caps[one.section]:
             assert not any(taken[other] < min(caps[other], waiting[other]) for other in SECTIONS)
-        taken[pick.section] += 1
+        taken[one.section] += 1
 
 
 def test_room_that_is_left_is_filled_over_the_caps() -> None:
     found = [(1.0, 400, Section.DEFINITIONS)] * 12
     selection = selected(found, dict.fromkeys(Section, 2), Room(10 * 400))
-    assert len(selection.picks) == 10 and set(selection.dropped.values()) == {DropReason.BUDGET}
+    assert len(selection.selected) == 10 and set(selection.dropped.values()) == {DropReason.BUDGET}
 
 
-def test_what_does_not_fit_is_passed_over_and_a_smaller_piece_still_taken() -> None:
+def test_what_does_not_fit_is_passed_over_and_a_smaller_passage_still_taken() -> None:
     found = [(1.0, 3000, Section.DOCS), (0.2, 200, Section.DOCS)]
     selection = selected(found, dict.fromkeys(Section, 5), Room(250))
-    assert [pick.passage.size for pick in selection.picks.values() if pick.whole] == [200]
+    assert [one.passage.size for one in selection.selected.values() if one.whole] == [200]
 
 
-def test_the_most_promising_piece_leads_then_what_promises_more_for_its_size() -> None:
+def test_the_most_promising_passage_leads_then_what_promises_more_for_its_size() -> None:
     found = [(0.5, 2000, Section.DOCS), (1.0, 3000, Section.DOCS), (0.4, 300, Section.DOCS)]
     selection = selected(found, dict.fromkeys(Section, 5), Room(10**6))
-    assert [pick.passage.size for pick in selection.picks.values()] == [3000, 300, 2000]
+    assert [one.passage.size for one in selection.selected.values()] == [3000, 300, 2000]
 
 
-def test_a_limit_counts_pieces_and_is_said() -> None:
+def test_a_limit_counts_passages_and_is_said() -> None:
     selection = selected([(1.0, 300, Section.DOCS)] * 5, dict.fromkeys(Section, 9), Room(10**6), limit=2)
-    assert len(selection.picks) == 2 and list(selection.dropped.values()) == [DropReason.LIMIT] * 3
+    assert len(selection.selected) == 2 and list(selection.dropped.values()) == [DropReason.LIMIT] * 3
 
 
-def test_a_limit_takes_the_most_promising_pieces_however_long_they_are() -> None:
+def test_a_limit_takes_the_most_promising_passages_however_long_they_are() -> None:
     found = [(0.9, 3000, Section.DOCS), (0.1, 60, Section.DOCS), (1.0, 900, Section.DOCS)]
     selection = selected(found, dict.fromkeys(Section, 9), Room(10**6), limit=2)
-    assert sorted(pick.passage.promise for pick in selection.picks.values()) == [0.9, 1.0]
+    assert sorted(one.passage.promise for one in selection.selected.values()) == [0.9, 1.0]
 
 
 def test_what_says_next_to_nothing_is_dropped_as_weak() -> None:

@@ -1,4 +1,4 @@
-"""What a context pack is: cited pieces of a repository that answer one question inside a budget.
+"""What a context pack is: cited passages of a repository that answer one query inside a budget.
 
 Every surface and every format shows one and the same `Pack`. Its items are whole lines, verbatim, each in
 one section, in the order in which they are read.
@@ -16,7 +16,7 @@ WORK_TREE = "worktree"  # the ref of what is read from disk
 
 
 class Section(StrEnum):
-    """What an item is there for. An item belongs to the first that fits."""
+    """What an item is good for. An item belongs to the first section that fits it."""
 
     DEFINITIONS = "definitions"
     KEY_USAGES = "key_usages"
@@ -27,23 +27,23 @@ class Section(StrEnum):
 
 
 class Role(StrEnum):
-    """Whether an item answers the question itself, or belongs to one that does."""
+    """Whether an item answers the query itself, or is related to an item that does."""
 
     PRIMARY = "primary"
     RELATED = "related"
 
 
 class DropReason(StrEnum):
-    """Why a candidate is not in the pack."""
+    """Why a passage is not in the pack."""
 
     BUDGET = "budget"  # it did not fit into what was left
     CAP = "cap"  # its section was full
     LIMIT = "limit"  # there were items enough
-    WEAK = "weak"  # it says little about the question
+    WEAK = "weak"  # it says little about the query
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """Lines `start_line` to `end_line` of a file, verbatim in `content`, and why they were chosen."""
+    """A passage that the pack shows: lines `start_line` to `end_line` of a file, verbatim in `content`."""
 
     path: str
     start_line: int
@@ -52,7 +52,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     content_hash: str  # sha256 of these lines
     file_hash: str  # sha256 of the whole file
     ref: str  # a commit, or `worktree`
-    chunk_id: str  # what `get` finds the chunk by that these lines are of; the locator if it is several
+    chunk_id: str  # the id of the chunk that these lines are; their locator if they are not one whole chunk
     kind: str
     symbol: str
     section: Section
@@ -61,18 +61,19 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     language: str = ""
     reasons: tuple[str, ...] = ()  # the signals that chose it, strongest first
     imports: tuple[str, ...] = ()  # import lines of the file that the content needs
-    relationship: tuple[str, ...] = ()  # of a related item: how it belongs to its primary one
+    relationship: tuple[str, ...] = ()  # how a related item belongs to its primary one: `calls`, …
     distance: int = 0
     redactions: int = 0
 
     @property
     def locator(self) -> str:
+        """The item in short: `path:first:last`, which `get` accepts."""
         return f"{self.path}:{self.start_line}:{self.end_line}"
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
-    """What was allowed and what the rendered pack takes. A limit of 0 was not given; characters are counted
-    all the same, tokens are not."""
+    """The limits of a pack and the size of its rendered text. A limit of 0 was not given: then characters are
+    counted all the same, tokens are not."""
 
     tokenizer: str
     max_tokens: int = 0
@@ -80,13 +81,15 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     used_tokens: int = 0
     used_chars: int = 0
     headroom_tokens: int = 0  # left free because the tokenizer estimates
-    drawn: bool = True  # a format may draw how full it is; not where no number would be the size of that text
+    # Whether a format may draw how full the budget is. It must not where, with the drawing, no stated size
+    # would be that of the text.
+    drawn: bool = True
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of the candidates: `selected + duplicates + the sum of dropped = candidates`.
-    Duplicates are near-copies, and pieces that became part of another item. Of the selected, `cut` are not
-    whole for want of room."""
+    """The number of passages that were considered, shown and left out, where `candidates` is `selected` plus
+    `duplicates` plus the sum of `dropped`. Duplicates are near-copies, and passages that became part of
+    another item. Of the selected, `cut` are not whole for want of room."""
 
     candidates: int = 0
     selected: int = 0
@@ -97,11 +100,12 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def all_dropped(self) -> int:
+        """The number of passages that were dropped for any reason."""
         return sum(self.dropped.values())
 
 
 class Trust(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How far to believe the answer. An anchor is what the question names outright."""
+    """How far the answer can be relied on. An anchor is a path, symbol or message that the query names."""
 
     retrieval_mode: str
     fallback_used: bool
@@ -113,7 +117,7 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Pack(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to one question."""
+    """The answer to one query."""
 
     query: str
     ref: str
@@ -128,4 +132,5 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
     hints: tuple[str, ...] = ()  # what is missing, and how to get it
 
     def of_section(self, section: Section) -> tuple[Item, ...]:
+        """Return the items of one section."""
         return tuple(item for item in self.items if item.section is section)

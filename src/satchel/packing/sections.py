@@ -1,4 +1,4 @@
-"""Which section does a piece belong to, and how many may each section have before others had their turn?"""
+"""Which section does a passage belong to, and how many passages may a section take before the others?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from satchel.types import ChunkKind, Passage
 
 
 class PackMode(StrEnum):
-    """What the pack is for: to understand, or to change something small."""
+    """The purpose of a pack: to understand the code, or to make a small edit."""
 
     FULL = "full"
     EDIT_MINIMAL = "edit_minimal"
@@ -22,26 +22,27 @@ CAPS: Mapping[PackMode, Mapping[Section, int]] = {
     PackMode.FULL: dict(zip(Section, (8, 8, 5, 4, 4, 3), strict=True)),
     PackMode.EDIT_MINIMAL: dict(zip(Section, (8, 6, 4, 1, 2, 0), strict=True)),
 }
-_MOST = 1000  # items of a section that can be asked for
+_MOST_CAP = 1000  # the largest cap that a caller can ask for
 _SETTINGS = frozenset({"config", "ci", "build"})
 
 
-def caps_of(mode: PackMode, changed: Mapping[str, int]) -> dict[Section, int]:
-    """The caps of a mode, with those that the caller changed."""
+def caps_of(mode: PackMode, changes: Mapping[str, int]) -> dict[Section, int]:
+    """Return the caps of a mode, with those that the caller changes; raise InvalidRequest for a wrong one."""
     caps = dict(CAPS[mode])
-    for name, cap in changed.items():
+    for name, cap in changes.items():
         if name not in set(Section):
             raise InvalidRequest(
                 f"section_caps names {name!r}, which is no section", hint=f"sections: {', '.join(Section)}"
             )
-        if not 0 <= cap <= _MOST:
-            raise InvalidRequest(f"the cap of {name} is {cap}, it must be from 0 to {_MOST}")
+        if not 0 <= cap <= _MOST_CAP:
+            raise InvalidRequest(f"the cap of {name} is {cap}, it must be from 0 to {_MOST_CAP}")
         caps[Section(name)] = cap
     return caps
 
 
 def section_of(passage: Passage) -> Section:
-    """The first section that fits. A test answers as code only when the question names what it defines."""
+    """Return the first section that fits a passage. A test counts as a definition only when the query names
+    what it defines."""
     settings = passage.kind is ChunkKind.CONFIG or (
         bool(_SETTINGS.intersection(passage.tags)) and not passage.defines
     )
@@ -54,7 +55,8 @@ def section_of(passage: Passage) -> Section:
 
 
 def section_of_file(language: str, tags: Sequence[str], *, settings: bool = False) -> Section:
-    """Where a whole file belongs; code belongs to the definitions."""
+    """Return the section of a file by its language and tags; code belongs to the definitions. `settings` says
+    that the lines in question are settings."""
     if "dependency" in tags:
         return Section.DEPENDENCIES
     if "test" in tags:
@@ -67,6 +69,7 @@ def section_of_file(language: str, tags: Sequence[str], *, settings: bool = Fals
 
 
 def _is_program(name: str) -> bool:
+    """Whether a language is one of programs, not of prose or settings."""
     language = languages.get(name)
     return bool(language.query or language.block_keywords or language.chunker == "notebooks") and (
         language.module_kind is not ChunkKind.CONFIG or language.chunker == "notebooks"
