@@ -120,13 +120,13 @@ def run(engine: Engine, request: GetRequest) -> GetResponse:
     free = headroom(request.budget, tokenizer.headroom)
     budget = None if request.budget is None else request.budget - free
     shown = fit(texts, tokenizer.count, budget, request.max_chunks)
-    kept = set(shown.places)
+    kept = set(shown.numbers)
     return GetResponse(
         mode=request.mode.value,
         tokenizer=request.tokenizer,
         used_tokens=shown.used,
         stop_reason=shown.stop_reason,
-        chunks=[_got(entries[place], texts[place]) for place in shown.places],
+        chunks=[_got(entries[place], texts[place]) for place in shown.numbers],
         left_out=[_id(entry) for place, entry in enumerate(entries) if place not in kept],
         missing=missing,
         min_tokens=least_budget(shown.least, tokenizer.headroom),

@@ -1,4 +1,4 @@
-"""Which chunks of a document say best what it is about: scored by title, level and size."""
+"""Which chunks say best what a document is about? They are scored by title, heading level and size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 DIGEST_CHARS = 1200  # characters of the chosen chunks together
 DIGEST_CHUNKS = 2
 _PREVIEW_CHARS = 180
-_FLUFF_CHARS = 300  # an overview shorter than this says nothing
+_FLUFF_CHARS = 300  # characters; an overview that is shorter says nothing
 _TELLING = frozenset(
     {
         "api",
@@ -32,7 +32,7 @@ _WHITE_SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class DigestCandidate:
-    """A chunk as the digest sees it."""
+    """A chunk with the fields that the digest scores."""
 
     id: str
     title_path: tuple[str, ...]
@@ -41,7 +41,8 @@ class DigestCandidate:
 
 
 def score_chunk(title: str, level: int, text: str) -> int:
-    """+3 for a telling word in the title, +2 for a high heading, -2 for an empty overview."""
+    """Return the score of a chunk: +3 for a telling word in the title, +2 for a heading of level 1 or 2, -2
+    for a short overview."""
     words = set(_WORD.findall(title.lower()))
     score = 3 if words & _TELLING else 0
     score += 2 if level <= 2 else 0
@@ -49,8 +50,8 @@ def score_chunk(title: str, level: int, text: str) -> int:
 
 
 def choose(chunks: Sequence[DigestCandidate]) -> list[DigestCandidate]:
-    """The best chunks that fit together; one that does not fit is passed over. If even the best
-    is too long alone, it stands for its document all the same."""
+    """Return the best chunks that fit the digest together; a chunk that does not fit is passed over. If none
+    fits, the best chunk alone stands for its document."""
     ranked = sorted(chunks, key=lambda chunk: -score_chunk(_title(chunk), chunk.level, chunk.text))
     chosen: list[DigestCandidate] = []
     used = 0
@@ -62,7 +63,7 @@ def choose(chunks: Sequence[DigestCandidate]) -> list[DigestCandidate]:
 
 
 def summary(chosen: Sequence[DigestCandidate]) -> str:
-    """`A → B | A → C`, on one line: a title over several lines of its document is one here."""
+    """Return the title paths of chunks on one line: `A → B | A → C`."""
     return " | ".join(
         " → ".join(_WHITE_SPACE.sub(" ", title) for title in chunk.title_path) or "Introduction"
         for chunk in chosen
@@ -70,7 +71,7 @@ def summary(chosen: Sequence[DigestCandidate]) -> str:
 
 
 def preview(text: str, max_chars: int = _PREVIEW_CHARS) -> str:
-    """A text on one line, cut with an ellipsis."""
+    """Return a text on one line, cut with an ellipsis."""
     line = _WHITE_SPACE.sub(" ", text.strip())
     return line[:max_chars] + ("…" if len(line) > max_chars else "")
 

@@ -1,4 +1,5 @@
-"""The three-layer pack, schema v1: digest and index always in the prompt, chunks on demand."""
+"""The three-layer pack, schema v1: digest and index for the prompt of an agent, chunks to be fetched by
+id."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ METHOD = "headings+paragraph_fallback+fence_aware"
 
 
 class SourceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file that went into the pack; `sha256` is of its raw bytes."""
+    """A file that the pack was built from; `sha256` is that of its raw bytes."""
 
     path: str
     sha256: str
@@ -30,14 +31,14 @@ class SourceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Chunking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the chunks were made."""
+    """The method and limit by which files were cut into chunks."""
 
     method: str
     max_chars: int
 
 
 class Doc(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A document; `sha256` and `total_chars` are of its normalised text."""
+    """A document; `sha256` and `total_chars` are those of its normalised text."""
 
     doc: str
     file: str
@@ -47,7 +48,7 @@ class Doc(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DigestEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a document is about, in one line, and the chunks that say so."""
+    """A line that says what a document is about, and the chunks that it was taken from."""
 
     doc: str
     summary: str
@@ -86,7 +87,7 @@ class PackChunk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LayeredPack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`_ctx/context_pack.json`."""
+    """The content of `_ctx/context_pack.json`."""
 
     schema_version: int
     segment: str
@@ -108,7 +109,7 @@ def build_pack(
     created_at: datetime,
     generator_version: str,
 ) -> LayeredPack:
-    """The pack of some files of a snapshot, in path order."""
+    """Build the pack of some files of a snapshot; they are given in path order."""
     pack = LayeredPack(
         schema_version=SCHEMA_VERSION,
         segment=segment,
@@ -147,7 +148,7 @@ def _add_file(pack: LayeredPack, snapshot: Snapshot, record: FileRecord) -> None
 
 
 def doc_entry(path: str, text: str, chunk_count: int) -> Doc:
-    """What the pack says of a document."""
+    """Return the entry of a document."""
     normalized = ids.normalize_markdown(text)
     return Doc(
         doc=ids.doc_of(path),
@@ -175,7 +176,7 @@ def _pack_chunk(doc: str, chunk: ChunkRecord, lines: Sequence[str]) -> PackChunk
 
 
 def index_entry(chunk: PackChunk) -> IndexEntry:
-    """What the index says of a chunk."""
+    """Return the index entry of a chunk."""
     return IndexEntry(
         id=chunk.id,
         doc=chunk.doc,

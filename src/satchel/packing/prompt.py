@@ -1,4 +1,4 @@
-"""The block to paste into a system prompt: digest, index, and how to fetch, inside a token budget."""
+"""The text to paste into a system prompt: digest, index, and how to fetch chunks, inside a token budget."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from satchel.errors import InvalidBudget
 from satchel.packing.digest import score_chunk
 from satchel.packing.layers import IndexEntry, LayeredPack
 
-_MOST_FOLDERS = 12  # that are counted one by one; each takes a line that an entry could have
+_MOST_FOLDERS = 12  # that get a line of their own; each takes a line that an entry could have
 _HOW = "Fetch the exact text of an entry by its id: satchel get ID (or the tool `get`). Cite ids in answers."
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The rendered block, how many index entries and digest lines it shows and how many it only counts."""
+    """The rendered text, and how many index entries and digest lines it shows or only counts."""
 
     text: str
     shown: int
@@ -26,8 +26,11 @@ class Prompt:
 
 
 def build_prompt(pack: LayeredPack, budget: int, count: Callable[[str], int]) -> Prompt:
-    """The digest, or of one that is too long as much as half of the budget holds, and of the index as much
-    as fits; what does not is counted, that of the index per folder, never dropped silently."""
+    """Return the prompt of a pack: its digest, and as much of its index as fits.
+
+    A digest that is too long gets half of the budget. What does not fit is counted, entries of the index per
+    folder; nothing is dropped silently.
+    """
     ranked = sorted(
         range(len(pack.index)), key=lambda position: (-_relevance(pack.index[position]), position)
     )
@@ -56,7 +59,7 @@ def build_prompt(pack: LayeredPack, budget: int, count: Callable[[str], int]) ->
 
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to a limit that fits; 0 if none does."""
+    """Return the largest number up to a limit that fits; 0 if none does."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
@@ -87,7 +90,8 @@ def _index_line(entry: IndexEntry) -> str:
 
 
 def _counts(hidden: Sequence[IndexEntry], most: int) -> list[str]:
-    """One line for each of so many top folders, those that hold most, and one for the others."""
+    """Return a line for each of the `most` top folders that hold most hidden entries, and one for the
+    others."""
     folders = Counter(
         entry.source_path.partition("/")[0] if "/" in entry.source_path else "." for entry in hidden
     )

@@ -1,4 +1,4 @@
-"""The repository at a glance: its most-referenced symbols by file, inside a token budget."""
+"""The map of a repository: its most-referenced symbols by file, inside a token budget."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SHOWN = frozenset(
         ChunkKind.MODULE,
     }
 )
-_COMMON_WORD = 10  # by how much mentions of a function named by one word are worth less
+_COMMON_WORD = 10  # mentions of a function whose name is one word count so many times less
 _LEAST_NAME = 3  # letters; shorter names are mentioned everywhere and mean nothing
 
 
 @dataclass(frozen=True, slots=True)
 class MapSymbol:
-    """A symbol with the number of places that mention it."""
+    """A symbol with the number of units that mention its name."""
 
     path: str
     name: str
@@ -41,10 +41,10 @@ class MapSymbol:
 def rank(
     symbols: Iterable[SymbolRecord], mentions: Callable[[str], int], is_aside: Callable[[str], bool]
 ) -> list[MapSymbol]:
-    """Symbols by how often their name is mentioned, shared among the definitions of that name.
+    """Return symbols by how often their name is mentioned; definitions of the same name share its mentions.
 
-    Left out: names that the language gives (`__init__`), what is local to a function, and files
-    that are aside of the project itself (tests, examples).
+    Left out are names that the language gives (`__init__`), symbols inside a function, and files that are
+    not the project itself, such as tests and examples (`is_aside`).
     """
     by_name: dict[str, list[SymbolRecord]] = defaultdict(list)
     functions: set[tuple[str, str]] = set()
@@ -77,14 +77,15 @@ def rank(
 
 
 def _is_common_word(symbol: Symbol) -> bool:
-    """`get`, `line`, `_list`: most places that hold such a word do not mean the function of that name."""
+    """Whether a function is named by one word (`get`, `line`, `_list`): most text with such a word does not
+    mean the function."""
     return symbol.kind in (ChunkKind.FUNCTION, ChunkKind.METHOD) and len(words(symbol.name)) == 1
 
 
 def fit(ranked: Sequence[MapSymbol], budget: int, count: Callable[[str], int]) -> list[MapSymbol]:
-    """As many symbols, best first, as the rendered map has room for."""
+    """Return as many symbols, best first, as fit the budget when rendered."""
     low, high = 0, len(ranked)
-    while low < high:  # the rendered size grows with every symbol, so the cut can be searched
+    while low < high:  # the rendered size grows with every symbol, so bisection finds the cut
         middle = (low + high + 1) // 2
         if count(render(ranked[:middle])) <= budget:
             low = middle
@@ -94,7 +95,7 @@ def fit(ranked: Sequence[MapSymbol], budget: int, count: Callable[[str], int]) -
 
 
 def render(symbols: Sequence[MapSymbol]) -> str:
-    """Files in the order of their best symbol, the symbols of a file by line."""
+    """Return the map as text: files in the order of their best symbol, the symbols of a file by line."""
     by_path: dict[str, list[MapSymbol]] = {}
     for item in symbols:
         by_path.setdefault(item.path, []).append(item)

@@ -1,4 +1,4 @@
-"""Which lines to show around those that were asked for: neighbours, or the definition that they are in."""
+"""Which lines to show around lines that a caller fetches: neighbouring chunks, or the whole definition."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from satchel.storage.protocol import LAST_LINE
 from satchel.storage.records import ChunkRecord
 from satchel.types import Symbol
 
-_ATTRIBUTE_MARKS = ("@", "#[")  # how a decorator, an annotation or an attribute starts
-_SQUARE_ATTRIBUTES = frozenset({"c", "cpp", "csharp"})  # elsewhere a line that starts with [ is a list
+_ATTRIBUTE_MARKS = ("@", "#[")  # a decorator, an annotation or an attribute starts so
+_SQUARE_ATTRIBUTES = frozenset(
+    {"c", "cpp", "csharp"}
+)  # in other languages a line that starts with [ is a list
 
 
 class FetchedLines(msgspec.Struct, frozen=True):
-    """Lines of a file, and the definition that they are, if it was looked for and found."""
+    """Lines of a file, and the symbol that they define, if one was looked for and found."""
 
     path: str
     first: int
@@ -26,6 +28,7 @@ class FetchedLines(msgspec.Struct, frozen=True):
 
     @property
     def locator(self) -> str:
+        """The lines in short: `path:first:last`, which `get` accepts."""
         return f"{self.path}:{self.first}:{self.last}"
 
 
@@ -33,46 +36,48 @@ class FetchedLines(msgspec.Struct, frozen=True):
 Definitions = Callable[[OpenFile], Sequence[FetchedLines]]
 
 
-def around(file: OpenFile, span: FetchedLines, count: int) -> FetchedLines:
-    """The lines with the chunks that they are of and up to `count` chunks before and after."""
+def around(file: OpenFile, lines: FetchedLines, count: int) -> FetchedLines:
+    """Return the lines, widened to their chunks and up to `count` chunks before and after."""
     if count < 1:
-        return span
+        return lines
     chunks = file.chunks
-    first = bisect_left(chunks, span.first, key=lambda chunk: chunk.end_line)
-    last = bisect_right(chunks, span.last, key=lambda chunk: chunk.start_line) - 1  # before `first` in a gap
+    first = bisect_left(chunks, lines.first, key=lambda chunk: chunk.end_line)
+    # Lines in a gap between chunks have no chunk: then `last` is the chunk before `first`.
+    last = bisect_right(chunks, lines.last, key=lambda chunk: chunk.start_line) - 1
     above = chunks[max(0, first - count)]
     below = chunks[min(len(chunks) - 1, last + count)]
     return msgspec.structs.replace(
-        span, first=min(span.first, above.start_line), last=max(span.last, below.end_line)
+        lines, first=min(lines.first, above.start_line), last=max(lines.last, below.end_line)
     )
 
 
-def enclosing(file: OpenFile, definitions: Sequence[FetchedLines], span: FetchedLines) -> FetchedLines:
-    """The innermost definition that holds the lines; outside of any, the chunks that they are of."""
-    holders = [item for item in definitions if item.first <= span.first and span.last <= item.last]
+def enclosing(file: OpenFile, definitions: Sequence[FetchedLines], lines: FetchedLines) -> FetchedLines:
+    """Return the innermost definition that holds the lines; outside of any, the chunks that they are of."""
+    holders = [item for item in definitions if item.first <= lines.first and lines.last <= item.last]
     if holders:
         return min(holders, key=lambda item: (item.last - item.first, -item.first))
-    touched = [item for item in file.chunks if item.start_line <= span.last and span.first <= item.end_line]
-    first = min([span.first, *(chunk.start_line for chunk in touched)])
+    touched = [item for item in file.chunks if item.start_line <= lines.last and lines.first <= item.end_line]
+    first = min([lines.first, *(chunk.start_line for chunk in touched)])
     return msgspec.structs.replace(
-        span, first=first, last=max([span.last, *(chunk.end_line for chunk in touched)])
+        lines, first=first, last=max([lines.last, *(chunk.end_line for chunk in touched)])
     )
 
 
 def whole_type(
-    file: OpenFile, definitions: Definitions, span: FetchedLines, chunk: ChunkRecord
+    file: OpenFile, definitions: Definitions, lines: FetchedLines, chunk: ChunkRecord
 ) -> FetchedLines:
-    """A chunk that is only the head of a type → all of the type: its members are chunks of their own."""
+    """Return all lines of a type if the fetched chunk is only its head, because its members are chunks of
+    their own; else the lines as they are."""
     for symbol in file.symbols:
-        if span.first <= symbol.start_line <= span.last < symbol.end_line and _owns(symbol, chunk):
-            later = _first_from([other.start_line for other in file.symbols], span.last + 1)
+        if lines.first <= symbol.start_line <= lines.last < symbol.end_line and _owns(symbol, chunk):
+            later = _first_from([other.start_line for other in file.symbols], lines.last + 1)
             whole = next(item for item in definitions(file) if item.symbol is symbol)
-            return msgspec.structs.replace(whole, symbol=None) if later <= symbol.end_line else span
-    return span
+            return msgspec.structs.replace(whole, symbol=None) if later <= symbol.end_line else lines
+    return lines
 
 
 def definitions(file: OpenFile) -> list[FetchedLines]:
-    """Every definition of a file with its decorators and the comments that stand over it."""
+    """Return every definition of a file with its decorators and the comments above it."""
     starts = sorted({symbol.start_line for symbol in file.symbols})
     edges = {line for symbol in file.symbols for line in (symbol.start_line, symbol.end_line)}
     return [
@@ -84,8 +89,9 @@ def definitions(file: OpenFile) -> list[FetchedLines]:
 
 
 def _first_line(file: OpenFile, symbol: Symbol, starts: list[int], edges: set[int]) -> int:
-    """A chunk of the definition's own starts with what belongs to it, unless it starts with another one."""
-    chunk = _chunk_of(file, symbol.start_line)
+    """Return the first line of a definition. A chunk that was made for it starts with its decorators and
+    comments, unless another definition comes first in that chunk."""
+    chunk = _chunk_at(file, symbol.start_line)
     owned = chunk is not None and _owns(symbol, chunk)
     if chunk and owned and _first_from(starts, chunk.start_line) == symbol.start_line:
         return chunk.start_line
@@ -93,8 +99,8 @@ def _first_line(file: OpenFile, symbol: Symbol, starts: list[int], edges: set[in
 
 
 def _last_line(file: OpenFile, symbol: Symbol, starts: list[int]) -> int:
-    """A closing brace or a wrapper may end later than the definition itself."""
-    chunk = _chunk_of(file, symbol.end_line)
+    """Return the last line of a definition. A closing brace or a wrapper may end later than the symbol."""
+    chunk = _chunk_at(file, symbol.end_line)
     if chunk is None or not _owns(symbol, chunk):
         return symbol.end_line
     alone = _first_from(starts, symbol.end_line + 1) > chunk.end_line
@@ -102,13 +108,15 @@ def _last_line(file: OpenFile, symbol: Symbol, starts: list[int]) -> int:
 
 
 def _first_from(starts: list[int], line: int) -> int:
-    place = bisect_left(starts, line)
-    return starts[place] if place < len(starts) else LAST_LINE
+    """Return the first of the ascending lines that is not before a line."""
+    number = bisect_left(starts, line)
+    return starts[number] if number < len(starts) else LAST_LINE
 
 
 def _leading(file: OpenFile, start: int, edges: set[int]) -> int:
-    """Where the decorators and comments right above a member begin. Below a decorator only decorators and
-    comments can follow, so all lines from the topmost one on belong to the member."""
+    """Return the line at which the decorators and comments right above a definition begin. Below a decorator
+    only decorators and comments can follow, so all lines from the topmost one on belong to the
+    definition."""
     marks = (*_ATTRIBUTE_MARKS, "[") if file.record.language in _SQUARE_ATTRIBUTES else _ATTRIBUTE_MARKS
     above = start - 1
     top = start
@@ -121,27 +129,28 @@ def _leading(file: OpenFile, start: int, edges: set[int]) -> int:
     return top
 
 
-def _chunk_of(file: OpenFile, line: int) -> ChunkRecord | None:
-    place = bisect_left(file.chunks, line, key=lambda chunk: chunk.end_line)
-    held = place < len(file.chunks) and file.chunks[place].start_line <= line
-    return file.chunks[place] if held else None
+def _chunk_at(file: OpenFile, line: int) -> ChunkRecord | None:
+    """Return the chunk that holds a line."""
+    number = bisect_left(file.chunks, line, key=lambda chunk: chunk.end_line)
+    held = number < len(file.chunks) and file.chunks[number].start_line <= line
+    return file.chunks[number] if held else None
 
 
 def _owns(symbol: Symbol, chunk: ChunkRecord) -> bool:
-    """Whether a chunk was made for this definition; sections and code write their paths differently."""
+    """Whether a chunk was made for this definition. Documents and code join title paths differently."""
     return symbol.qualified_name in (".".join(chunk.title_path), " > ".join(chunk.title_path))
 
 
-def overlapping(spans: Sequence[FetchedLines]) -> list[list[int]]:
-    """The places of spans that share lines, together; in the order of the first of each group."""
+def overlapping(ranges: Sequence[FetchedLines]) -> list[list[int]]:
+    """Return the numbers of ranges that share lines, grouped, in the order of the first of each group."""
     groups: list[list[int]] = []
     path, last = "", 0
-    for place in sorted(range(len(spans)), key=lambda place: (spans[place].path, spans[place].first)):
-        span = spans[place]
-        if groups and span.path == path and span.first <= last:
-            groups[-1].append(place)
-            last = max(last, span.last)
+    for number in sorted(range(len(ranges)), key=lambda number: (ranges[number].path, ranges[number].first)):
+        lines = ranges[number]
+        if groups and lines.path == path and lines.first <= last:
+            groups[-1].append(number)
+            last = max(last, lines.last)
         else:
-            groups.append([place])
-            path, last = span.path, span.last
+            groups.append([number])
+            path, last = lines.path, lines.last
     return sorted((sorted(group) for group in groups), key=lambda group: group[0])
