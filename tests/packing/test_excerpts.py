@@ -51,33 +51,33 @@ def test_a_skeleton_of_text_without_symbols_is_its_first_line(shop: Engine) -> N
 
 def test_what_is_too_long_is_passed_over_and_a_later_one_still_fits() -> None:
     shown = fit(["a" * 40, "b" * 400, "c" * 40], chars4.count, 25, 10)
-    assert shown.places == [0, 2]
+    assert shown.numbers == [0, 2]
     assert (shown.used, shown.stop_reason) == (20, StopReason.BUDGET)
 
 
 def test_everything_fits_without_a_budget() -> None:
     shown = fit(["a" * 4000, "b"], chars4.count, None, 10)
-    assert len(shown.places) == 2 and shown.stop_reason is StopReason.COMPLETE
+    assert len(shown.numbers) == 2 and shown.stop_reason is StopReason.COMPLETE
 
 
 def test_no_more_chunks_than_asked_for() -> None:
     shown = fit(["a", "b", "c"], chars4.count, None, 2)
-    assert len(shown.places) == 2 and shown.stop_reason is StopReason.MAX_CHUNKS
+    assert len(shown.numbers) == 2 and shown.stop_reason is StopReason.MAX_CHUNKS
     assert fit(["a", "b"], chars4.count, None, 2).stop_reason is StopReason.COMPLETE
 
 
 def test_many_short_texts_together_stay_inside_the_budget() -> None:
     texts = ["abcdefg"] * 50
     shown = fit(texts, chars4.count, 10, 100)
-    assert chars4.count("".join(texts[place] for place in shown.places)) <= 10
+    assert chars4.count("".join(texts[place] for place in shown.numbers)) <= 10
 
 
 def test_when_nothing_fits_the_least_budget_is_named_and_works() -> None:
     texts = ["a" * 400, "b" * 200, "c" * 300]
     shown = fit(texts, chars4.count, 5, 10)
-    assert (shown.places, shown.least, shown.stop_reason) == ([], 50, StopReason.BUDGET)
-    assert fit(texts, chars4.count, shown.least, 10).places == [1]
-    assert fit(texts, chars4.count, shown.least - 1, 10).places == []
+    assert (shown.numbers, shown.least, shown.stop_reason) == ([], 50, StopReason.BUDGET)
+    assert fit(texts, chars4.count, shown.least, 10).numbers == [1]
+    assert fit(texts, chars4.count, shown.least - 1, 10).numbers == []
 
 
 def test_no_least_budget_is_named_when_something_fits() -> None:
@@ -93,7 +93,7 @@ def test_many_texts_are_not_counted_again_for_each_further_one() -> None:
         return len(text)
 
     texts = ["x" * 100] * 200
-    assert len(fit(texts, count, 15_000, 200).places) == 150
+    assert len(fit(texts, count, 15_000, 200).numbers) == 150
     assert counted < 10 * 100 * 200
 
 
@@ -102,7 +102,7 @@ def test_a_tokenizer_that_counts_more_when_joined_stays_inside_the_budget() -> N
         return len(text) ** 2
 
     shown = fit(["ab"] * 20, count, 100, 20)
-    assert shown.used == 100 and len(shown.places) == 5
+    assert shown.used == 100 and len(shown.numbers) == 5
 
 
 @given(st.lists(st.text("ab \n", max_size=30), max_size=25), st.integers(1, 60))
@@ -112,7 +112,7 @@ def test_fitting_takes_each_text_that_fits_behind_those_before_it(texts: list[st
         if chars4.count(together + text) <= budget:
             together += text
             expected.append(place)
-    assert fit(texts, chars4.count, budget, 100).places == expected
+    assert fit(texts, chars4.count, budget, 100).numbers == expected
 
 
 def test_used_tokens_are_those_of_what_is_shown(shop: Engine) -> None:
