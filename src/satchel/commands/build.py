@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Flag, LocalPath
+from satchel.commands.command import Command, Flag, Group, LocalPath
 from satchel.file_writing import cannot_write, replace_file
 from satchel.packing.layers import DigestEntry, LayeredPack
 from satchel.settings import INDEX_FOLDER
@@ -86,4 +86,4 @@ def write_pack(pack: LayeredPack, path: Path) -> None:
     replace_file(path, f"{indented(pack, 1)}\n".encode())
 
 
-COMMAND = Command("build", BuildRequest, BuildResponse, run, fresh=False)
+COMMAND = Command("build", BuildRequest, BuildResponse, run, fresh=False, group=Group.SET_UP)

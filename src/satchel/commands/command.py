@@ -7,6 +7,7 @@ annotation; `Positional()` beside it makes it a positional argument, `Flag("-k")
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,6 +21,16 @@ def help_of(function: Callable[..., Any]) -> str:
     """The docstring of a function without the indent that its lines have in the code."""
     written = (function.__doc__ or "").strip()
     return written.replace("\n    ", "\n")
+
+
+class Group(StrEnum):
+    """What people want of a command. `satchel --help` lists commands by it, in this order."""
+
+    ASK = "Ask a question"
+    LOOK = "Look something up"
+    CHECK = "Check"
+    SERVE = "Serve agents and programs"
+    SET_UP = "Set up"
 
 
 class Positional(msgspec.Struct, frozen=True):
@@ -73,6 +84,7 @@ class Command(msgspec.Struct, frozen=True):
     composes: bool = False
     tool: str = ""
     tool_fields: frozenset[str] = frozenset()
+    group: Group = Group.ASK
 
     @property
     def help(self) -> str:

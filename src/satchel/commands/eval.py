@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
-from satchel.commands.command import Command, Flag, LocalPath, Positional
+from satchel.commands.command import Command, Flag, Group, LocalPath, Positional
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 from satchel.settings import FAST, QUALITY
@@ -305,4 +305,4 @@ def _label(request: EvalRequest) -> str:
     return _against(request) if request.compare_profile else Path(request.compare).stem
 
 
-COMMAND = Command("eval", EvalRequest, EvalResponse, run, fresh=False)
+COMMAND = Command("eval", EvalRequest, EvalResponse, run, fresh=False, group=Group.CHECK)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import ids, tokenizers
-from satchel.commands.command import Command, LocalPath, Positional, Verbatim
+from satchel.commands.command import Command, Group, LocalPath, Positional, Verbatim
 from satchel.errors import ChunkNotFound, InvalidBudget, InvalidRequest
 from satchel.packing import surrounding_lines
 from satchel.packing.excerpts import Mode, StopReason, fit, headroom, least_budget, show
@@ -231,4 +231,4 @@ def _id(entry: _Entry) -> str:
     return ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if chunk else entry.span.locator
 
 
-COMMAND = Command("get", GetRequest, GetResponse, run, tool="get")
+COMMAND = Command("get", GetRequest, GetResponse, run, tool="get", group=Group.LOOK)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command
+from satchel.commands.command import Command, Group
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -51,4 +51,4 @@ def run(engine: Engine, request: IndexRequest) -> IndexResponse:
     )
 
 
-COMMAND = Command("index", IndexRequest, IndexResponse, run, fresh=False)
+COMMAND = Command("index", IndexRequest, IndexResponse, run, fresh=False, group=Group.SET_UP)

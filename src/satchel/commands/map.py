@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
-from satchel.commands.command import Command, LocalPath, Verbatim
+from satchel.commands.command import Command, Group, LocalPath, Verbatim
 from satchel.errors import InvalidBudget
 from satchel.packing.repository_map import render
 
@@ -64,4 +64,4 @@ def run(engine: Engine, request: MapRequest) -> MapResponse:
     )
 
 
-COMMAND = Command("map", MapRequest, MapResponse, run, tool="map")
+COMMAND = Command("map", MapRequest, MapResponse, run, tool="map", group=Group.LOOK)

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from satchel import tokenizers
 from satchel.commands.build import Scope
-from satchel.commands.command import Command, LocalPath, Verbatim
+from satchel.commands.command import Command, Group, LocalPath, Verbatim
 from satchel.packing.prompt import build_prompt
 
 if TYPE_CHECKING:
@@ -52,4 +52,4 @@ def run(engine: Engine, request: PromptRequest) -> PromptResponse:
     )
 
 
-COMMAND = Command("prompt", PromptRequest, PromptResponse, run)
+COMMAND = Command("prompt", PromptRequest, PromptResponse, run, group=Group.SET_UP)

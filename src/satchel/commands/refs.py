@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Flag, Positional
+from satchel.commands.command import Command, Flag, Group, Positional
 from satchel.commands.shared import SymbolItem, symbol_item
 from satchel.errors import InvalidRequest, SymbolNotFound
 from satchel.types import Label, ResolvedReference
@@ -90,4 +90,4 @@ def _item(reference: ResolvedReference) -> RefItem:
     )
 
 
-COMMAND = Command("refs", RefsRequest, RefsResponse, run, tool="references")
+COMMAND = Command("refs", RefsRequest, RefsResponse, run, tool="references", group=Group.LOOK)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Flag, Positional, Verbatim
+from satchel.commands.command import Command, Flag, Group, Positional, Verbatim
 from satchel.commands.shared import FilterFields
 from satchel.types import Hit
 
@@ -88,4 +88,4 @@ def _item(hit: Hit) -> SearchHit:
     )
 
 
-COMMAND = Command("search", SearchRequest, SearchResponse, run, tool="search")
+COMMAND = Command("search", SearchRequest, SearchResponse, run, tool="search", group=Group.ASK)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from satchel.commands import query_log
-from satchel.commands.command import Command
+from satchel.commands.command import Command, Group
 from satchel.commands.query_log import QueryStats
 
 if TYPE_CHECKING:
@@ -60,4 +60,4 @@ def run(engine: Engine, request: StatsRequest) -> StatsResponse:
     )
 
 
-COMMAND = Command("stats", StatsRequest, StatsResponse, run)
+COMMAND = Command("stats", StatsRequest, StatsResponse, run, group=Group.LOOK)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command
+from satchel.commands.command import Command, Group
 from satchel.errors import IndexCorrupt, IndexProblem
 from satchel.indexing.freshness import IndexState
 from satchel.storage.records import by_lines
@@ -92,4 +92,4 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
     )
 
 
-COMMAND = Command("status", StatusRequest, StatusResponse, run, fresh=False, tool="status")
+COMMAND = Command("status", StatusRequest, StatusResponse, run, fresh=False, tool="status", group=Group.CHECK)

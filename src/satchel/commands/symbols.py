@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Positional
+from satchel.commands.command import Command, Group, Positional
 from satchel.commands.shared import SymbolItem, symbol_item
 from satchel.errors import InvalidRequest, SymbolNotFound
 
@@ -46,4 +46,4 @@ def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
     return SymbolsResponse(request.name, len(found), [symbol_item(item) for item in found[: request.limit]])
 
 
-COMMAND = Command("symbols", SymbolsRequest, SymbolsResponse, run, tool="symbols")
+COMMAND = Command("symbols", SymbolsRequest, SymbolsResponse, run, tool="symbols", group=Group.LOOK)

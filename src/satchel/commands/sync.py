@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from satchel.commands import build, validate
-from satchel.commands.command import Command
+from satchel.commands.command import Command, Group
 from satchel.verifying.validation import Problem
 
 if TYPE_CHECKING:
@@ -31,4 +31,4 @@ def run(engine: Engine, request: build.BuildRequest) -> SyncResponse:
     return SyncResponse(built.path, checked.ok, built.docs, built.chunks, checked.problems)
 
 
-COMMAND = Command("sync", build.BuildRequest, SyncResponse, run, fresh=False)
+COMMAND = Command("sync", build.BuildRequest, SyncResponse, run, fresh=False, group=Group.SET_UP)

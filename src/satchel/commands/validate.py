@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.build import pack_path
-from satchel.commands.command import Command, Flag, LocalPath
+from satchel.commands.command import Command, Flag, Group, LocalPath
 from satchel.errors import FileNotFound
 from satchel.packing.layers import LayeredPack
 from satchel.verifying.validation import Problem, decode
@@ -51,4 +51,4 @@ def run(engine: Engine, request: ValidateRequest) -> ValidateResponse:
     return ValidateResponse(str(path), not problems, len(pack.chunks), problems)
 
 
-COMMAND = Command("validate", ValidateRequest, ValidateResponse, run, fresh=False)
+COMMAND = Command("validate", ValidateRequest, ValidateResponse, run, fresh=False, group=Group.CHECK)

@@ -30,13 +30,16 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
     """Parse, run, print."""
     as_json = "--json" in given
     try:
-        word = _word(given)
-        if isinstance(word, Command) or word is None:
-            response = _answer(_parser(description, epilog, word).parse_args(given or ["--help"]))
-            counted = word is not None and word.counted
-            _print_answer(response, as_json=as_json, counted=counted)
+        if not given or given[0] in ("-h", "--help"):
+            _print_overview(description, epilog)
+            return EXIT_OK
+        word = _load(given[0])
+        options = _parser(word).parse_args(given[1:])
+        if isinstance(word, Command):
+            response = _answer(options)
+            _print_answer(response, as_json=as_json, counted=word.counted)
         else:
-            response = _do(word, _parser(description, epilog, word).parse_args(given))
+            response = _do(word, options)
     except SatchelError as error:
         _print_error(error, as_json=as_json)
         return ERRORS[error.code].exit
@@ -51,50 +54,55 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
     return EXIT_OK if getattr(response, "ok", True) else EXIT_DOES_NOT_HOLD
 
 
-def _word(given: list[str]) -> Any:
-    """What the line asks for, loading no other word's file; None if it asks for help alone."""
-    if not given or given[0].startswith("-"):
-        return None
-    return _load(given[0])
+def _print_overview(description: str, epilog: str) -> None:
+    from satchel.serving.command_help import overview
+
+    words = [plugins.load(kind, name) for kind in ("command", "verb") for name in plugins.names(kind)]
+    _write(overview(words, description, epilog, width=_HELP_WIDTH))
 
 
-def _load(name: str) -> Any:
-    found = plugins.find("command", name) or plugins.find("verb", name)  # the others are not even listed
+def _load(name: str) -> Command | Verb:
+    """Return the command or verb of that name, loading the file of no other one."""
+    if name.startswith("-"):
+        raise InvalidRequest(f"{name} stands before the command", hint="satchel COMMAND [options]")
+    found: Command | Verb | None = plugins.find("command", name) or plugins.find("verb", name)
     if found is None:
+        from satchel.serving.command_help import did_you_mean
+
         words = sorted({*plugins.names("command"), *plugins.names("verb")})
-        raise InvalidRequest(f"unknown command {name!r}", hint=f"known: {', '.join(words)}")
+        near = did_you_mean(name, words)
+        hint = f"{near}satchel --help lists all commands" if near else f"known: {', '.join(words)}"
+        raise InvalidRequest(f"unknown command {name!r}", hint=hint)
     return found
 
 
 class _Parser(argparse.ArgumentParser):
-    """Bad flags are errors like all others: typed, and JSON where that was asked for."""
+    """A parser whose errors are those of all commands: typed, and JSON where that was asked for."""
 
     def error(self, message: str) -> NoReturn:
-        raise InvalidRequest(message, hint=f"{self.prog} --help")
+        raise InvalidRequest(message, hint=f"{self._meant(message)}{self.prog} --help")
+
+    def _meant(self, message: str) -> str:
+        """Return which flag was probably meant by the first one that is not known."""
+        told, _, unknown = message.partition(": ")
+        wrong = next((word for word in unknown.split() if word.startswith("--")), "")
+        if told != "unrecognized arguments" or not wrong:
+            return ""
+        from satchel.serving.command_help import did_you_mean, flags_of
+
+        return did_you_mean(wrong.partition("=")[0], flags_of(self), prefix="--")
 
 
-def _parser(description: str, epilog: str, word: Command | Verb | None) -> argparse.ArgumentParser:
+def _parser(word: Command | Verb) -> argparse.ArgumentParser:
+    """Return the parser of one command or verb; its options also say which one it is."""
     parser = _Parser(
-        prog="satchel",
-        description=description,
-        epilog=epilog,
+        prog=f"satchel {word.name}",
+        description=word.help,
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
     )
-    parser.add_argument("--version", "-V", action="store_true", help="print the version")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for one in [word] if word is not None else _all_words():
-        sub = commands.add_parser(
-            one.name,
-            help=one.help.split("\n", 1)[0],
-            description=one.help,
-            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
-        )
-        add_flags(sub, one)
+    parser.set_defaults(command=word.name)
+    add_flags(parser, word)
     return parser
-
-
-def _all_words() -> list[Any]:
-    return [plugins.load(kind, name) for kind in ("command", "verb") for name in plugins.names(kind)]
 
 
 def add_flags(parser: argparse.ArgumentParser, word: Command | Verb) -> None:

@@ -7,8 +7,9 @@ from argparse import Action, ArgumentParser
 from msgspec.structs import fields
 
 from satchel import plugins
-from satchel.commands.command import Command
+from satchel.commands.command import Command, Group
 from satchel.serving.cli_run import add_flags
+from satchel.serving.command_help import first_sentence
 from satchel.serving.verb import Verb
 
 _SHARED = "every command"  # the title of the flags that all commands have
@@ -24,22 +25,28 @@ def pages() -> dict[str, str]:
 
 
 def _index(words: list[Command | Verb]) -> str:
-    rows = [f"| [`satchel {word.name}`]({word.name}.md) | {_first_sentence(word.help)} |" for word in words]
     shared = _parser(next(word for word in words if isinstance(word, Command)))
     return "\n".join(
         (
             "# Commands",
             "",
-            "| word | what it does |",
-            "|---|---|",
-            *rows,
-            "",
+            *(line for group in Group for line in _group(group, words)),
             f"## Flags of {_SHARED}",
             "",
             *_table(_flags(shared, of_all=True)),
             "",
         )
     )
+
+
+def _group(group: Group, words: list[Command | Verb]) -> list[str]:
+    """Return the part of the index that lists the commands of one group."""
+    rows = [
+        f"| [`satchel {word.name}`]({word.name}.md) | {first_sentence(word.help)} |"
+        for word in sorted(words, key=lambda word: word.name)
+        if word.group is group
+    ]
+    return [f"## {group}", "", "| command | what it does |", "|---|---|", *rows, ""]
 
 
 def _page(word: Command | Verb) -> str:
@@ -69,10 +76,6 @@ def _aliases(command: Command) -> list[str]:
 def _quoted(text: str) -> list[str]:
     """A help text as Markdown: lines of the command line are examples."""
     return [f"    {line}" if line.startswith("satchel ") else line for line in text.split("\n")]
-
-
-def _first_sentence(text: str) -> str:
-    return " ".join(text.split("\n\n")[0].split())
 
 
 def _parser(word: Command | Verb) -> ArgumentParser:

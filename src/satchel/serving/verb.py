@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from satchel.commands.command import help_of
+from satchel.commands.command import Group, help_of
 from satchel.rendering.style import Style
 
 
@@ -22,6 +22,7 @@ class Verb(msgspec.Struct, frozen=True):
     request: type[msgspec.Struct]
     run: Callable[[Any], Any]
     show: Callable[[Any, Style], str] | None = None
+    group: Group = Group.SET_UP
 
     @property
     def help(self) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from satchel.commands.command import Group
 from satchel.errors import InvalidRequest, SatchelError, TooLarge
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Response, decode, encode, failure
@@ -67,4 +68,4 @@ def _exit_code(response: Response) -> int:
     return ERRORS[error["code"]].exit if isinstance(error, dict) else EXIT_OK
 
 
-VERB = Verb("command", CommandRequest, run)
+VERB = Verb("command", CommandRequest, run, group=Group.SERVE)

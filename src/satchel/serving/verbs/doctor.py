@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Flag
+from satchel.commands.command import Flag, Group
 from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line
 from satchel.serving.installing import checkup, launch
@@ -51,4 +51,4 @@ def show(response: DoctorResponse, style: Style) -> str:
     return "\n".join(rows) + "\n"
 
 
-VERB = Verb("doctor", DoctorRequest, run, show)
+VERB = Verb("doctor", DoctorRequest, run, show, group=Group.CHECK)

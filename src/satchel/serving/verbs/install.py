@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import extras
-from satchel.commands.command import Flag
+from satchel.commands.command import Flag, Group
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 from satchel.rendering.style import Style
@@ -130,4 +130,4 @@ def show(response: InstallResponse, style: Style) -> str:
 
 
 _QUIET = (Outcome.ALREADY, Outcome.ABSENT, Outcome.KEPT)
-VERB = Verb("install", InstallRequest, run, show)
+VERB = Verb("install", InstallRequest, run, show, group=Group.SET_UP)

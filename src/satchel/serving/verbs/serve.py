@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from satchel import extras, plugins
+from satchel.commands.command import Group
 from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
 from satchel.plugins import late
 from satchel.serving.access import grant
@@ -70,4 +71,4 @@ def _check(options: ServeOptions) -> None:
         raise InvalidRequest(f"port is {options.port}, it must be from 0 to 65535")
 
 
-VERB = Verb("serve", ServeOptions, run)
+VERB = Verb("serve", ServeOptions, run, group=Group.SERVE)

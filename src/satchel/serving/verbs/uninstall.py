@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from satchel.commands.command import Group
 from satchel.errors import InvalidRequest
 from satchel.serving.clients.client import Client
 from satchel.serving.installing import launch
@@ -35,4 +36,4 @@ def _chosen(request: InstallRequest, everybody: list[Client]) -> list[Client]:
     return [launch.named(name) for name in dict.fromkeys(request.clients)] or everybody
 
 
-VERB = Verb("uninstall", InstallRequest, run, show)
+VERB = Verb("uninstall", InstallRequest, run, show, group=Group.SET_UP)

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import extras
-from satchel.commands.command import Flag
+from satchel.commands.command import Flag, Group
 from satchel.errors import ProjectNotFound
 from satchel.plugins import late
 from satchel.serving.verb import Verb
@@ -80,4 +80,4 @@ def _line(happened: board.Happened) -> str:
     return f"generation {happened.generation}: {done}, {happened.duration_ms} ms{note}"
 
 
-VERB = Verb("watch", WatchRequest, run)
+VERB = Verb("watch", WatchRequest, run, group=Group.SERVE)
