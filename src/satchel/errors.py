@@ -1,32 +1,33 @@
-"""Every error a caller can meet.
+"""Every error that a caller can meet, drawn as the tree of its classes.
 
     SatchelError
     ├── InvalidRequest          invalid_request      a flag, field or option that cannot be used
-    │   ├── InvalidQuery        invalid_query        an empty or impossible question
-    │   ├── InvalidBudget       invalid_budget       a budget too small to answer in
-    │   ├── InvalidCursor       invalid_cursor       a cursor that was not given out
-    │   └── TooLarge            too_large            a request above its limit
-    ├── ProjectNotFound         project_not_found    the segment is no folder
-    ├── PathNotAllowed          path_not_allowed     a path that leaves the root
-    ├── CursorMismatch          cursor_mismatch      a cursor of another question, root or index
-    ├── FileNotFound            file_not_found
-    ├── ChunkNotFound           chunk_not_found
-    ├── SymbolNotFound          symbol_not_found
-    ├── RefNotFound             ref_not_found        a git ref that cannot be read
-    ├── IndexProblem
-    │   ├── IndexMissing        index_missing
-    │   ├── IndexStale          index_stale          and the caller takes no stale answer
-    │   ├── IndexCorrupt        index_corrupt
-    │   ├── IndexIncompatible   index_incompatible   written by a newer Satchel
-    │   └── IndexBusy           index_busy           another process is indexing
-    ├── ConfigError             config_error         settings, or a disk or folder, that cannot be used
-    ├── Unauthorized            unauthorized         a server asks for a token
+    │   ├── InvalidQuery        invalid_query        the query is empty or cannot be searched for
+    │   ├── InvalidBudget       invalid_budget       the budget is too small for any answer
+    │   ├── InvalidCursor       invalid_cursor       the cursor was not given out by Satchel
+    │   └── TooLarge            too_large            the request is above a size limit
+    ├── ProjectNotFound         project_not_found    the root is not a folder that can be listed
+    ├── PathNotAllowed          path_not_allowed     the path leads out of the root
+    ├── CursorMismatch          cursor_mismatch      the cursor belongs to another query, root or index
+    ├── FileNotFound            file_not_found       the file is gone or cannot be read
+    ├── ChunkNotFound           chunk_not_found      no chunk has this id
+    ├── SymbolNotFound          symbol_not_found     no definition has this name
+    ├── RefNotFound             ref_not_found        the git ref cannot be read
+    ├── IndexProblem                                 (the base of the problems of an index)
+    │   ├── IndexMissing        index_missing        there is no index yet
+    │   ├── IndexStale          index_stale          the index is out of date and the caller wants a fresh one
+    │   ├── IndexCorrupt        index_corrupt        the index is damaged
+    │   ├── IndexIncompatible   index_incompatible   the index was written by a newer version
+    │   └── IndexBusy           index_busy           another process is writing the index
+    ├── ConfigError             config_error         settings, a disk or a folder that cannot be used
+    ├── Unauthorized            unauthorized         the server expects a token
     ├── Timeout                 timeout              the answer took longer than the caller waits
     ├── Cancelled               cancelled            the caller went away
-    ├── Unsupported             unsupported
-    └── Internal                internal
+    ├── Unsupported             unsupported          the feature, plug-in or platform is not available
+    └── Internal                internal             a defect of Satchel
 
-Each has a stable `code`; messages name the value and the limit, `hint` says what to do next.
+Each class has a stable `code`. A message names the offending value and its limit; `hint` says what to do
+next.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ from typing import Any, ClassVar
 
 
 class SatchelError(Exception):
-    """The root. `next_actions` are `{tool, args, reason}` that a program can run as they are."""
+    """The base of all errors. `next_actions` are `{tool, args, reason}` objects that a program can run
+    unchanged."""
 
     code: ClassVar[str] = "internal"
 
@@ -55,7 +57,7 @@ class SatchelError(Exception):
         self.next_actions = [dict(action) for action in next_actions]
 
     def as_dict(self) -> dict[str, Any]:
-        """The error as every surface shows it."""
+        """Return the error as every interface shows it."""
         return {
             "code": self.code,
             "message": self.message,

@@ -1,6 +1,7 @@
-"""How is a file written in one step, and what is said where its disk or folder refuses?
+"""Write files atomically, and turn the errors of a disk or folder into typed errors.
 
-A full disk is no defect: whoever asked can make room. What was there before is still there, whole.
+A full disk is the user's to solve, not a defect of Satchel: the error says so, and the old file is still
+whole.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ _BY_NUMBER = {getattr(errno, name): told for name, told in _REFUSALS.items() if 
 
 
 def replace_file(path: Path, data: bytes, *, what: str = "", elsewhere: str = "") -> None:
-    """Write a file in one step, or raise a typed error that names it, or `what` it belongs to: a crash or a
-    full disk leaves the old file, and nothing half-written beside it."""
+    """Replace the content of a file in one step. A crash or a full disk leaves the old file, and no partial
+    file beside it. The typed error names the file, or `what` it belongs to."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")  # two writers at once do not meet
     try:
         with open(partial, "wb") as stream:
@@ -44,15 +45,16 @@ def replace_file(path: Path, data: bytes, *, what: str = "", elsewhere: str = ""
 
 
 def cannot_write(what: str, error: OSError, elsewhere: str = "") -> SatchelError:
-    """The error of what could not be written: its disk or folder refused, or its name cannot be a file's."""
+    """Return the error for a failed write: the disk or folder refused, or the name cannot be that of a
+    file."""
     return disk_trouble(error, what, elsewhere) or InvalidRequest(
         f"{what} cannot be written: {error.strerror}", hint="name a file in a folder that is there"
     )
 
 
 def disk_trouble(error: OSError, what: str = "", elsewhere: str = "") -> ConfigError | None:
-    """The error of a disk or folder that refuses, wherever it was met; None for any other. `elsewhere` says
-    how to use another."""
+    """Return the error for a disk or folder that refuses to be written, None for any other OSError.
+    `elsewhere` is the advice how to use another place."""
     number = error.errno
     if number is None or number not in _BY_NUMBER:
         return None

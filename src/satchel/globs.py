@@ -1,8 +1,8 @@
-"""Which paths does a pattern match? Patterns of callers and of repositories all run on RE2, in linear time.
+"""Match paths against patterns. Every pattern of a caller or a repository runs on RE2, in linear time.
 
-Python's own expressions take exponential time for some patterns (`*?*?*?…z`), and whoever writes a pattern
-chooses it. RE2's time grows with the length of the patterns times the length of the path, so both the length
-of a pattern and that of all patterns together are limited.
+Python's `re` takes exponential time for some patterns (`*?*?*?…z`), and a hostile caller can choose the
+pattern. The time of RE2 grows with the length of the patterns times the length of the path, so the length of
+each pattern and of all patterns together is limited.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Matcher = Callable[[str], bool]
 
 
 class PatternSet:
-    """Expressions of RE2 that are all asked at once whether they match the whole of a text. Those that RE2
-    cannot take match nothing, and their places are in `unusable`."""
+    """RE2 expressions that are matched against a whole text in one pass. An expression that RE2 rejects
+    matches nothing; its position is in `unusable`."""
 
     def __init__(self, expressions: Sequence[bytes], *, bytewise: bool = False) -> None:
         self.unusable: list[int] = []
@@ -37,13 +37,13 @@ class PatternSet:
             self._add(expressions, group)
 
     def matcher(self) -> Callable[[bytes], object]:
-        """Return a function that is true of a text if any expression matches it."""
+        """Return a function that is true if any expression matches the text."""
         if len(self._automata) == 1:
             return self._automata[0][0]
         return lambda text: any(match(text) for match, _ in self._automata)
 
     def last(self, text: bytes) -> int:
-        """Return the place of the last expression that matches, or -1."""
+        """Return the position of the last expression that matches, or -1."""
         last = -1
         for match, places in self._automata:
             found = match(text)
@@ -52,7 +52,8 @@ class PatternSet:
         return last
 
     def _add(self, expressions: Sequence[bytes], places: list[int]) -> None:
-        """Add an automaton for some of the expressions; if there is no memory for it, one for each half."""
+        """Compile some of the expressions into one automaton. If RE2 runs out of memory, compile each half on
+        its own."""
         import re2
 
         automaton = re2.Set.FullMatchSet(_options(self._bytewise))
@@ -86,12 +87,12 @@ def has_wildcard(pattern: str) -> bool:
 
 @lru_cache(_MATCHERS_KEPT)
 def glob(pattern: str) -> Matcher:
-    """Return a matcher over whole paths; `**` crosses folders, and so does a pattern without a slash."""
+    """Return a matcher for whole paths. `**` crosses folders, and so does a pattern without a slash."""
     return any_glob((pattern,))
 
 
 def any_glob(patterns: Iterable[str]) -> Matcher:
-    """Return a matcher that holds if any of the globs does."""
+    """Return a matcher that is true if any of the globs matches."""
     written = [_expression(pattern) for pattern in patterns]
     # what is no text is in no path that was indexed
     usable = [expression.encode() for expression in written if _is_text(expression)]
@@ -100,7 +101,8 @@ def any_glob(patterns: Iterable[str]) -> Matcher:
 
 
 def check_limits(lists: dict[str, Sequence[str]]) -> None:
-    """Raise an error for patterns of a request that are too long or too many. `lists` has them by field."""
+    """Raise InvalidRequest if the patterns of a request are too long or too many. `lists` maps each field to
+    its patterns."""
     for name, patterns in lists.items():
         longest = max(map(len, patterns), default=0)
         if longest > LONGEST_PATTERN:
@@ -122,6 +124,7 @@ def _too_much(name: str, what: str, limit: int, detail: str) -> InvalidRequest:
 
 
 def _expression(pattern: str) -> str:
+    """Return the RE2 expression of a glob."""
     if "/" not in pattern:
         pattern = "**/" + pattern
     expression = ""
@@ -141,7 +144,7 @@ def _is_text(expression: str) -> bool:
 
 
 def _groups(expressions: Sequence[bytes]) -> Iterable[list[int]]:
-    """Yield the places of expressions, as many at once as one automaton takes."""
+    """Yield positions of expressions in groups, each small enough for one automaton."""
     group: list[int] = []
     size = 0
     for place, expression in enumerate(expressions):

@@ -1,6 +1,7 @@
-"""Lines as citations count them: ended by \\n, \\r\\n or a lone \\r, and by nothing else.
+"""Split text into lines as citations count them: a line ends with \\n, \\r\\n or a lone \\r.
 
-`str.splitlines` also cuts at \\x0b, \\x0c, \\x85 and U+2028, which would make line numbers lie.
+`str.splitlines` also splits at \\x0b, \\x0c, \\x85 and U+2028, so its line numbers differ from those of
+editors.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 @lru_cache(maxsize=1)  # whoever parses a file and whoever counts its terms ask for the same lines
 def split_lines(text: str) -> Sequence[str]:
-    """The lines of a text with their line ends; joining them gives the text back."""
+    """Return the lines of a text with their line ends; joining them returns the text."""
     if "\r" not in text:
         lines = text.split("\n")
         last = lines.pop()

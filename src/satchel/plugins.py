@@ -1,4 +1,4 @@
-"""The one door for everything pluggable: a kind is a folder, a plug-in is one file in it.
+"""The registry of everything that can be added: a kind is a folder, a plug-in is one file in it.
 
 names("language")            -> ["bash", "c", …]
 load("language", "python")   -> the value that languages/python.py calls LANGUAGE
@@ -32,12 +32,14 @@ _ALIASES = {"command": "satchel.commands.aliases"}
 
 
 def late(name: str) -> Any:
-    """A module of ours that is loaded when it is first used, so that a short command loads little."""
+    """Return a stand-in for a module that is imported when it is first used, so that a short command loads
+    little."""
     return sys.modules.get(name) or _Late(name)
 
 
 class _Late:
-    """Stands for a module. Python's own lazy loader looks for the file at once, which is half the cost."""
+    """A module that is imported at its first attribute access. Python's own lazy loader searches for the file
+    at once, which is half of the cost of an import."""
 
     __slots__ = ("_module", "_name")
 
@@ -53,7 +55,7 @@ class _Late:
 
 @cache
 def names(kind: str) -> list[str]:
-    """The names of all plug-ins of a kind, sorted."""
+    """Return the names of all plug-ins of a kind, sorted."""
     import pkgutil  # a command that is named needs no list
 
     folder, attribute = _DOORS[kind]
@@ -70,7 +72,7 @@ def aliases(kind: str) -> list[str]:
 
 
 def find(kind: str, name: str) -> Any:
-    """One plug-in, by its name or an alias, loading no other; None if there is none of that name."""
+    """Return one plug-in without importing any other, or None if there is none of that name."""
     if not name.isidentifier():
         return None
     folder, attribute = _DOORS[kind]
@@ -79,7 +81,8 @@ def find(kind: str, name: str) -> Any:
 
 
 def load(kind: str, name: str) -> Any:
-    """One plug-in, loading no other; an unknown name is an error that lists the known ones."""
+    """Return one plug-in without importing any other. An unknown name is an error that lists the known
+    ones."""
     value = find(kind, name)
     if value is None:
         raise Unsupported(f"unknown {kind} {name!r}", hint=f"known: {', '.join(names(kind))}")
@@ -88,7 +91,8 @@ def load(kind: str, name: str) -> Any:
 
 @cache
 def _value(folder: str, name: str, attribute: str) -> Any:
-    """What a file calls by the door's name; its own name is the file's."""
+    """Return the value that a plug-in file defines under the name of its kind, or None. The value's own name
+    must be that of the file."""
     full_name = f"{folder}.{name}"
     package = importlib.import_module(folder)
     if full_name not in sys.modules and PathFinder.find_spec(full_name, package.__path__) is None:

@@ -1,8 +1,8 @@
-"""Text → terms, for what is indexed and for what is asked, by the same rules.
+"""Split text into search terms. Documents and queries go through the same rules.
 
-An identifier gives its words (split at camelCase and snake_case, lower-cased, lightly stemmed)
-and, if there is more than one, the joined whole marked by `=`: `RouterGroup` gives `rout`,
-`group` and `=routergroup`. Text in scripts without word spaces gives pairs of characters.
+An identifier yields its words, split at camelCase and snake_case, lower-cased and lightly stemmed. If it has
+more than one word it also yields the joined whole, marked by `=`: `RouterGroup` yields `rout`, `group` and
+`=routergroup`. Text in scripts without spaces between words yields pairs of characters.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ _DERIVATIONS_BY_END = {  # most words end in none of these letters
 
 @lru_cache(maxsize=_MEMO_LIMIT)
 def stem(word: str) -> str:
-    """A lower-case word without its plural and one common derivation: parsing, parser, parses → pars."""
+    """Return a lower-case word without its plural and one common suffix: parsing, parser and parses become
+    pars."""
     if len(word) < 4 or not word.isascii():
         return word
     word = _strip_plural(word)
@@ -84,20 +85,21 @@ def _strip_plural(word: str) -> str:
 
 
 def words(token: str) -> list[str]:
-    """The lower-case words of one identifier, unstemmed; other alphabets are split at `_` alone."""
+    """Return the lower-case words of one identifier, unstemmed. Identifiers beyond ASCII are split at `_`
+    only."""
     if not token.isascii():
         return [word.lower() for word in token.split("_") if word]
     return [word.lower() for word in _WORD.findall(token)]
 
 
 def compound(token: str) -> str:
-    """The term that every text with this identifier holds: the joined whole, or its only word's term."""
+    """Return the term that stands for a whole identifier: its words joined, or the stem of its only word."""
     found = list(terms(token))
     return found[-1] if found else ""
 
 
 def _is_unspaced(character: str) -> bool:
-    """Thai, Japanese, Chinese, Korean."""
+    """Return whether a character belongs to Thai, Japanese, Chinese or Korean."""
     return (
         "\u0e00" <= character <= "\u0e7f"
         or "\u3040" <= character <= "\u30ff"
@@ -107,6 +109,7 @@ def _is_unspaced(character: str) -> bool:
 
 
 def _split(token: str) -> tuple[str, ...]:
+    """Return the terms of one token."""
     if token.islower() and token.isascii() and token.isalpha():
         return (stem(token),) if len(token) <= _LONGEST_TOKEN else ()  # most tokens are plain words
     if token[0].isdigit():
@@ -123,7 +126,7 @@ def _split(token: str) -> tuple[str, ...]:
 
 
 def terms_of_token(token: bytes) -> tuple[str, ...]:
-    """The terms of one of the `encoded_tokens`."""
+    """Return the terms of one token of `encoded_tokens`."""
     text = token.decode("utf-8", "surrogatepass")
     if token.isascii():
         return _split(text)
@@ -131,7 +134,8 @@ def terms_of_token(token: bytes) -> tuple[str, ...]:
 
 
 class _Memo(dict[bytes, tuple[str, ...]]):
-    """Token → terms. Almost all tokens of a text were seen before, so this is where the time is saved."""
+    """A bounded memo from token to terms. Almost every token of a text was met before, so the memo saves most
+    of the time."""
 
     def __missing__(self, token: bytes) -> tuple[str, ...]:
         if len(self) >= _MEMO_LIMIT:
@@ -144,16 +148,16 @@ _memo = _Memo()
 
 
 def encoded_tokens(text: str) -> list[bytes]:
-    """The parts of a text between ASCII characters that are no letter, digit or `_`, as UTF-8."""
+    """Return the runs of letters, digits, `_` and non-ASCII characters of a text, as UTF-8."""
     # bytes, because translate and split on them cost a third of a regular expression over text
     return text.encode("utf-8", "surrogatepass").translate(_SEPARATED).split()
 
 
 def terms(text: str) -> Iterator[str]:
-    """The terms of a text, in order, repetitions included."""
+    """Return the terms of a text in order, repetitions included."""
     return chain.from_iterable(map(_memo.__getitem__, encoded_tokens(text)))
 
 
 def tokens(text: str) -> list[str]:
-    """The identifiers and words of a text as written."""
+    """Return the identifiers and words of a text as written."""
     return _TOKEN.findall(text)

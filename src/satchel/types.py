@@ -1,8 +1,21 @@
 """The vocabulary of Satchel on one page. Read this first.
 
-A *source* is one file as read. A *chunk* is a citable piece of a source: whole lines, never
-trimmed. A *symbol* is a definition, a *reference* a use of one. Everything here is immutable
-and made of the standard library alone, so that it can cross a process boundary.
+The nouns, in the order in which a file meets them on its way to an agent:
+
+- A walk lists a folder or a git commit: each file is a `FileEntry`, each file left out a `Skipped`.
+- A `Source` is one file as read: decoded, with secret values redacted.
+- A `Chunk` is a range of whole lines of a source that can be cited by an id. Chunks of a file do not overlap.
+- A `Symbol` is a definition, a `Reference` a use as it is written, a `ResolvedReference` (an edge) a use
+  together with the symbol that it means. `Parsed` holds what chunking finds in one source.
+- A unit is what search scores: neighbouring small chunks, or a window of a long one. Units exist only inside
+  an index, so there is no type for them here.
+- A `Hit` is a ranked answer to a query.
+- A `Passage` is a range of lines that may enter a pack. A pack shows some passages as its items.
+- A `LineRange` is any other pair of first and last line.
+
+Every value is immutable and made of strings, numbers, tuples and enums, so that it can cross a process
+boundary. The module depends on the standard library and on msgspec, whose structs are smaller than
+dataclasses, faster to create and loaded without generating code.
 """
 
 from __future__ import annotations
@@ -17,7 +30,7 @@ LineRange = tuple[int, int]
 
 
 class ChunkKind(StrEnum):
-    """What a chunk (or a symbol) is; the closed set of `chunk_type`."""
+    """The kind of a chunk or symbol. This is the closed set of values of `chunk_type`."""
 
     FUNCTION = "function"
     METHOD = "method"
@@ -36,7 +49,7 @@ class ChunkKind(StrEnum):
 
 
 class Label(StrEnum):
-    """How one piece of code or text leads to another."""
+    """How a piece of code or text refers to another one."""
 
     CALLS = "calls"
     USES = "uses"
@@ -48,7 +61,7 @@ class Label(StrEnum):
 
 
 class Strategy(StrEnum):
-    """How far related items are followed: not at all, one hop, two."""
+    """How many references a pack follows from its hits: none, one hop or two hops."""
 
     DIRECT = "direct"
     EXTENDED = "extended"
@@ -56,21 +69,23 @@ class Strategy(StrEnum):
 
 
 class RelatedMode(StrEnum):
-    """Which related items go first: whatever belongs, or what has words of the question."""
+    """The order of related items: all by their relation, or those first that contain words of the query."""
 
     EXPLORE = "explore"
     FOCUS = "focus"
 
 
 class AnchorPolicy(StrEnum):
-    """Whether what a question names outright must be there, or counts as words like all others."""
+    """Whether a path or name that the query states must be part of the answer (`auto`), or only counts as
+    words (`off`)."""
 
     AUTO = "auto"
     OFF = "off"
 
 
 class ResponseMode(StrEnum):
-    """How much an answer says beside the facts: the state of the index, all there is to tell, or nothing."""
+    """How much an answer says beside its content: the state of the index, everything known about the run, or
+    nothing."""
 
     FACTS = "facts"
     FULL = "full"
@@ -78,7 +93,8 @@ class ResponseMode(StrEnum):
 
 
 class Counted(StrEnum):
-    """What the budget of a pack counts: its data, the text that agents read, or that with facts or data."""
+    """What the budget of a pack counts: its structured data, its text, or its text together with facts or
+    data."""
 
     DATA = "data"
     TEXT = "text"
@@ -87,7 +103,7 @@ class Counted(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """Why a file that the walk met is not in the index."""
+    """Why a walk left a file out of the index."""
 
     BINARY = "binary"
     GENERATED = "generated"
@@ -103,7 +119,8 @@ class SkipReason(StrEnum):
 
 
 class FileEntry(msgspec.Struct, frozen=True):
-    """A file the walk found, before it is read. `path` is relative to the root, POSIX style."""
+    """A file that a walk found and that is not read yet. `path` is relative to the root, with `/` between its
+    parts."""
 
     path: str
     size: int
@@ -113,12 +130,13 @@ class FileEntry(msgspec.Struct, frozen=True):
 
     @property
     def stamp(self) -> tuple[int, int, int, int]:
-        """What an unchanged file has unchanged."""
+        """Return the values that stay equal as long as the file is not written."""
         return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A file the walk left out; `detail` names the value and the limit where there is one."""
+    """A file or folder that a walk left out. `detail` names the value and the limit, where the reason has
+    one."""
 
     path: str
     reason: SkipReason
@@ -126,7 +144,8 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 class Walk(msgspec.Struct, frozen=True):
-    """What a walk found, both lists sorted by path. `notes` say in what way it was not the usual walk."""
+    """The result of a walk. Both lists are sorted by path; `notes` tell the user what was unusual about this
+    walk."""
 
     files: list[FileEntry]
     skipped: list[Skipped]
@@ -134,8 +153,8 @@ class Walk(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """One file as read: decoded exactly (`text.encode(encoding)` gives the raw bytes back),
-    except for redacted secret values, which keep their line."""
+    """One file as read. `text.encode(encoding)` returns the raw bytes, except for redacted secret values; a
+    redacted value never changes the number of lines."""
 
     path: str
     text: str
@@ -148,10 +167,12 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """A citable piece: `text` is lines `start_line` to `end_line` of the source, line ends included.
+    """Whole lines of a source that can be cited: `text` is lines `start_line` to `end_line`, line ends
+    included.
 
-    `title_path` is the heading path of a document or the qualified name of code; `body` is what
-    the identity hashes (a Markdown section leaves its heading line out); `level` is the heading level.
+    `title_path` is the path of headings in a document, or the qualified name in code. `level` is the level of
+    a heading. The identity of a chunk is a hash of its `body`, which leaves out the heading line of a
+    section.
     """
 
     kind: ChunkKind
@@ -164,17 +185,18 @@ class Chunk(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The last part of the title path, empty for unnamed code."""
+        """Return the last part of the title path; it is empty for code without a name."""
         return self.title_path[-1] if self.title_path else ""
 
     @property
     def body(self) -> str:
-        """The part of the text that identity is computed over."""
+        """Return the part of the text that the chunk's identity is computed from."""
         return self.text[self.body_offset :]
 
 
 class Symbol(msgspec.Struct, frozen=True):
-    """A definition. Its lines are those of the definition itself, without decorators or comments."""
+    """A definition. Its lines are those of the definition itself, without decorators and comments above
+    it."""
 
     name: str
     qualified_name: str
@@ -186,8 +208,8 @@ class Symbol(msgspec.Struct, frozen=True):
 
 
 class Reference(NamedTuple):
-    """A use of something by name. For an import, `name` is what is imported, as written:
-    `django.db.models`, `./router`, `stdio.h`; for a link between documents, its target."""
+    """A use of something by its name, as written. For an import, `name` is what is imported
+    (`django.db.models`, `./router`, `stdio.h`); for a link between documents, it is the target."""
 
     name: str
     label: Label
@@ -195,7 +217,7 @@ class Reference(NamedTuple):
 
 
 class ByLines(StrEnum):
-    """Why a file of a known language is read by lines, so that it has no symbols."""
+    """Why a file was cut into windows of lines although its language is known. Such a file has no symbols."""
 
     NO = ""
     NESTING = "nesting"  # blocks inside blocks beyond what a parser can hold
@@ -204,8 +226,8 @@ class ByLines(StrEnum):
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    """What chunking makes of one source. Nothing in it depends on the path, so a renamed
-    file is never parsed again. `comments` are (first line, last line) ranges of pure comment."""
+    """What chunking finds in one source. Nothing in it depends on the path, so a renamed file is not parsed
+    again. `comments` are the ranges of lines that hold nothing but comments, in order."""
 
     chunks: tuple[Chunk, ...]
     symbols: tuple[Symbol, ...] = ()
@@ -215,7 +237,7 @@ class Parsed(msgspec.Struct, frozen=True):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """Why a hit scored: a signal, how strong it was, and what that was worth."""
+    """One signal that contributed to a hit: how strong it was and how much it added to the score."""
 
     signal: str
     strength: float
@@ -223,8 +245,8 @@ class Reason(msgspec.Struct, frozen=True):
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """Lines that answer a question: a chunk, or the fitting part of a long one. `id` names just these lines,
-    `chunk_id` the chunk that they are of. `snippet` is verbatim, from line `snippet_line` on."""
+    """A ranked answer: a chunk, or the part of a long chunk that fits the query best. `id` names exactly
+    these lines, `chunk_id` the whole chunk. `snippet` is verbatim text that starts at line `snippet_line`."""
 
     id: str
     chunk_id: str
@@ -241,14 +263,15 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Suggestion(msgspec.Struct, frozen=True):
-    """A next search that will find something, and why."""
+    """A further query that is known to have hits, and the reason to try it."""
 
     query: str
     reason: str
 
 
 class ResolvedReference(msgspec.Struct, frozen=True):
-    """A use of a name, and the definition it most likely means (empty if none is known)."""
+    """A use of a name together with the definition that it most likely means. `target` is empty if none is
+    known."""
 
     path: str
     line: int
@@ -261,8 +284,8 @@ class ResolvedReference(msgspec.Struct, frozen=True):
 
 
 class Passage(msgspec.Struct, frozen=True):
-    """Lines of a file that may enter a pack: a definition with its comments, small neighbours together, or
-    a window of a definition too long to be shown whole. All that a packer weighs is here."""
+    """Lines of a file that may enter a pack: a definition with its comments, several small definitions, or a
+    window of a definition that is too long to be shown whole. A packer decides by these fields alone."""
 
     path: str
     start_line: int

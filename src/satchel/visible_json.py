@@ -1,7 +1,8 @@
-"""How is JSON written? In one spelling, without a character that no reader would see.
+"""Write JSON with a single spelling, in which no character is invisible.
 
-Hidden characters stand in it as `\\u202e`. An escape of JSON is read back as the character itself, so the
-text of a citation and its hash stay what they are; what is counted is the escape, which is what is received.
+Hidden characters are escaped, for example as `\\u202e`. A JSON reader turns the escape back into the
+character, so the text of a citation and its hash do not change. Budgets count the escape, because that is
+what is sent.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def indented(value: Any, indent: int) -> str:
 
 
 def compact_bytes(value: Any) -> bytes:
-    """Return `compact(value)` in UTF-8, without decoding what is ASCII anyway."""
+    """Return `compact(value)` as UTF-8. Output that is plain ASCII is not decoded and encoded again."""
     data = msgspec.json.encode(value)
     if data.isascii() and _DELETE.encode() not in data:
         return data
@@ -40,12 +41,14 @@ def compact_bytes(value: Any) -> bytes:
 
 
 def escaped(text: str) -> str:
-    """Return JSON with its hidden characters escaped; they can stand in its strings alone."""
+    """Return JSON text with its hidden characters escaped. Such characters can only stand inside JSON
+    strings."""
     if text.isascii() and _DELETE not in text:
         return text
     return HIDDEN.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
+    """Return the matched character as one or two `\\uXXXX` escapes."""
     units = match.group().encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
