@@ -55,8 +55,9 @@ def test_what_a_public_method_takes_and_returns_is_exported(name: str) -> None:
 
 @pytest.mark.parametrize("owner", [satchel.ChunkManager, satchel.ChunkSearchTool])
 def test_what_the_object_api_returns_is_exported_or_described(owner: type) -> None:
-    for name, method in inspect.getmembers(owner, inspect.isfunction):
-        if not name.startswith("_"):
+    for name, member in inspect.getmembers(owner):
+        method = member.fget if isinstance(member, property) else member
+        if not name.startswith("_") and inspect.isfunction(method):
             found = types_in(method.__annotations__.get("return", ""))
             assert all(one in satchel.__all__ or f"`{one}`" in PAGE for one in found), name
 
