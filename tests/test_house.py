@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "satchel"
 FILES = sorted(SOURCE.rglob("*.py"))
 LEVELS = (
     ("_version",),
-    ("types", "errors", "lines", "visible_json"),
+    ("types", "errors", "lines", "caching", "visible_json"),
     ("ids", "plugins", "extras", "terms", "globs", "file_writing"),
     ("settings", "languages", "tokenizers", "embedding", "storage"),
     ("walking", "chunking", "indexing", "retrieval", "packing"),

@@ -60,7 +60,7 @@ class Group(NamedTuple):
         if self.git is not None:
             commits = read_history(self.git, question.case.commit, prefix=question.prefix)
             for engine in engines:
-                engine.corpus().history = commits
+                engine.corpus().replace_history(commits)
         return engines
 
 

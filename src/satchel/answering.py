@@ -19,18 +19,17 @@ from satchel.packing.pack import Counts, Item, Pack, Role, Section, Trust
 from satchel.packing.preferences import Preferences
 from satchel.packing.sections import PackMode
 from satchel.retrieval import candidates, ranker
-from satchel.retrieval.anchors import find_anchors, is_all
+from satchel.retrieval.anchors import find_anchors, is_only_anchor
 from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.dependencies import ImportStatement, external_names, import_statements, needed_imports
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.import_statements import ImportStatement, import_statements, needed
+from satchel.retrieval.hit_lines import best_lines, term_worths
 from satchel.retrieval.intent import Intent
-from satchel.retrieval.parts import best_part, rarity_of
 from satchel.retrieval.passages import PASSAGES, by_chunk, passages
 from satchel.retrieval.query import parse_query
-from satchel.retrieval.related import Related, related
+from satchel.retrieval.related import RelatedChunk, find_related
 from satchel.retrieval.search import check, look_closely
 from satchel.retrieval.suggest import suggest
-from satchel.retrieval.unexplained import unexplained
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
 from satchel.tokenizers.tokenizer import characters_of
@@ -69,13 +68,13 @@ class CorpusReading:
     def best_lines(self, passage: Passage, chars: int) -> tuple[int, int]:
         """The lines of a passage that hold most of the question."""
         lines = self.corpus.lines(passage.path)
-        return best_part(self.rarity, passage.start_line, passage.end_line, lines, chars)
+        return best_lines(self.rarity, passage.start_line, passage.end_line, lines, chars)
 
     def imports(self, path: str, content: str) -> tuple[str, ...]:
         """The import statements of the file that bring in a name which the content uses."""
         if path not in self._statements:  # a piece is made several times before it is known to fit
             self._statements[path] = import_statements(self.corpus.references(path), self.corpus.lines(path))
-        return tuple(needed(self._statements[path], content)[:_MOST_IMPORTS])
+        return tuple(needed_imports(self._statements[path], content)[:_MOST_IMPORTS])
 
 
 def _times(count: int) -> str:
@@ -111,7 +110,7 @@ class Question:
         self.context = look_closely(corpus, query, filters, count, profile)
         self.asked = self.context.query if self.context else parse_query(query)
         self.anchors = find_anchors(corpus, self.asked)
-        rarity = rarity_of(self.context.evidence) if self.context else {}
+        rarity = term_worths(self.context.evidence) if self.context else {}
         self.reading = CorpusReading(corpus, rarity)
 
     def sectioned(
@@ -138,7 +137,7 @@ class Question:
         found: list[Passage] = []
         if not (wanted.anchors and self.is_elsewhere):
             found = self._leaning(self.passages(candidates.CANDIDATES), wanted)
-        by_name = is_all(self.asked)
+        by_name = is_only_anchor(self.asked)
         if by_name:
             found = self._of_kind(self._by_chunk(found))
         caps = dict.fromkeys(Section, len(found) + 1)
@@ -182,7 +181,7 @@ class Question:
         return (
             bool(self.anchors)
             and not any(item.hits or item.akin for item in self.anchors)
-            and is_all(self.asked)
+            and is_only_anchor(self.asked)
         )
 
     def _frame(self, gauge: Gauge, mode: str) -> Pack:
@@ -242,7 +241,7 @@ class Question:
         if mode is None:
             strong = max(self.context.intents[Intent.IDENTIFIER], self.context.intents[Intent.PATH])
             mode = RelatedMode.FOCUS if strong >= _CLEAR else RelatedMode.EXPLORE
-        found = related(
+        found = find_related(
             self.corpus,
             [(item.path, item.start_line, item.end_line) for item in pack.items],
             set(self.context.query_terms.terms),
@@ -259,7 +258,7 @@ class Question:
         ]
         return [item for item in allowed if wanted.include_docs or not languages.get(item.language).prose]
 
-    def _related_item(self, pack: Pack, found: Related) -> Item:
+    def _related_item(self, pack: Pack, found: RelatedChunk) -> Item:
         chunk = found.chunk
         record = self.reading.record(chunk.path)
         content = "".join(self.corpus.lines(chunk.path)[chunk.start_line - 1 : chunk.end_line])
@@ -315,7 +314,7 @@ class Question:
         spans = [(piece.path, piece.start_line, piece.end_line) for piece in pieces]
         return tuple(
             Suggestion(item.name, f"used here {_times(item.uses)}, defined at {item.path}:{item.line}")
-            for item in unexplained(self.corpus, spans, some=some)
+            for item in external_names(self.corpus, spans, some=some)
             if item.name != self.query
         )
 

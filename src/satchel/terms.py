@@ -12,12 +12,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
+from satchel.caching import Cache
+
 VERSION = 2  # counts up whenever the same text gives other terms: the index is then built anew
 _TOKEN = re.compile(r"\w+")
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SEPARATED = bytes(
     byte if byte >= 128 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256)
 )
+# The names in a written reference, in one pass: an expression that looks ahead to the end from each position
+# takes minutes on a long name.
+_NAMES = re.compile(r"[\w$]+")
+_FILE_SUFFIXES = (".js", ".ts", ".tsx", ".jsx", ".mjs", ".h", ".hpp", ".rb", ".php", ".lua", ".zig", ".proto")
 _LONGEST_NUMBER = 5  # digits; longer ones are data, not names
 _LONGEST_TOKEN = 128  # characters; longer ones are encoded data
 _MEMO_LIMIT = 200_000  # distinct tokens remembered per process, about 60 MB
@@ -133,18 +139,14 @@ def terms_of_token(token: bytes) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_split, _TOKEN.findall(text))))  # “quotes” are no part of a word
 
 
-class _Memo(dict[bytes, tuple[str, ...]]):
-    """A bounded memo from token to terms. Almost every token of a text was met before, so the memo saves most
-    of the time."""
+class _TermCache(Cache[bytes, tuple[str, ...]]):
+    """The terms of tokens. Almost every token of a text was met before, so the cache saves most time."""
 
     def __missing__(self, token: bytes) -> tuple[str, ...]:
-        if len(self) >= _MEMO_LIMIT:
-            self.clear()
-        result = self[token] = terms_of_token(token)
-        return result
+        return self.keep(token, terms_of_token(token))
 
 
-_memo = _Memo()
+_memo = _TermCache(_MEMO_LIMIT)
 
 
 def encoded_tokens(text: str) -> list[bytes]:
@@ -161,3 +163,16 @@ def terms(text: str) -> Iterator[str]:
 def tokens(text: str) -> list[str]:
     """Return the identifiers and words of a text as written."""
     return _TOKEN.findall(text)
+
+
+@lru_cache(maxsize=50_000)
+def last_name(written: str) -> str:
+    """Return the name that a written reference ends in: `django.db.models` → `models`, `./router.js` →
+    `router`."""
+    if written.endswith(_FILE_SUFFIXES):
+        written = written.rpartition(".")[0]
+    names: list[str] = _NAMES.findall(written)
+    # A word of `$` signs alone is a name only where there is no other.
+    if names and not names[-1].strip("$"):
+        return next((name for name in reversed(names) if name.strip("$")), names[0])
+    return names[-1] if names else written

@@ -17,9 +17,9 @@ from builders import SHOP, age, make_tree, memory_engine, run_cli
 import satchel
 from satchel.chunking import parse_source
 from satchel.errors import ConfigError, IndexCorrupt
-from satchel.retrieval.names import last_name
 from satchel.serving.installing import json_settings, toml_settings
 from satchel.storage import records
+from satchel.terms import last_name
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 

@@ -25,19 +25,20 @@ def corpus(tmp_path: Path) -> Corpus:
     return memory_engine(make_tree(tmp_path, tree)).corpus()
 
 
-def test_postings_at_hand_are_those_of_the_index(corpus: Corpus) -> None:
+def test_cached_postings_are_those_of_the_index(corpus: Corpus) -> None:
     for term in ("basket", *(next(terms(word)) for word in WORDS), "qqqq", "basket"):
         again = Corpus(corpus.snapshot).postings(term)
         assert [part.tolist() for part in corpus.postings(term)] == [part.tolist() for part in again]
 
 
-def test_postings_at_hand_are_bounded(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_POSTINGS_AT_HAND", 2)
+def test_cached_postings_are_bounded(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_POSTINGS_KEPT", 2)
+    corpus = Corpus(corpus.snapshot)
     most = 2 * corpus.unit_count
     for number in range(3 * most):  # a term that stands nowhere is remembered, too
         corpus.postings(f"qq{number}")
         corpus.postings("basket")
-        assert sum(len(places) + 1 for places, _ in corpus._postings.values()) <= most
+        assert sum(len(positions) + 1 for positions, _ in corpus._postings.values()) <= most
 
 
 def test_numbers_of_a_file_are_worked_out_once(corpus: Corpus) -> None:
@@ -47,7 +48,7 @@ def test_numbers_of_a_file_are_worked_out_once(corpus: Corpus) -> None:
         asked.append(record.path)
         return float(len(record.path)), 1.0
 
-    files = corpus.first_place.argsort()[:3]
+    files = corpus.unit_offsets.argsort()[:3]
     assert corpus.numbers(files, 2, row).tolist() == corpus.numbers(files, 2, row).tolist()
     assert sorted(asked) == sorted(corpus.files[at].path for at in files.tolist())
 

@@ -29,7 +29,9 @@ def test_the_best_four_of_each_file_are_summed_largest_first(tmp_path: Path) -> 
     part = "def till():\n" + "    till = 1\n" * 30 + "\n\n"
     engine = memory_engine(make_tree(tmp_path, {"a.py": part * 9, "b.py": part, "c.py": "till = 1\n"}))
     evidence = closely(engine, "till").evidence
-    scores = np.round(np.random.default_rng(5).random(len(evidence.places)), 1)  # with ties, and noughts
+    scores = np.round(
+        np.random.default_rng(5).random(len(evidence.unit_positions)), 1
+    )  # with ties, and noughts
     sorted_scores = [sorted(scores[evidence.unit_file == at], reverse=True)[:4] for at in range(3)]
     assert evidence.best_four_of_file(scores).tolist() == [sum(some) for some in sorted_scores]
     assert evidence.best_four_of_file(np.zeros(len(scores))).tolist() == [0.0, 0.0, 0.0]
@@ -38,11 +40,13 @@ def test_the_best_four_of_each_file_are_summed_largest_first(tmp_path: Path) -> 
 def test_an_entry_lies_in_the_unit_that_it_was_found_in(tmp_path: Path) -> None:
     tree = {f"f{number}.md": "basket\n" * (number % 3) + "till\n" for number in range(12)}
     evidence = closely(memory_engine(make_tree(tmp_path, tree)), "till basket", 5).evidence
-    places = set(zip(evidence.term.tolist(), evidence.places[evidence.unit].tolist(), strict=True))
+    places = set(zip(evidence.term.tolist(), evidence.unit_positions[evidence.unit].tolist(), strict=True))
     assert places == {
         (number, place)
         for number, (found, _) in enumerate(evidence.postings.found)
         for place in found.tolist()
-        if place in evidence.places
+        if place in evidence.unit_positions
     }
-    assert (evidence.files[evidence.file] == evidence.corpus.file_of[evidence.places[evidence.unit]]).all()
+    assert (
+        evidence.files[evidence.file] == evidence.corpus.file_of[evidence.unit_positions[evidence.unit]]
+    ).all()

@@ -30,7 +30,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 def ask(corpus: Corpus, query: str, past: Sequence[HistoryCommit]) -> dict[str, dict[str, float]]:
     """Each signal by path, without what is zero."""
-    corpus.history = past
+    corpus.replace_history(past)
     context = look_closely(corpus, query, Filters(), 100)
     assert context is not None
     return {
@@ -104,4 +104,4 @@ def test_a_recent_change_counts_by_how_many_commits_ago_it_was(corpus: Corpus) -
 
 def test_the_past_of_the_index_is_read_when_no_other_is_given(tmp_path: Path) -> None:
     corpus = memory_engine(make_tree(tmp_path / "plain", FILES)).corpus()
-    assert corpus.history.count == 0 and corpus.history is corpus.history
+    assert corpus.changes.count == 0 and corpus.changes is corpus.changes

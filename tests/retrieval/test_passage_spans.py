@@ -10,7 +10,6 @@ import pytest
 from builders import SHOP, make_tree, memory_engine
 
 from satchel.engine import Engine
-from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.passage_spans import file_passages, unit_passage
 
@@ -48,15 +47,7 @@ def test_users_are_the_pieces_with_the_use_in_their_lines(shop: Engine) -> None:
             )
 
 
-def test_what_is_at_hand_is_bounded_and_made_again(shop: Engine) -> None:
-    corpus, made = shop.corpus(), []
-    kept: AtHand[int, str] = AtHand(2)
-    for key in (1, 1, 2, 3, 1):
-        assert kept.get(corpus, key, lambda key=key: made.append(key) or str(key)) == str(key)  # type: ignore[misc]
-    assert made == [1, 2, 3, 1]
-
-
-def test_what_is_at_hand_goes_with_its_generation(tmp_path: Path) -> None:
+def test_what_is_cached_goes_with_its_generation(tmp_path: Path) -> None:
     corpus = Corpus(memory_engine(make_tree(tmp_path, SHOP)).snapshot())
     file = file_passages(corpus, 0)
     file.traits(corpus, 0)

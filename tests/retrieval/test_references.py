@@ -8,7 +8,7 @@ import pytest
 from builders import SHOP, make_tree, memory_engine
 
 from satchel.engine import Engine
-from satchel.retrieval.names import last_name
+from satchel.terms import last_name
 from satchel.types import Label
 
 TREE: dict[str, str | bytes] = {

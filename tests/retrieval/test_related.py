@@ -8,7 +8,7 @@ from builders import SHOP, make_tree, memory_engine
 from satchel.commands.context_pack import ContextItem, ContextPackRequest
 from satchel.commands.context_pack import run as context_pack
 from satchel.engine import Engine
-from satchel.retrieval.related import EDGE_WORTH, related
+from satchel.retrieval.related import EDGE_WORTH, find_related
 from satchel.types import RelatedMode, Strategy
 
 TREE: dict[str, str | bytes] = {
@@ -28,7 +28,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 def around(engine: Engine, hops: int, per_primary: int = 20) -> dict[str, tuple[set[str], int]]:
     """symbol → labels and distance."""
     mode = RelatedMode.EXPLORE
-    found = related(engine.corpus(), [BASKET], set(), hops=hops, mode=mode, per_primary=per_primary)
+    found = find_related(engine.corpus(), [BASKET], set(), hops=hops, mode=mode, per_primary=per_primary)
     return {item.chunk.title_path[-1]: ({str(one) for one in item.labels}, item.distance) for item in found}
 
 
@@ -55,12 +55,12 @@ def test_no_label_fills_the_halo_while_others_are_there(shop: Engine) -> None:
 
 def test_every_primary_has_its_turn(shop: Engine) -> None:
     primaries = [BASKET, ("src/checkout.py", 4, 5)]
-    found = related(shop.corpus(), primaries, set(), hops=1, mode=RelatedMode.EXPLORE, per_primary=1)
+    found = find_related(shop.corpus(), primaries, set(), hops=1, mode=RelatedMode.EXPLORE, per_primary=1)
     assert [item.primary for item in found] == [0, 1]
 
 
 def test_focus_puts_what_mentions_the_question_first(shop: Engine) -> None:
-    found = related(shop.corpus(), [BASKET], {"round"}, hops=1, mode=RelatedMode.FOCUS, per_primary=9)
+    found = find_related(shop.corpus(), [BASKET], {"round"}, hops=1, mode=RelatedMode.FOCUS, per_primary=9)
     assert found[0].chunk.title_path == ("add_money",) and found[0].worth > max(EDGE_WORTH.values())
 
 

@@ -1,37 +1,35 @@
-"""Is what the query names outright in this repository at all? If not, what is nearest to it?
+"""Does this repository hold what the query names outright? If not, what is nearest to it?
 
-An anchor is a quoted text, a path or an identifier. An answer without its anchor is at best about something
-like it, and must say so.
+An anchor is a quoted text, a path or an identifier that the query names. An answer without its anchor is at
+best about something similar, and must say so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import StrEnum
 
 import msgspec
 
-from satchel.retrieval.at_hand import AtHand
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.fuzzy_match import Spelled, nearest
-from satchel.retrieval.path_ends import Meant, files_meant, parts_of
+from satchel.retrieval.fuzzy_match import NameMatcher
 from satchel.retrieval.query import Query
+from satchel.retrieval.signals.mentions import PathTargets, resolve_path, steps_of
 from satchel.retrieval.signals.paths import STANDS_FOR_FOLDER
-from satchel.storage.records import FileRecord
 from satchel.terms import compound, terms
 
 _MOST = 3  # anchors that are looked for; a report names more than it is about
-_NAMESAKES = 3  # files of one name that a path under another folder may mean
-_FROM_A_ROOT = ("/", "~")  # how a path begins that tells all folders of a machine
+_SAME_NAMES = 3  # files of one name that a path under another folder may mean
+_ABSOLUTE = ("/", "~")  # how a path begins that names all folders of a machine
 _SAME_START = 3  # letters
 _NAMES_COMPARED = 300
-_FILES_COUNTED = 40  # in which a text is looked for; whether it is anywhere at all is asked of more
-_MOST_FILES_READ = 4_000  # a second's work; what is not found in so many is not said to be absent
+_FILES_COUNTED = 40  # in which a text is counted; whether it is anywhere at all is asked of more files
+_MOST_FILES_READ = 4_000  # a second's work; a text that is not in so many files is not said to be absent
 
 
 class AnchorKind(StrEnum):
-    """How a query names something."""
+    """How a query names what it asks for."""
 
     QUOTED = "quoted"
     PATH = "path"
@@ -39,8 +37,9 @@ class AnchorKind(StrEnum):
 
 
 class Anchor(msgspec.Struct, frozen=True):
-    """What is named, how often it was found (in files), and what is nearest where it was not. `akin` says
-    that another form of the word was found, `elsewhere` where a file of that name is in another folder."""
+    """Something that the query names. `hits` is the number of files that hold it; `nearest` is what is like
+    it where none does; `akin` says that another form of the word was found; `elsewhere` lists files of that
+    name in other folders."""
 
     kind: AnchorKind
     text: str
@@ -51,24 +50,25 @@ class Anchor(msgspec.Struct, frozen=True):
 
 
 def find_anchors(corpus: Corpus, query: Query) -> list[Anchor]:
-    """The anchors of a query, as it names them: paths, identifiers, quoted texts."""
+    """Return the anchors of a query in the order: paths, identifiers, quoted texts."""
     found = []
     for kind, text in list(_named(query))[:_MOST]:
-        hits = _HITS[kind](corpus, text)
-        near = () if hits else _NEAREST[kind](corpus, text)
-        akin = kind is AnchorKind.IDENTIFIER and bool(_files_with(corpus, compound(text)))
+        hits = _COUNTERS[kind](corpus, text)
+        near = () if hits or kind not in _NEAREST else _NEAREST[kind](corpus, text)
+        akin = kind is AnchorKind.IDENTIFIER and bool(corpus.files_holding(compound(text)))
         elsewhere = _other_folder(corpus, text) if hits and kind is AnchorKind.PATH else ()
         found.append(Anchor(kind, text, hits, near, akin, elsewhere))
     return found
 
 
-def is_all(query: Query) -> bool:
+def is_only_anchor(query: Query) -> bool:
     """Whether the query names one thing and says nothing else."""
     text = query.text.strip().strip("`\"'")
     return bool(query.symbol) or text in {named for _, named in _named(query)}
 
 
 def _named(query: Query) -> Iterator[tuple[AnchorKind, str]]:
+    """Yield what the query names, by kind."""
     for mention in query.mentions:
         yield AnchorKind.PATH, mention.path
     if query.symbol:
@@ -80,56 +80,60 @@ def _named(query: Query) -> Iterator[tuple[AnchorKind, str]]:
         yield AnchorKind.QUOTED, text
 
 
-def _paths(corpus: Corpus, text: str) -> int:
-    """How many files a written path means; how many are below it if it is a folder."""
-    meant = files_meant(corpus, text)
-    if meant.files and (meant.parts > 1 or _tells(corpus, text, meant)):
-        return len(meant.files)
-    parts = parts_of(text.lower())
-    for start in range(max(1, len(parts) - 1)):  # of a folder, its own name alone says too little
-        folder = "/" + "/".join(parts[start:]) + "/"
+def _count_paths(corpus: Corpus, text: str) -> int:
+    """Return how many files a written path means, or how many are below it if it is a folder."""
+    targets = resolve_path(corpus, text)
+    if targets.files and (targets.steps > 1 or _is_clear(corpus, text, targets)):
+        return len(targets.files)
+    steps = steps_of(text.lower())
+    # At least two steps of a folder must agree: its own name alone says too little.
+    for start in range(max(1, len(steps) - 1)):
+        folder = "/" + "/".join(steps[start:]) + "/"
         if found := sum(folder in "/" + record.path.lower() for record in corpus.files):
             return found
     return 0
 
 
-def _tells(corpus: Corpus, path: str, meant: Meant) -> bool:
-    """Whether the name of a file alone says which one is meant: nothing else was said, the folders may be
-    those that lead to this root, or few files have the name and not because it stands for its folder."""
-    *folders, name = parts_of(path)
+def _is_clear(corpus: Corpus, path: str, targets: PathTargets) -> bool:
+    """Whether the name of a file alone says which one is meant: the path names no folder, its folders may be
+    those that lead to this root, or few files have the name and it is not one like `index`."""
+    *folders, name = steps_of(path)
     if not folders or (
-        path[:1] in _FROM_A_ROOT and any("/" not in corpus.files[at].path for at in meant.files)
+        path[:1] in _ABSOLUTE and any("/" not in corpus.files[at].path for at in targets.files)
     ):
         return True
-    return len(meant.files) <= _NAMESAKES and name.rpartition(".")[0] not in STANDS_FOR_FOLDER
+    return len(targets.files) <= _SAME_NAMES and name.rpartition(".")[0] not in STANDS_FOR_FOLDER
 
 
 def _other_folder(corpus: Corpus, text: str) -> tuple[str, ...]:
-    """The files that a path means by its name alone, although it names other folders."""
-    meant = files_meant(corpus, text)
-    if meant.parts != 1 or len(parts_of(text)) == 1 or not _tells(corpus, text, meant):
+    """Return the files that a path means by its name alone, although it names other folders."""
+    targets = resolve_path(corpus, text)
+    if targets.steps != 1 or len(steps_of(text)) == 1 or not _is_clear(corpus, text, targets):
         return ()
-    paths = [corpus.files[at].path for at in meant.files]
-    return tuple(path for path in paths if "/" in path)  # a file of the root shares all it has
+    paths = [corpus.files[at].path for at in targets.files]
+    return tuple(path for path in paths if "/" in path)  # a file of the root has no other folder
 
 
-def _identifiers(corpus: Corpus, text: str) -> int:
+def _count_identifiers(corpus: Corpus, text: str) -> int:
+    """Return how many files define or hold an identifier, or a name that starts with it."""
     term = compound(text)
-    holders = _files_with(corpus, term)
+    holders = corpus.files_holding(term)
     named = {record.path for record in corpus.snapshot.symbols_named(text)}
     if named:
         return max(len(holders), len(named))
-    if not term.startswith("=") and len(holders) <= _FILES_COUNTED:  # one word: its forms have its term
+    # The term of one word is shared by its other forms, so the texts decide.
+    if not term.startswith("=") and len(holders) <= _FILES_COUNTED:
         word = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
         holders = [at for at in holders if word.search(_text(corpus, at))]
-    # who writes `get_user` may mean `get_user_by_id`
+    # `get_user` may be meant as the start of `get_user_by_id`.
     return len(holders) or len(corpus.snapshot.symbol_names(text, _NAMES_COMPARED))
 
 
-def _quotations(corpus: Corpus, text: str) -> int:
+def _count_quotations(corpus: Corpus, text: str) -> int:
+    """Return how many files hold a text, in any case of letters; after some files one is enough."""
     words = [term for term in dict.fromkeys(terms(text)) if not term.startswith("=")]
     holders: set[int] | None = None
-    for _, files in sorted((len(found), found) for found in (_files_with(corpus, word) for word in words)):
+    for _, files in sorted((len(found), found) for found in map(corpus.files_holding, words)):
         holders = set(files) if holders is None else holders & set(files)
         if not holders:
             return 0
@@ -146,36 +150,28 @@ def _text(corpus: Corpus, at: int) -> str:
     return corpus.snapshot.text(corpus.files[at].path)
 
 
-def _files_with(corpus: Corpus, term: str) -> list[int]:
-    places, _ = corpus.postings(term)
-    return sorted(set(corpus.file_of[places].tolist()))
-
-
 def _near_paths(corpus: Corpus, text: str) -> tuple[str, ...]:
-    known = _file_names.get(corpus, "", lambda: _FileNames(corpus.files))
-    return tuple(known.by_name[near] for near in nearest(text.rpartition("/")[2].lower(), known.spelled))
+    """Return the files whose names are spelled most like the end of a path."""
+    by_name, matcher = corpus.memo(_file_names)
+    return tuple(by_name[near] for near in matcher.nearest(text.rpartition("/")[2].lower()))
 
 
-class _FileNames:
-    """The names of all files, each with the first file that has it."""
-
-    def __init__(self, files: Sequence[FileRecord]) -> None:
-        self.by_name = {record.path.rpartition("/")[2].lower(): record.path for record in reversed(files)}
-        self.spelled = Spelled(self.by_name)
+def _file_names(corpus: Corpus) -> tuple[dict[str, str], NameMatcher]:
+    """Return the names of all files, each with the first file that has it, and a matcher of these names."""
+    by_name = {record.path.rpartition("/")[2].lower(): record.path for record in reversed(corpus.files)}
+    return by_name, NameMatcher(by_name)
 
 
-_file_names: AtHand[str, _FileNames] = AtHand(1)
-
-
-def _near_names(corpus: Corpus, text: str) -> tuple[str, ...]:
+def _near_symbols(corpus: Corpus, text: str) -> tuple[str, ...]:
+    """Return the names of definitions that start like an identifier and are spelled most like it."""
     names = corpus.snapshot.symbol_names(text[:_SAME_START], _NAMES_COMPARED)
     folded = {name.lower(): name for name in reversed(names)}
-    return tuple(folded[near] for near in nearest(text.lower(), Spelled(folded)))
+    return tuple(folded[near] for near in NameMatcher(folded).nearest(text.lower()))
 
 
-def _near_words(corpus: Corpus, text: str) -> tuple[str, ...]:
-    return ()
-
-
-_HITS = {AnchorKind.PATH: _paths, AnchorKind.IDENTIFIER: _identifiers, AnchorKind.QUOTED: _quotations}
-_NEAREST = {AnchorKind.PATH: _near_paths, AnchorKind.IDENTIFIER: _near_names, AnchorKind.QUOTED: _near_words}
+_COUNTERS = {
+    AnchorKind.PATH: _count_paths,
+    AnchorKind.IDENTIFIER: _count_identifiers,
+    AnchorKind.QUOTED: _count_quotations,
+}
+_NEAREST = {AnchorKind.PATH: _near_paths, AnchorKind.IDENTIFIER: _near_symbols}

@@ -16,8 +16,7 @@ from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
-    from satchel.retrieval.corpus import Places
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats, Positions
 
 CANDIDATES = 150  # files that are looked at closely
 _ENOUGH = 400_000  # postings to score; common words are left to the close look
@@ -31,7 +30,7 @@ _DIGITS = 9
 
 def find(
     postings: Postings, query: Query, accepted: NDArray[np.bool_], count: int, *, by_meaning: bool
-) -> Places:
+) -> Positions:
     """The positions of the candidates, ascending."""
     corpus = postings.corpus
     matched = np.flatnonzero(_matched(postings) & accepted)
@@ -69,9 +68,9 @@ def _matched(postings: Postings) -> NDArray[np.bool_]:
     return matched
 
 
-def _near(postings: Postings) -> Places:
+def _near(postings: Postings) -> Positions:
     """The files that come nearest to the title, whatever words they use."""
-    likeness = postings.likeness
+    likeness = postings.similarities
     if likeness is None:
         return np.zeros(0, np.int64)
     near = np.flatnonzero(likeness >= _ALIKE)
@@ -86,8 +85,10 @@ def _rough(postings: Postings) -> Floats:
         (Weighting.TITLE,) if postings.query_terms.all_title else (Weighting.BLEND, Weighting.TITLE)
     ):
         scores = _unit_scores(postings, weighting)
-        places = np.flatnonzero(scores > 0)  # most units hold nothing; of floats it takes six times as long
-        owners, units = corpus.file_of[places], scores[places]
+        positions = np.flatnonzero(
+            scores > 0
+        )  # most units hold nothing; of floats it takes six times as long
+        owners, units = corpus.file_of[positions], scores[positions]
         starts = runs(owners)
         best = np.zeros(len(corpus.files))
         if len(starts):
@@ -104,12 +105,12 @@ def _unit_scores(postings: Postings, weighting: Weighting) -> Floats:
     scores = np.zeros(len(corpus.file_of))
     done = 0
     for number in sorted(range(len(weights)), key=lambda item: (len(postings.found[item][0]), item)):
-        places, packed = postings.found[number]
-        if not weights[number] or (done and done + len(places) > _ENOUGH):
+        positions, packed = postings.found[number]
+        if not weights[number] or (done and done + len(positions) > _ENOUGH):
             continue
-        done += len(places)
+        done += len(positions)
         frequency = BODY.read(packed) + 1.5 * COMMENT.read(packed)
-        frequency /= corpus.norms.take(places)
+        frequency /= corpus.norms.take(positions)
         frequency += 3 * (NAME.read(packed) + STEM.read(packed)) + FOLDER.read(packed)
-        scores[places] += weights[number] * postings.unit_rarity[number] * saturated(frequency)
+        scores[positions] += weights[number] * postings.unit_rarity[number] * saturated(frequency)
     return scores

@@ -1,6 +1,6 @@
-"""One generation of the index as arrays: which units exist, how long they are, whose they are.
+"""One generation of the index as arrays: which units exist, how long they are, which files they belong to.
 
-Units are addressed by *place*: their position in all runs laid end to end.
+A unit is addressed by its position in all posting runs laid end to end, a file by its position in `files`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from satchel.caching import Cache, Value
 from satchel.lines import split_lines
-from satchel.retrieval.changes import Changes
-from satchel.retrieval.file_cache import DefinedNames, FileCache, Kept, Key, LoadedOutline
-from satchel.retrieval.names import last_name
+from satchel.retrieval.file_cache import DefinedNames, FileCache, LoadedOutline
 from satchel.storage import postings
-from satchel.storage.history import arrange, unpack_history
+from satchel.storage.history import PackedHistory, arrange, unpack_history
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import ChunkRecord, FileRecord, HistoryCommit, PostingRun
+from satchel.terms import last_name
 from satchel.types import Label, Reference
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
@@ -27,22 +27,23 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 
     from satchel.storage.postings import Counts
 
-    Places = NDArray[np.int64]
+    Positions = NDArray[np.int64]
+    Floats = NDArray[np.float64]
 
 
 _USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
-LONG = 0.6  # how much a long unit is held against it
-_FILES_AT_HAND = 600  # those of some dozen queries: about 40 MB with what they are cut into
-_POSTINGS_AT_HAND = 3  # for each unit, of the words that were asked for: 30 bytes, about as much as of itself
-_UNITS_AT_HAND = 2_000  # cut out of other files: about 3 MB
+LONG = 0.6  # how much the length of a unit lowers its frequencies, from 0 to 1
+_POSTINGS_KEPT = 3  # times the number of units: 30 bytes for each unit, about as much as its own arrays
 
 
 class Corpus:
-    """The arrays of a snapshot; built once per generation, with what was `read` in the one before."""
+    """The arrays of a snapshot, built once per generation. `before` is what the generation before it has
+    read."""
 
     def __init__(self, snapshot: Snapshot, before: FileCache | None = None) -> None:
         self.snapshot = snapshot
-        index = snapshot.version.rpartition(":")[0]  # numbers of another index mean something else
+        # Chunk and unit numbers of another index mean something else.
+        index = snapshot.version.rpartition(":")[0]
         self.files = snapshot.files(before.files if before is not None and before.index == index else ())
         runs = snapshot.posting_runs()
         self._runs = [run.number for run in runs]
@@ -60,51 +61,54 @@ class Corpus:
         self.mean_body_length = self._mean(self.body_lengths)
         self.mean_comment_length = self._mean(self.comment_lengths)
         starts = np.cumsum(self._counts) - self._counts
-        self.first_place = np.full(len(self.files), -1, np.int64)  # of each file; its units follow
-        self.first_place[owners[owners >= 0]] = starts[owners >= 0]
+        # The position of the first unit of each file, whose other units follow; -1 for a file without units.
+        self.unit_offsets = np.full(len(self.files), -1, np.int64)
+        self.unit_offsets[owners[owners >= 0]] = starts[owners >= 0]
         self.unit_counts = np.zeros(len(self.files), np.int64)
         self.unit_counts[owners[owners >= 0]] = self._counts[owners >= 0]
         self.file_vectors = self._file_vectors(runs, owners)
         self.file_cache = FileCache(index, snapshot.meta().get("signature", ""), self.files)
         if before is not None:
-            self.file_cache.take(before)
-        self._postings: dict[str, tuple[Places, Counts]] = {}
-        self._postings_kept = 0  # how many they are, each term with one more for itself
-        self._tagged: dict[str, Places] = {}
+            self.file_cache.adopt(before)
+        self._postings: Cache[str, tuple[Positions, Counts]] = Cache(_POSTINGS_KEPT * self.unit_count)
+        self._tagged: dict[str, Positions] = {}
         self._numbers: dict[Callable[[FileRecord], tuple[float, ...]], tuple[Any, NDArray[np.float64]]] = {}
-        self._history: Changes | None = None
+        self._memo: dict[Callable[[Corpus], Any], Any] = {}
+        self._changes: FileChanges | None = None
 
     def _owners(self, first_units: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """For each covered file its position in `files`, or -1 when it is gone."""
+        """Return for each file of the posting runs its position in `files`, or -1 when it is gone."""
         position = {record.first_unit: at for at, record in enumerate(self.files) if record.unit_count}
         return np.fromiter((position.get(first, -1) for first in first_units.tolist()), np.int64)
 
     def _mean(self, lengths: NDArray[np.uint16]) -> float:
-        """An integer sum and one division: the same on every machine and for every history."""
+        """Return the mean length of the living units. An integer sum and one division are the same on every
+        machine, and whatever the history of the index."""
         return max(1.0, int(lengths[self.alive].sum(dtype=np.int64)) / max(1, self.unit_count))
 
     @cached_property
     def norms(self) -> NDArray[np.float64]:
-        """What frequencies in each unit are divided by: long units are held against them."""
+        """Return what term frequencies in each unit are divided by: a word in a long unit counts less."""
         lengths = self.body_lengths.astype(np.float64) + self.comment_lengths
         norms: NDArray[np.float64] = (
             1.0 - LONG + LONG * lengths / (self.mean_body_length + self.mean_comment_length)
         )
         return norms
 
-    def postings(self, term: str) -> tuple[Places, Counts]:
-        """The places of the living units that hold a term, ascending, with their packed counts."""
+    def postings(self, term: str) -> tuple[Positions, Counts]:
+        """Return the positions of the living units that hold a term, ascending, with their packed counts."""
         found = self._postings.get(term)
         if found is None:
             found = self._read_postings(term)
-            self._postings_kept += len(found[0]) + 1
-            if self._postings_kept > _POSTINGS_AT_HAND * self.unit_count:
-                self._postings.clear()
-                self._postings_kept = len(found[0]) + 1
-            self._postings[term] = found
+            self._postings.keep(term, found, size=len(found[0]) + 1)
         return found
 
-    def _read_postings(self, term: str) -> tuple[Places, Counts]:
+    def files_holding(self, term: str) -> list[int]:
+        """Return the positions of the files that hold a term, ascending."""
+        positions, _ = self.postings(term)
+        return sorted(set(self.file_of[positions].tolist()))
+
+    def _read_postings(self, term: str) -> tuple[Positions, Counts]:
         rows = [
             (base, data)
             for base, run in zip(self._bases, self._runs, strict=False)
@@ -112,47 +116,48 @@ class Corpus:
         ]
         decoded = [postings.decode(data) for _, data in rows]
         counts = joined([packed for _, packed in decoded], np.uint16)
-        places = np.empty(len(counts), np.int64)
+        positions = np.empty(len(counts), np.int64)
         start = 0
         for (base, _), (offsets, _) in zip(rows, decoded, strict=True):
-            np.add(offsets, base, out=places[start : start + len(offsets)])
+            np.add(offsets, base, out=positions[start : start + len(offsets)])
             start += len(offsets)
-        keep = self.alive[places]
-        return (places, counts) if keep.all() else (places[keep], counts[keep])
+        keep = self.alive[positions]
+        return (positions, counts) if keep.all() else (positions[keep], counts[keep])
 
-    def _file_vectors(self, runs: list[PostingRun], owners: Places) -> NDArray[np.float32] | None:
-        """A row for each file, zero for one without units; None for an index made without a model."""
+    def _file_vectors(self, runs: list[PostingRun], owners: Positions) -> NDArray[np.float32] | None:
+        """Return a vector for each file, zero for a file without units; None for an index without vectors."""
         joined = np.frombuffer(b"".join(run.vectors for run in runs), np.int8)
         if not len(joined):
             return None
         rows = joined.reshape(len(owners), -1)
-        vectors = np.zeros((len(self.files), rows.shape[1]), np.float32)  # as they are compared
+        vectors = np.zeros(
+            (len(self.files), rows.shape[1]), np.float32
+        )  # the type in which they are compared
         vectors[owners[owners >= 0]] = rows[owners >= 0]
         return vectors
 
     def outlines(self, positions: Sequence[int]) -> list[LoadedOutline]:
-        """What ranking asks of some files, each read once."""
-        kept = self.file_cache.known
+        """Return the outlines of some files by their positions; each is read once."""
+        kept = self.file_cache.outlines
         missing = [at for at in positions if at not in kept]
         found = self.snapshot.outlines([self.files[at].path for at in missing])
         for at, (outline, vectors) in zip(missing, found, strict=True):
             names = DefinedNames(outline.types, outline.others)
-            self.file_cache.note(at, LoadedOutline(outline, vectors, frozenset(outline.head), names))
+            self.file_cache.keep_outline(at, LoadedOutline(outline, vectors, frozenset(outline.head), names))
         return [kept[at] for at in positions]
 
     @property
     def defining(self) -> dict[str, tuple[int, ...]]:
-        """Name → the files that define it, of those that were looked at."""
+        """Return for each name the files that define it, of those whose outlines were loaded."""
         return self.file_cache.defining
 
     def lines(self, path: str) -> Sequence[str]:
-        """The lines of a file."""
-        return self._at_hand(self.file_cache.lines, path, lambda: split_lines(self.snapshot.text(path)))
+        """Return the lines of a file."""
+        return self.file_cache.lines.get_or_compute(path, lambda: split_lines(self.snapshot.text(path)))
 
     def definitions(self, path: str) -> list[tuple[int, int, str]]:
-        """The first and last line of each definition of a file and its name, in order."""
-        return self._at_hand(
-            self.file_cache.definitions,
+        """Return the first line, the last line and the name of each definition of a file, in order."""
+        return self.file_cache.definitions.get_or_compute(
             path,
             lambda: sorted(
                 (item.start_line, item.end_line, item.name) for item in self.snapshot.symbols(path)
@@ -160,48 +165,44 @@ class Corpus:
         )
 
     def chunks(self, path: str, first_line: int, last_line: int) -> list[ChunkRecord]:
-        """The chunks of a file that share a line with the range."""
+        """Return the chunks of a file that share a line with the range."""
         key = path, first_line, last_line
-        return self._at_hand(self.file_cache.chunks, key, lambda: self.snapshot.chunks(*key), _UNITS_AT_HAND)
+        return self.file_cache.chunks.get_or_compute(key, lambda: self.snapshot.chunks(*key))
 
     def references(self, path: str) -> tuple[Reference, ...]:
-        """What a file refers to."""
-        return self._at_hand(self.file_cache.references, path, lambda: self.snapshot.references(path))
+        """Return the references of a file."""
+        return self.file_cache.references.get_or_compute(path, lambda: self.snapshot.references(path))
 
     def uses(self, path: str) -> list[tuple[str, int]]:
-        """The names that a file calls, uses or extends, each with its line."""
-        return self._at_hand(
-            self.file_cache.uses,
+        """Return the names that a file calls, uses or extends, each with its line."""
+        return self.file_cache.uses.get_or_compute(
             path,
             lambda: [(last_name(use.name), use.line) for use in self.references(path) if use.label in _USES],
         )
 
-    def file_passages(self, path: str, divide: Callable[[], Kept]) -> Kept:
-        """What a file is cut into; it must not refer to the corpus."""
-        kept: dict[str, Kept] = self.file_cache.passages
-        return self._at_hand(kept, path, divide)
+    def file_passages(self, path: str, divide: Callable[[], Value]) -> Value:
+        """Return the passages of a file, divided if they are not kept. They must not refer to the corpus."""
+        kept: Cache[str, Value] = self.file_cache.passages
+        return kept.get_or_compute(path, divide)
 
-    def unit_passage(self, path: str, unit: int, divide: Callable[[], Kept]) -> Kept:
-        """What is cut out of a file at a unit; it must not refer to the corpus."""
-        kept: dict[tuple[str, int], Kept] = self.file_cache.unit_passages
-        return self._at_hand(kept, (path, unit), divide, _UNITS_AT_HAND)
+    def unit_passage(self, path: str, unit: int, divide: Callable[[], Value]) -> Value:
+        """Return one unit of a file as a passage. It must not refer to the corpus."""
+        kept: Cache[tuple[str, int], Value] = self.file_cache.unit_passages
+        return kept.get_or_compute((path, unit), divide)
 
-    @staticmethod
-    def _at_hand(
-        kept: dict[Key, Kept], key: Key, read: Callable[[], Kept], most: int = _FILES_AT_HAND
-    ) -> Kept:
-        """What was read of a few files is kept, each questioned again and again."""
-        found = kept.get(key)
-        if found is None:
-            if len(kept) >= most:
-                kept.clear()
-            found = kept[key] = read()
-        return found
+    def memo(self, compute: Callable[[Corpus], Value]) -> Value:
+        """Return `compute(corpus)`, computed once for this generation. The value must not refer to the
+        corpus."""
+        if compute not in self._memo:
+            self._memo[compute] = compute(self)
+        value: Value = self._memo[compute]
+        return value
 
     def numbers(
-        self, files: Places, width: int, row: Callable[[FileRecord], tuple[float, ...]]
+        self, files: Positions, width: int, row: Callable[[FileRecord], tuple[float, ...]]
     ) -> NDArray[np.float64]:
-        """Rows of numbers that depend on a file alone, each worked out once."""
+        """Return a row of `width` numbers for each of some files. `row` computes it of the file alone,
+        once."""
         if row not in self._numbers:
             count = len(self.files)
             self._numbers[row] = np.zeros(count, bool), np.zeros((count, width))
@@ -212,13 +213,13 @@ class Corpus:
         return table[files]
 
     def tagged(self, worth: Mapping[str, float]) -> NDArray[np.float64]:
-        """For each file the sum of what its tags are worth."""
+        """Return for each file the sum of what its tags are worth."""
         total = np.zeros(len(self.files))
         for tag, value in worth.items():
             total[self._with_tag(tag)] += value
         return total
 
-    def _with_tag(self, tag: str) -> Places:
+    def _with_tag(self, tag: str) -> Positions:
         if tag not in self._tagged:
             found = [at for at, record in enumerate(self.files) if tag in record.tags]
             self._tagged[tag] = np.array(found, np.int64)
@@ -226,26 +227,20 @@ class Corpus:
 
     @property
     def position_of(self) -> dict[str, int]:
-        """Where a path stands in `files`."""
+        """Return the position of each path in `files`."""
         return self.file_cache.position_of
 
     @property
-    def history(self) -> Changes:
-        """What the last commits did to the files; read once, and only if asked for."""
-        if self._history is None:
-            self._history = Changes(unpack_history(self.snapshot.history()), self.position_of)
-        return self._history
+    def changes(self) -> FileChanges:
+        """Return which commits of the kept history changed which files; read once, and only if asked for."""
+        if self._changes is None:
+            self._changes = FileChanges(unpack_history(self.snapshot.history()), self.position_of)
+        return self._changes
 
-    @history.setter
-    def history(self, commits: Sequence[HistoryCommit]) -> None:
-        """Another past than the index keeps: that of the commit which a copy without git was taken from."""
-        self._history = Changes(arrange(commits), self.position_of)
-        self.__dict__.pop("last_changes", None)
-
-    @cached_property
-    def last_changes(self) -> Places:
-        """How many commits ago each file changed last; -1 for one that did not."""
-        return self.history.last_change(len(self.files))
+    def replace_history(self, commits: Sequence[HistoryCommit]) -> None:
+        """Use another history than the index keeps: that of the commit from which a copy without git was
+        made."""
+        self._changes = FileChanges(arrange(commits), self.position_of)
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
@@ -255,10 +250,51 @@ class Corpus:
         return found
 
     def files_named(self, name: str) -> list[int]:
-        """The files of a name, whatever their folder and the case of letters."""
+        """Return the positions of the files with a name, whatever their folder and the case of letters."""
         return self._by_name.get(name.lower(), [])
 
 
+class FileChanges:
+    """Which commits changed which files: one entry for each file of a commit that is still in the index.
+
+    `commits` and `files` are the positions of each entry, `shares` is what the commit gives to each of its
+    files. Paths that are gone are dropped here, not when the history is read: files come and go between two
+    commits.
+    """
+
+    def __init__(self, history: PackedHistory, position_of: Mapping[str, int]) -> None:
+        self._history = history
+        self._file_count = len(position_of)
+        counts = np.frombuffer(history.path_counts, "<u4").astype(np.int64)
+        position = np.array([position_of.get(path, -1) for path in history.paths], np.int64)
+        files = position[np.frombuffer(history.path_places, "<u4")]
+        commits = np.repeat(np.arange(len(counts)), counts)
+        self.files: Positions = files[files >= 0]
+        self.commits: Positions = commits[files >= 0]
+        self.total = len(counts)
+        living = np.bincount(self.commits, minlength=self.total)
+        self.shares: Floats = 1.0 / np.sqrt(living[self.commits])
+        self._living = living > 0
+        self.count = int(self._living.sum())  # of commits that changed a file of this generation
+        lengths = np.frombuffer(history.lengths, "<u4").astype(np.float64)
+        mean = max(1.0, float(lengths[self._living].sum()) / max(1, self.count))
+        self.lengths: Floats = lengths / mean  # of the messages; 1 is the mean
+
+    @cached_property
+    def last_change(self) -> Positions:
+        """Return how many commits ago each file of the corpus changed last; -1 for a file that did not."""
+        last = np.full(self._file_count, self.total, np.int64)
+        np.minimum.at(last, self.files, self.commits)
+        return np.where(last < self.total, last, -1)
+
+    def postings(self, term: str) -> tuple[Positions, Floats]:
+        """Return the commits whose messages hold a term, of those that changed a file of this generation, and
+        how often they hold it."""
+        found, frequencies = self._history.postings(term)
+        living = self._living[found]
+        return found[living].astype(np.int64), frequencies[living].astype(np.float64)
+
+
 def joined(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
-    """Arrays end to end; none at all are an empty one of that kind."""
+    """Return arrays end to end; no arrays at all give an empty one of that kind."""
     return np.concatenate(parts) if parts else np.zeros(0, kind)

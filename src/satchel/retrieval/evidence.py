@@ -1,6 +1,6 @@
-"""Where the words of a query stand in the files that may answer it, as flat arrays.
+"""The terms of a query in the files that may answer it, as flat arrays.
 
-One entry for each term in each unit of each candidate. All sums over entries are made by `summed`,
+There is one entry for each term in each unit of each candidate. All sums over entries are made by `summed`,
 which adds in the order of the entries: the same on every machine.
 """
 
@@ -13,54 +13,57 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from satchel.embedding import pooling
+from satchel.embedding.word_vectors import load
 from satchel.retrieval.corpus import Corpus, joined
-from satchel.retrieval.meaning import query_vector
 from satchel.retrieval.query_terms import QueryTerms, Weighting
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
-    from satchel.retrieval.corpus import Places
+    from satchel.retrieval.corpus import Floats, Positions
     from satchel.storage.postings import Counts
 
-    Floats = NDArray[np.float64]
-
-K1 = 1.2  # how fast repetition stops counting
+K1 = 1.2  # of BM25: how fast repetition stops counting
 _IDF_GRID = 1024  # libraries differ in the last bit of a logarithm
 
 
 def inverse_document_frequency(document_frequency: int, count: int) -> float:
-    """High for rare terms, never negative, rounded to the grid."""
+    """Return the rarity of a term: high for rare terms, never negative, rounded to the grid."""
     ratio = (count - document_frequency + 0.5) / (document_frequency + 0.5)
     return round(math.log(1.0 + ratio) * _IDF_GRID) / _IDF_GRID
 
 
 def saturated(frequency: Floats) -> Floats:
-    """What a weighted frequency is worth: repetition counts less and less."""
+    """Return what weighted frequencies are worth: repetition counts less and less."""
     return (K1 + 1.0) * frequency / (K1 + frequency)
 
 
 class Postings:
-    """The postings of a query's terms in the whole corpus."""
+    """The postings of a query's terms in the whole corpus, with the rarity of each term."""
 
     def __init__(self, corpus: Corpus, query_terms: QueryTerms) -> None:
         self.corpus = corpus
         self.query_terms = query_terms
-        self.found: list[tuple[Places, Counts]] = [corpus.postings(term) for term in query_terms.terms]
-        self.owners: list[Places] = [corpus.file_of[places] for places, _ in self.found]
-        self.files: list[Places] = [owners[runs(owners)] for owners in self.owners]
-        self.unit_rarity = [self._rarity(len(places), corpus.unit_count) for places, _ in self.found]
+        self.found: list[tuple[Positions, Counts]] = [corpus.postings(term) for term in query_terms.terms]
+        self.owners: list[Positions] = [corpus.file_of[positions] for positions, _ in self.found]
+        self.files: list[Positions] = [owners[runs(owners)] for owners in self.owners]
+        self.unit_rarity = [self._rarity(len(positions), corpus.unit_count) for positions, _ in self.found]
         self.file_rarity = [self._rarity(len(files), len(corpus.files)) for files in self.files]
 
     @cached_property
     def title_vector(self) -> NDArray[np.int8] | None:
-        """What the title means; None when no model knows any of its words, or the index has no vectors."""
-        return None if self.corpus.file_vectors is None else query_vector(self.query_terms, Weighting.TITLE)
+        """Return the vector of the title; None if the table has none of its words, or the index no
+        vectors."""
+        words = None if self.corpus.file_vectors is None else load()
+        if words is None:
+            return None
+        weights = zip(self.query_terms.terms, self.query_terms.weights[Weighting.TITLE], strict=True)
+        return pooling.query_vector(words, dict(weights))
 
     @cached_property
-    def likeness(self) -> Floats | None:
-        """How near each file of the corpus comes to the title in meaning."""
+    def similarities(self) -> Floats | None:
+        """Return how near each file of the corpus comes to the title in meaning; None without vectors."""
         if self.title_vector is None or self.corpus.file_vectors is None:
             return None
         return pooling.similarities(self.corpus.file_vectors, self.title_vector)
@@ -71,9 +74,11 @@ class Postings:
 
 
 class Evidence:
-    """The entries of the candidates; `files` are positions in the corpus, `unit_file` ones in `files`."""
+    """The entries of the candidates. `files` are positions in the corpus; `unit_positions` are the units of
+    the candidates, and `unit_file` is the candidate that each belongs to. `term`, `unit`, `file` and the
+    frequencies by field (`body`, `comment`, `name`, `stem`, `folder`) have one value for each entry."""
 
-    def __init__(self, postings: Postings, files: Places) -> None:
+    def __init__(self, postings: Postings, files: Positions) -> None:
         corpus = postings.corpus
         self.corpus = corpus
         self.postings = postings
@@ -83,22 +88,22 @@ class Evidence:
         self.unit_starts = np.cumsum(counts) - counts
         self.unit_file = np.repeat(np.arange(len(files)), counts)
         within = np.arange(int(counts.sum())) - np.repeat(self.unit_starts, counts)
-        self.places = np.repeat(corpus.first_place[files], counts) + within
+        self.unit_positions = np.repeat(corpus.unit_offsets[files], counts) + within
         self.local = np.full(len(corpus.files), -1, np.int64)  # for each file its position in `files`, or -1
         self.local[files] = np.arange(len(files))
         chosen = self.local >= 0
         here = [np.flatnonzero(chosen[owners]) for owners in postings.owners]
-        places = joined(
+        positions = joined(
             [found[keep] for (found, _), keep in zip(postings.found, here, strict=True)], np.int64
         )
         counts_all = joined(
             [found[keep] for (_, found), keep in zip(postings.found, here, strict=True)], np.uint16
         )
         self.term = np.repeat(np.arange(len(here)), [len(keep) for keep in here])
-        self.file: Places = self.local[corpus.file_of[places]]
-        self.unit: Places = self.unit_starts[self.file] + places - corpus.first_place[files][self.file]
+        self.file: Positions = self.local[corpus.file_of[positions]]
+        self.unit: Positions = self.unit_starts[self.file] + positions - corpus.unit_offsets[files][self.file]
         self.comment = COMMENT.read(counts_all).astype(np.float64)
-        self.body = BODY.read(counts_all) + self.comment  # comments are part of the text, and a little more
+        self.body = BODY.read(counts_all) + self.comment  # comments are part of the text
         self.name = NAME.read(counts_all).astype(np.float64)
         self.stem = STEM.read(counts_all).astype(np.float64)
         self.folder = FOLDER.read(counts_all).astype(np.float64)
@@ -110,23 +115,24 @@ class Evidence:
 
     @cached_property
     def norm(self) -> Floats:
-        """What an entry's frequency is divided by."""
-        norms: Floats = self.corpus.norms[self.places[self.unit]]
+        """Return what the frequency of each entry is divided by, for the length of its unit."""
+        norms: Floats = self.corpus.norms[self.unit_positions[self.unit]]
         return norms
 
     def by_unit(self, worth: Floats, weighting: Weighting) -> Floats:
-        """The weighted sum of what entries are worth, for each unit."""
+        """Return for each unit the weighted sum of what its entries are worth."""
         weights = (self.weights[weighting] * self.unit_rarity)[self.term] * worth
-        return summed(self.unit, weights, len(self.places))
+        return summed(self.unit, weights, len(self.unit_positions))
 
     @cached_property
-    def _file_and_term(self) -> Places:
-        """A number for each file and term, by entry."""
-        keys: Places = self.file * max(1, len(self.query_terms.terms)) + self.term
+    def _file_and_term(self) -> Positions:
+        """Return a number for each entry that is the same for equal file and term."""
+        keys: Positions = self.file * max(1, len(self.query_terms.terms)) + self.term
         return keys
 
     def by_file(self, frequency: Floats, weighting: Weighting) -> Floats:
-        """The same for each file, its units taken together: frequencies are summed before they saturate."""
+        """Return for each file the weighted sum over terms. Frequencies of all its units are summed before
+        they saturate."""
         total = summed(self._file_and_term, frequency, len(self.files) * max(1, len(self.query_terms.terms)))
         table = saturated(total).reshape(len(self.files), -1)
         weights = self.weights[weighting] * self.file_rarity
@@ -136,17 +142,18 @@ class Evidence:
         return result
 
     def best_of_file(self, scores: Floats) -> Floats:
-        """The best unit of each file."""
+        """Return the score of the best unit of each file."""
         best: Floats = np.maximum.reduceat(scores, self.unit_starts)
         return best
 
     def best_four_of_file(self, scores: Floats) -> Floats:
-        """The sum of each file's best four units: evidence that is spread counts, too."""
+        """Return the sum of each file's best four units: evidence that is spread counts as well."""
         held = np.flatnonzero(scores > 0)  # most units hold nothing of the query
         left, owners = scores[held], self.unit_file[held]
         starts = runs(owners)
         total = np.zeros(len(self.files))
-        for _ in range(4 if len(held) else 0):  # four times the best that is left: sorting takes far longer
+        # Four times the best that is left: sorting takes far longer.
+        for _ in range(4 if len(held) else 0):
             best = np.zeros(len(self.files))
             best[owners[starts]] = np.maximum.reduceat(left, starts)
             total += best
@@ -155,17 +162,19 @@ class Evidence:
         return total
 
 
-def runs(owners: Places) -> Places:
-    """Where each owner's entries start. Units of a file are neighbours, so a change is another file."""
+def runs(owners: Positions) -> Positions:
+    """Return where each owner's entries start. Units of a file are neighbours, so a change is another
+    file."""
     changes = np.ones(len(owners), bool)
     np.not_equal(owners[1:], owners[:-1], out=changes[1:])
     return np.flatnonzero(changes)
 
 
-def first_largest(values: Floats, count: int) -> Places:
-    """Where the largest values stand, largest first, of equal ones the earlier first.
+def first_largest(values: Floats, count: int) -> Positions:
+    """Return the positions of the largest values, largest first, of equal values the earlier first.
 
-    The same as a stable sort of all of them, which takes ten times as long where they are many."""
+    A stable sort of all values gives the same and takes ten times as long where they are many.
+    """
     if len(values) <= count:
         return np.argsort(-values, kind="stable")
     least = np.partition(values, len(values) - count)[len(values) - count]
@@ -174,11 +183,11 @@ def first_largest(values: Floats, count: int) -> Places:
 
 
 def summed(owners: NDArray[np.int64], values: Floats, count: int) -> Floats:
-    """The sum of the values of each owner, added in the order given."""
+    """Return the sum of the values of each owner, added in the order given."""
     return np.bincount(owners, values, count).astype(np.float64, copy=False)
 
 
 def scaled(values: Floats) -> Floats:
-    """Divided by the largest, which becomes 1."""
+    """Return values divided by the largest, which becomes 1."""
     most = float(values.max()) if len(values) else 0.0
     return values / most if most > 0 else values

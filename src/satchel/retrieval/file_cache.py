@@ -1,39 +1,43 @@
-"""What was read of the files of a generation, whatever the query, and what of it the next one may keep."""
+"""What was read of the files of one index generation, whatever the query, and what of it the next one
+keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from operator import itemgetter
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
+from satchel.caching import Cache
 from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
 
-Kept = TypeVar("Kept")
-Key = TypeVar("Key", bound=Hashable)
+_FILES_KEPT = 600  # the files of some dozen queries: about 40 MB with their passages
+_RANGES_KEPT = 2_000  # line ranges and units of other files: about 3 MB
 
 
 def encode_name(name: str) -> bytes:
-    """A name as it is searched for; one read from a file may hold halves of a character."""
+    """Return a name as `DefinedNames` is searched. A name that was read from a file may hold lone
+    surrogates."""
     return name.encode("utf-8", "surrogatepass")
 
 
 class DefinedNames:
-    """Names of definitions, laid out so that those with some words are found at once."""
+    """The names that a file defines, laid out so that all names with some substring are found at once."""
 
     def __init__(self, types: Sequence[str], others: Sequence[str]) -> None:
         self._joined = encode_name("\n".join((*types, *others)))
-        self._folded = self._joined.lower()  # of bytes: letters beyond ASCII stay, so positions do, too
+        # Lowering bytes leaves letters beyond ASCII alone, so positions are the same in both.
+        self._folded = self._joined.lower()
         self._types_end = len(encode_name("\n".join(types)))
 
     def holding(self, parts: Iterable[bytes]) -> tuple[Iterable[bytes], Iterable[bytes]]:
-        """The names of types and the other names that hold one of some parts, encoded as by `encode_name`."""
+        """Return the names of types and the other names that hold one of some parts, encoded by
+        `encode_name`."""
         types: dict[bytes, None] = {}
         others: dict[bytes, None] = {}
         joined, folded = self._joined, self._folded
-        for part in filter(None, parts):  # nothing would be found everywhere
+        for part in filter(None, parts):  # an empty part would be found everywhere
             start = folded.find(part)
             while start >= 0:
                 last = folded.find(b"\n", start)
@@ -45,7 +49,8 @@ class DefinedNames:
 
 
 class LoadedOutline(msgspec.Struct, frozen=True):
-    """A file's outline, the vectors of its units, and parts of the outline in the form they are looked up."""
+    """A file's outline with the vectors of its units, and parts of it in the form in which they are looked
+    up."""
 
     outline: Outline
     vectors: bytes
@@ -54,73 +59,73 @@ class LoadedOutline(msgspec.Struct, frozen=True):
 
     @property
     def defines(self) -> dict[str, None]:
-        """Every name that the file defines, once."""
+        """Return every name that the file defines, once."""
         return dict.fromkeys((*self.outline.types, *self.outline.others))
 
 
 class FileCache:
-    """What was read of the files of one generation; where a file stays as it was, good for the next one."""
+    """What was read of the files of one generation. An edit changes one file of thousands: what was read of
+    the others is adopted by the cache of the next generation."""
 
     def __init__(self, index: str, signature: str, files: Sequence[FileRecord]) -> None:
         self.index = index
         self.signature = signature
         self.files = files
         self.position_of = {record.path: at for at, record in enumerate(files)}
-        self.known: dict[int, LoadedOutline] = {}
-        self.defining: dict[str, tuple[int, ...]] = {}  # name -> the known files that define it
-        self.lines: dict[str, Sequence[str]] = {}
-        self.definitions: dict[str, list[tuple[int, int, str]]] = {}
-        self.references: dict[str, tuple[Reference, ...]] = {}
-        self.uses: dict[str, list[tuple[str, int]]] = {}
-        self.passages: dict[str, Any] = {}  # path → its pieces
-        self.unit_passages: dict[tuple[str, int], Any] = {}  # path and unit → that one piece
-        self.chunks: dict[tuple[str, int, int], list[ChunkRecord]] = {}  # path and its lines
+        self.outlines: dict[int, LoadedOutline] = {}  # by the position of the file
+        self.defining: dict[
+            str, tuple[int, ...]
+        ] = {}  # name → the files with a loaded outline that define it
+        self.lines: Cache[str, Sequence[str]] = Cache(_FILES_KEPT)
+        self.definitions: Cache[str, list[tuple[int, int, str]]] = Cache(_FILES_KEPT)
+        self.references: Cache[str, tuple[Reference, ...]] = Cache(_FILES_KEPT)
+        self.uses: Cache[str, list[tuple[str, int]]] = Cache(_FILES_KEPT)
+        self.passages: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `FilePassages`
+        self.unit_passages: Cache[tuple[str, int], Any] = Cache(_RANGES_KEPT)  # path and unit → that passage
+        self.chunks: Cache[tuple[str, int, int], list[ChunkRecord]] = Cache(_RANGES_KEPT)  # path and lines
 
-    def take(self, before: FileCache) -> None:
-        """An edit changes one file of thousands: the others need not be read again."""
+    def adopt(self, before: FileCache) -> None:
+        """Keep what an earlier generation of the same index read of files that did not change since."""
         if (before.index, before.signature) != (self.index, self.signature):
             return
-        self._take_known(before)
-        self._take(self.lines, before.lines, before)
-        self._take(self.definitions, before.definitions, before)
-        self._take(self.references, before.references, before)
-        self._take(self.uses, before.uses, before)
-        self._take(self.passages, before.passages, before)
-        self._take(self.unit_passages, before.unit_passages, before, itemgetter(0))
-        self._take(self.chunks, before.chunks, before, itemgetter(0))
+        self._adopt_outlines(before)
 
-    def note(self, at: int, known: LoadedOutline) -> None:
-        """Keep what is known of the file at a position."""
-        self.known[at] = known
-        defining, alone = self.defining, (at,)  # most names are defined by one file: all share its tuple
-        for name in known.defines:
+        def is_same(path: str) -> bool:
+            return self._same_file(before, path) is not None
+
+        self.lines.adopt(before.lines, is_same)
+        self.definitions.adopt(before.definitions, is_same)
+        self.references.adopt(before.references, is_same)
+        self.uses.adopt(before.uses, is_same)
+        self.passages.adopt(before.passages, is_same)
+        self.unit_passages.adopt(before.unit_passages, lambda key: is_same(key[0]))
+        self.chunks.adopt(before.chunks, lambda key: is_same(key[0]))
+
+    def keep_outline(self, at: int, loaded: LoadedOutline) -> None:
+        """Keep the outline of the file at a position."""
+        self.outlines[at] = loaded
+        # Most names are defined by one file only: they share its tuple.
+        defining, alone = self.defining, (at,)
+        for name in loaded.defines:
             defining[name] = defining.get(name, ()) + alone
 
-    def _take_known(self, before: FileCache) -> None:
-        """Where every file stands where it stood, only what changed is taken out again."""
+    def _adopt_outlines(self, before: FileCache) -> None:
+        """Keep the outlines of unchanged files. Where no position changed, only changed files are taken
+        out."""
         if list(self.position_of) != list(before.position_of):
-            for old, known in before.known.items():
+            for old, loaded in before.outlines.items():
                 at = self._same_file(before, before.files[old].path)
                 if at is not None:
-                    self.note(at, known)
+                    self.keep_outline(at, loaded)
             return
-        self.known, self.defining = dict(before.known), dict(before.defining)
-        for at in before.known:
+        self.outlines, self.defining = dict(before.outlines), dict(before.defining)
+        for at in before.outlines:
             if self._same_file(before, self.files[at].path) is None:
-                for name in self.known.pop(at).defines:
+                for name in self.outlines.pop(at).defines:
                     self.defining[name] = tuple(other for other in self.defining[name] if other != at)
 
-    def _take(
-        self,
-        mine: dict[Key, Kept],
-        theirs: dict[Key, Kept],
-        before: FileCache,
-        path_of: Callable[[Any], str] = str,
-    ) -> None:
-        mine.update((key, theirs[key]) for key in theirs if self._same_file(before, path_of(key)) is not None)
-
     def _same_file(self, before: FileCache, path: str) -> int | None:
-        """Where a file stands that has the content it had before."""
+        """Return the position of a file whose content and numbers are as they were; None for another one."""
         at, old = self.position_of.get(path), before.position_of.get(path)
         if at is None or old is None:
             return None

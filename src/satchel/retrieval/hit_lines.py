@@ -1,31 +1,38 @@
-"""Which lines of a file to show: the chunk that defines what was asked for, or that with the best words.
+"""Which lines of a file does a hit show? The chunk that defines what was asked for, or the one with the best
+words.
 
-Of a long chunk, the part that fits the query best is shown; whole lines always, so it can be cited.
+Of a long chunk the lines that hold most of the query are shown: always whole lines, so that they can be
+cited.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 import numpy as np
 
+from satchel.retrieval.evidence import Evidence
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.intent import Intent
-from satchel.retrieval.parts import best_part, fitting, held_terms, rarity_of
 from satchel.retrieval.passage_spans import is_inner_test, is_listing
 from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
 from satchel.storage.records import ChunkRecord
+from satchel.terms import terms
+from satchel.types import LineRange
 
-_NAMED = 3.0  # a word in a chunk's name counts like three in its text
+_NAME_WORTH = 3.0  # a word in a chunk's name counts like three in its text
 _SHOWN_CHARS = 800  # a longer chunk is shown in part: ten answers stay within 2,000 tokens
-_FURTHER = 0.5  # of the best unit of the file: a weaker one adds little
+_SNIPPET_LINES = 6
+_FURTHER = 0.5  # of the score of the file's best unit: a weaker unit adds little
 
 
 class HitLines(msgspec.Struct, frozen=True):
-    """Lines to show, from `first_line` on, and the chunk that they are of."""
+    """The lines that a hit shows, from `first_line` on, and the chunk that they belong to."""
 
     chunk: ChunkRecord
     first_line: int
@@ -33,16 +40,17 @@ class HitLines(msgspec.Struct, frozen=True):
 
     @property
     def last_line(self) -> int:
+        """Return the number of the last line."""
         return self.first_line + len(self.lines) - 1
 
     @property
-    def whole(self) -> bool:
-        """Whether it is just the chunk."""
+    def is_whole(self) -> bool:
+        """Whether the lines are exactly the chunk."""
         return (self.first_line, self.last_line) == (self.chunk.start_line, self.chunk.end_line)
 
 
 class HitLineSelector:
-    """Chooses chunks of candidates."""
+    """Chooses the chunks of candidates that hits show, and their lines."""
 
     def __init__(self, context: Context, filters: Filters, whole_chunks: bool) -> None:
         self.context = context
@@ -50,11 +58,12 @@ class HitLineSelector:
         self.whole_chunks = whole_chunks
         evidence = context.evidence
         self.scores = np.round(evidence.by_unit(unit_worth(context), Weighting.BLEND), 6)
-        self.rarity = rarity_of(evidence)
+        self.worths = term_worths(evidence)
         self.about_tests = bool(context.intents.get(Intent.TESTS))
 
     def of_file(self, at: int) -> Iterator[HitLines]:
-        """The chunks of one candidate worth showing, best first. Only what is asked for is read."""
+        """Yield the chunks of one candidate that are worth showing, best first, read when they are asked
+        for."""
         path = self.context.records[at].path
         lines = self.context.corpus.lines(path)
         shown = set()
@@ -64,10 +73,10 @@ class HitLineSelector:
                 yield HitLines(chunk, first, lines[first - 1 : last])
 
     def _chunks(self, at: int, path: str, lines: Sequence[str]) -> Iterator[tuple[ChunkRecord, int, int]]:
-        """Chunks with the lines of them to show."""
+        """Yield chunks with the lines of them to show, best first; a chunk may come more than once."""
         yield from self._defining(path, lines)
         others: list[ChunkRecord] = []
-        aside: list[ChunkRecord] = []  # tests and listings, which are rarely what is asked for
+        aside: list[ChunkRecord] = []  # tests and listings, which are rarely asked for
         found = False
         for first, last, worth_it in self._units(at):
             found_inside = self._between(path, first, last)
@@ -80,43 +89,46 @@ class HitLineSelector:
                 order = sorted(range(len(inside)), key=lambda number: -worth[number])
                 found = True
                 best = inside[order[0]]
-                yield best, *self._part(best, max(first, best.start_line), min(last, best.end_line), lines)
+                yield best, *self._shown(best, max(first, best.start_line), min(last, best.end_line), lines)
                 others += [inside[number] for number in order[1:] if worth[number]]
-        for chunk in (*others, *aside):  # small neighbours share a unit
-            yield chunk, *self._part(chunk, chunk.start_line, chunk.end_line, lines)
+        for chunk in (*others, *aside):
+            yield chunk, *self._shown(chunk, chunk.start_line, chunk.end_line, lines)
 
     def _units(self, at: int) -> Iterator[tuple[int, int, bool]]:
-        """The lines of the file's units, best first, and whether they come near the best."""
+        """Yield the lines of the file's units, best first, and whether their scores come near the best."""
         context = self.context
         start = int(context.evidence.unit_starts[at])
         scores = self.scores[start : start + context.records[at].unit_count]
         least = _FURTHER * float(scores.max(initial=0.0))
         for unit in np.argsort(-scores, kind="stable").tolist():
-            place = context.evidence.places[start + unit]
-            lines = int(context.corpus.first_lines[place]), int(context.corpus.last_lines[place])
+            position = context.evidence.unit_positions[start + unit]
+            lines = int(context.corpus.first_lines[position]), int(context.corpus.last_lines[position])
             yield *lines, bool(scores[unit] >= least)
 
     def _defining(self, path: str, lines: Sequence[str]) -> Iterator[tuple[ChunkRecord, int, int]]:
-        """The definition of the name that was asked for, from its start; of a type with its first members."""
+        """Yield the definition of the name that was asked for, from its start; of a type with its first
+        members."""
         name = self.context.query.symbol
         for item in self.context.symbols_named(name) if name else ():
             if item.path == path and item.symbol.name == name:
                 for chunk in self._between(path, item.symbol.start_line, item.symbol.start_line):
                     last = chunk.end_line if self.whole_chunks else max(chunk.end_line, item.symbol.end_line)
-                    yield chunk, chunk.start_line, self._fitting(chunk.start_line, last, lines)
+                    yield chunk, chunk.start_line, self._last_shown(chunk.start_line, last, lines)
                 return
 
-    def _fitting(self, first: int, last: int, lines: Sequence[str]) -> int:
-        return last if self.whole_chunks else fitting(first, last, lines, _SHOWN_CHARS)
+    def _last_shown(self, first: int, last: int, lines: Sequence[str]) -> int:
+        return last if self.whole_chunks else last_fitting(first, last, lines, _SHOWN_CHARS)
 
-    def _part(self, chunk: ChunkRecord, first: int, last: int, lines: Sequence[str]) -> tuple[int, int]:
-        """The chunk, or of a long one the lines within `first` and `last` that hold most of the query."""
+    def _shown(self, chunk: ChunkRecord, first: int, last: int, lines: Sequence[str]) -> LineRange:
+        """Return all lines of a chunk, or of a long one those within `first` and `last` that hold most of the
+        query."""
         whole = chunk.start_line, chunk.end_line
-        if self.whole_chunks or self._fitting(*whole, lines) == chunk.end_line:
+        if self.whole_chunks or self._last_shown(*whole, lines) == chunk.end_line:
             return whole
-        return best_part(self.rarity, first, last, lines, _SHOWN_CHARS)
+        return best_lines(self.worths, first, last, lines, _SHOWN_CHARS)
 
     def _between(self, path: str, first: int, last: int) -> list[ChunkRecord]:
+        """Return the chunks of the wanted kind that share a line with the range."""
         chunks = self.context.corpus.chunks(path, first, last)
         if not self.filters.by_kind:
             return chunks
@@ -124,8 +136,72 @@ class HitLineSelector:
         return [chunk for chunk in chunks if self.filters.accepts_chunk(record, chunk.kind)]
 
     def _worth(self, chunk: ChunkRecord, lines: Sequence[str]) -> float:
-        words = held_terms("".join(lines[chunk.start_line - 1 : chunk.end_line]))
-        names = held_terms(" ".join(chunk.title_path))
-        found = sum(self.rarity[term] for term in sorted(words.intersection(self.rarity)))
-        named = sum(self.rarity[term] for term in sorted(names.intersection(self.rarity)))
-        return round(found + _NAMED * named, 6)
+        """Return what the query terms in a chunk and in its name are worth together."""
+        words = terms_in("".join(lines[chunk.start_line - 1 : chunk.end_line]))
+        names = terms_in(" ".join(chunk.title_path))
+        found = sum(self.worths[term] for term in sorted(words.intersection(self.worths)))
+        named = sum(self.worths[term] for term in sorted(names.intersection(self.worths)))
+        return round(found + _NAME_WORTH * named, 6)
+
+
+# The lines of some hundred files that are asked for again and again.
+@lru_cache(maxsize=10_000)
+def terms_in(text: str) -> frozenset[str]:
+    """Return the terms that a text holds."""
+    return frozenset(terms(text))
+
+
+def term_worths(evidence: Evidence) -> Mapping[str, float]:
+    """Return what each term of the query is worth where it is found."""
+    weights = zip(
+        evidence.query_terms.terms,
+        evidence.postings.unit_rarity,
+        evidence.query_terms.weights[Weighting.BLEND],
+        strict=True,
+    )
+    return {term: rarity * weight for term, rarity, weight in weights if weight}
+
+
+def last_fitting(first: int, last: int, lines: Sequence[str], chars: int) -> int:
+    """Return the last line up to which the lines from `first` on fit into `chars`; at least one line is
+    taken."""
+    size = 0
+    for number in range(first, last + 1):
+        size += len(lines[number - 1])
+        if size > chars and number > first:
+            return number - 1
+    return last
+
+
+def best_lines(
+    worths: Mapping[str, float], first: int, last: int, lines: Sequence[str], chars: int
+) -> LineRange:
+    """Return the lines within `first` and `last`, up to `chars` characters, that hold most of the query. Of
+    equal ranges the earliest is taken."""
+    asked = frozenset(worths)
+    telling = [
+        number for number in range(first, last + 1) if not asked.isdisjoint(terms_in(lines[number - 1]))
+    ]
+    held = [asked & terms_in(lines[number - 1]) for number in telling]
+    best, most = first, -1.0
+    for at, start in enumerate(telling):
+        until = bisect_right(telling, last_fitting(start, last, lines, chars))
+        worth = round(sum(worths[term] for term in sorted(frozenset().union(*held[at:until]))), 6)
+        if worth > most:
+            best, most = start, worth
+    return best, last_fitting(best, last, lines, chars)
+
+
+def snippet_lines(lines: Sequence[str], query_terms: set[str]) -> tuple[int, int]:
+    """Return the window of lines that holds most query terms, the earliest of equal ones, without blank
+    ends."""
+    found = [terms_in(line) & query_terms for line in lines]
+    first, most = 0, -1
+    for start in range(max(1, len(lines) - _SNIPPET_LINES + 1)):
+        count = len(frozenset().union(*found[start : start + _SNIPPET_LINES])) if lines[start].strip() else -1
+        if count > most:
+            first, most = start, count
+    last = min(len(lines), first + _SNIPPET_LINES)
+    while last > first + 1 and not lines[last - 1].strip():
+        last -= 1
+    return first, last

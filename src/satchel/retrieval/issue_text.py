@@ -81,7 +81,7 @@ _CODE_ENDS = (";", "{", "};", "},", "=>")
 def split(text: str, frames: Container[int] = ()) -> tuple[str, str, str]:
     """Title, prose and code of a text with `\\n` line ends; a text of one line is all title.
 
-    `frames` are the places where a stack frame's line starts.
+    `frames` are the positions where a stack frame's line starts.
     """
     stripped = text.lstrip()
     first, _, body = stripped.partition("\n")

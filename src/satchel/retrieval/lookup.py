@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from satchel import ids
+from satchel.plugins import late
 from satchel.retrieval.locators import (
     CANONICAL,
     LONG,
@@ -22,11 +24,15 @@ from satchel.retrieval.locators import (
     split_joined,
     without_blanks,
 )
-from satchel.retrieval.near_paths import NearPaths
 from satchel.storage.open_files import OpenFile, OpenFiles
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import ChunkRecord, RetiredChunk
 from satchel.types import ChunkKind
+
+if TYPE_CHECKING:
+    from satchel.retrieval import fuzzy_match
+else:  # only an unknown path needs it
+    fuzzy_match = late("satchel.retrieval.fuzzy_match")
 
 WHOLE_FILE_LINES = 2000  # a longer file is more than a reader wants at once, about 20,000 tokens
 _NAMED_PATHS = 3
@@ -155,7 +161,7 @@ class Lookup:
         folder = path.rstrip("/") + "/"
         if inside := [name for name in self._paths if name.startswith(folder)]:
             return f"{path} is a folder of {len(inside)} files: {', '.join(inside[:_NAMED_PATHS])}"
-        near = self._names.near(path, _NAMED_PATHS)
+        near = self._matcher.nearest(path, _NAMED_PATHS)
         if not near and lines.first == WHOLE and not set("/.\\").intersection(path):
             return _NO_ID
         return f"{path} is not in the index" + (f"; near it are {', '.join(near)}" if near else "")
@@ -221,8 +227,8 @@ class Lookup:
         return [record.path for record in self.files.snapshot.files()]
 
     @cached_property
-    def _names(self) -> NearPaths:
-        return NearPaths(self._paths)
+    def _matcher(self) -> fuzzy_match.PathMatcher:
+        return fuzzy_match.PathMatcher(self._paths)
 
     @cached_property
     def _by_content(self) -> dict[str, str]:

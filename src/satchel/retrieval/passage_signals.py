@@ -17,13 +17,12 @@ import numpy as np
 from satchel.retrieval.evidence import saturated, scaled, summed
 from satchel.retrieval.passage_spans import FilePassages, PassageSpan
 from satchel.retrieval.query_terms import Weighting
-from satchel.retrieval.signals.mentions import resolve
+from satchel.retrieval.signals.mentions import mentioned_candidates
 from satchel.retrieval.signals.signal import Context
 from satchel.types import ChunkKind
 
 if TYPE_CHECKING:
-    from satchel.retrieval.corpus import Places
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats, Positions
 
 _IN_NAME = 2.0  # a word in a name counts like two more in the text
 _LONG = 0.5  # how much a long passage is held against it
@@ -76,11 +75,11 @@ def compute(
 def _words(context: Context, passages: Sequence[RankedPassage]) -> tuple[Floats, Floats, Floats]:
     """What the query's words are worth in each passage; those of its title; those in the passage's names."""
     evidence, corpus, count = context.evidence, context.corpus, len(passages)
-    owner = np.full(len(evidence.places), -1, np.int64)
+    owner = np.full(len(evidence.unit_positions), -1, np.int64)
     for number, passage in enumerate(passages):
         owner[passage.units.start : passage.units.stop] = number
-    lengths = corpus.body_lengths[evidence.places].astype(np.float64)
-    lengths += corpus.comment_lengths[evidence.places]
+    lengths = corpus.body_lengths[evidence.unit_positions].astype(np.float64)
+    lengths += corpus.comment_lengths[evidence.unit_positions]
     inside = owner >= 0
     length = summed(owner[inside], lengths[inside], count)
     mean = max(1.0, float(length.sum()) / count)
@@ -100,7 +99,7 @@ def _words(context: Context, passages: Sequence[RankedPassage]) -> tuple[Floats,
     return totals
 
 
-def _in_file(ranks: Places, values: Floats) -> Floats:
+def _in_file(ranks: Positions, values: Floats) -> Floats:
     """Against the best passage of the same file."""
     best = np.zeros(int(ranks.max()) + 1)
     np.maximum.at(best, ranks, values)
@@ -137,14 +136,14 @@ def _references(context: Context, passages: Sequence[RankedPassage]) -> Iterator
 
 
 class _Pointing:
-    """What the query says of lines, beyond its words: the names in it, and the places that it links to."""
+    """What the query says of lines, beyond its words: the names in it, and the positions that it links to."""
 
     def __init__(self, context: Context) -> None:
         query = context.query
         self.query = query
         self.named = frozenset((*query.title_names, query.symbol))
         paths = {item.path for item in query.mentions} | {item.path for item in query.frames}
-        self.meant = {path: {at for at, _ in resolve(context, path, 1)} for path in paths}
+        self.meant = {path: {at for at, _ in mentioned_candidates(context, path, 1)} for path in paths}
         self.files = frozenset[int]().union(*self.meant.values())
 
     def compute(self, passages: Sequence[RankedPassage]) -> dict[str, Floats]:

@@ -161,7 +161,7 @@ def _unit_span(corpus: Corpus, at: int, unit: int) -> PassageSpan:
 
 def _unit_lines(corpus: Corpus, at: int) -> list[tuple[int, int]]:
     """The first and last line of each unit of a file."""
-    start = int(corpus.first_place[at])
+    start = int(corpus.unit_offsets[at])
     stop = start + corpus.files[at].unit_count
     return list(
         zip(corpus.first_lines[start:stop].tolist(), corpus.last_lines[start:stop].tolist(), strict=True)

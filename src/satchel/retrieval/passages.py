@@ -21,7 +21,7 @@ from satchel.storage.records import ChunkRecord
 from satchel.types import ChunkKind, Passage
 
 if TYPE_CHECKING:
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats
 
 PASSAGES = "passages"  # the file of their weights
 IN_DETAIL = 20  # files of which every passage is looked at

@@ -10,101 +10,57 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cache
 
 import msgspec
 
 from satchel.retrieval.query import Query
-from satchel.retrieval.spellings import other_spellings
-from satchel.terms import terms, tokens, words
+from satchel.terms import stem, terms, tokens, words
 
 _MOST_CHARS = 12_000  # of a text; what comes after is rarely about something else
 _MOST_TERMS = 400  # of the blend, by first appearance
 _LATE = 0.4  # how much less the last word of a short query counts than the first
 _TITLE, _PROSE, _CODE = 2.0, 1.0, 0.5
 _GRID = 4096  # weights are rounded: libraries differ in the last bit of a square root's sum
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "all",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "being",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "done",
-        "each",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "should",
-        "so",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "to",
-        "us",
-        "use",
-        "used",
-        "uses",
-        "using",
-        "via",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
+_STOP_WORDS_LISTED = """
+    a all an and any are as at be been being but by can could did do does doing done each for from had
+    has have how i if in into is it its me my not of on or our should so such than that the their them
+    then there these they this those to us use used uses using via was we were what when where which who
+    whose why will with would you your
+"""
+STOP_WORDS = frozenset(_STOP_WORDS_LISTED.split())
 
 _HOW_IT_WORKS = frozenset({"work", "works"})  # who asks how something works does not ask for workers
+
+
+_SHORT = 0.5  # what a short form counts beside the word itself: `config` is rather `configuration` than not
+_TOGETHER = 0.7  # `WebSocket` and `websocket`
+_LEAST_TOGETHER = 6  # letters of a word that may be two
+_FORMS = """
+addr address | alloc allocation allocate allocator | app application | arg argument | async asynchronous
+| attr attribute | auth authentication authorization | bg background | buf buffer | cb callback | cfg
+config configuration configure | char character | cmd command | col column | cond condition | conf
+configuration | conn connection | ctx context | ctrl control controller | cur current cursor | db
+database | decl declaration | def definition default | del delete remove | dep dependency | desc
+description descriptor | dest destination | dev development device | dict dictionary | diff difference |
+dir directory folder | dist distribution distance | doc document documentation | elem element | env
+environment | err error | eval evaluate evaluation | exc exception | exec execute execution | expr
+expression | ext extension | fmt format | fn func function | freq frequency | gen generate generator |
+hdr header | id identifier | idx index | impl implementation | info information | init initialize
+initialization initial | iter iterator iterate | lang language | len length | lib library | loc location
+| log logger logging | max maximum | mem memory | meta metadata | min minimum | mgr manager | mod module
+| msg message | mut mutable | nav navigation | num number | obj object | op operation operator | opt
+option optional | org organization | param parameter | parse parser | perf performance | perm permission
+| pkg package | pos position | pref preference | prev previous | proc process procedure | prop property
+| proto protocol prototype | ptr pointer | pub public publish | qry query | rand random | rec record
+recursive | ref reference | reg register registry | rel relation relative | repo repository | req
+request require | res resp response | ret return | sched schedule scheduler | sec second security | seq
+sequence | sess session | sig signature signal | spec specification | src source | stat statistics
+status | std standard | stmt statement | str string | struct structure | sub subscribe subscription |
+sync synchronize synchronous | sys system | tbl table | temp tmp temporary | term terminal | txt text |
+util utility | val value validate validation | var variable | ver version | vec vector | win window | ws
+websocket
+"""
 
 
 class Weighting(StrEnum):
@@ -194,3 +150,23 @@ def _decayed(text: str) -> dict[str, float]:
 
 def _words(text: str) -> Iterable[str]:
     return (word for token in _telling(text) for word in words(token))
+
+
+@cache
+def _by_stem() -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for group in _FORMS.split("|"):
+        forms = dict.fromkeys(map(stem, group.split()))
+        for form in forms:
+            found.setdefault(form, {}).update({other: None for other in forms if other != form})
+    return {form: tuple(others) for form, others in found.items()}
+
+
+def other_spellings(term: str) -> list[tuple[str, float]]:
+    """Terms that may stand for a term of the query, and how much each counts."""
+    if term[0] == "=":
+        return [(stem(term[1:]), _TOGETHER)]
+    found = [(other, _SHORT) for other in _by_stem().get(term, ())]
+    if len(term) >= _LEAST_TOGETHER:
+        found.append((f"={term}", _TOGETHER))
+    return found

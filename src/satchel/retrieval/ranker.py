@@ -14,7 +14,7 @@ from satchel import plugins
 from satchel.retrieval.signals.signal import Context
 
 if TYPE_CHECKING:
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats
 
 _WEIGHTS = Path(__file__).parent / "weights"
 _DIGITS = 6  # scores that differ less are equal, and ties break by path

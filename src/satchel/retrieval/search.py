@@ -14,8 +14,7 @@ from satchel.retrieval import candidates, intent, ranker
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import Evidence, Postings
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.hit_lines import HitLines, HitLineSelector
-from satchel.retrieval.parts import held_terms
+from satchel.retrieval.hit_lines import HitLines, HitLineSelector, snippet_lines
 from satchel.retrieval.query import parse_query
 from satchel.retrieval.query_terms import weigh_terms
 from satchel.retrieval.signals.signal import Context
@@ -25,11 +24,10 @@ from satchel.types import Hit, Reason
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats
 
 MAX_QUERY_CHARS = 100_000
 MAX_RESULTS = 1000
-_SNIPPET_LINES = 6
 _SNIPPET_CHARS = 480
 _SCORE_DIGITS = 4
 _SAME_TEXT_CHARS = 200  # shorter texts may be equal by chance
@@ -93,9 +91,9 @@ def look_closely(
 
 def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:
     if not filters.active():
-        return corpus.first_place >= 0
+        return corpus.unit_offsets >= 0
     accepted = np.fromiter(map(filters.acceptor(), corpus.files), bool, len(corpus.files))
-    return accepted & (corpus.first_place >= 0)
+    return accepted & (corpus.unit_offsets >= 0)
 
 
 def _chosen(spans: HitLineSelector, order: Sequence[int], k: int) -> list[tuple[int, HitLines]]:
@@ -131,7 +129,7 @@ def _hit(span: HitLines, score: float, asked: set[str], reasons: tuple[Reason, .
     first, last = snippet_lines(span.lines, asked)
     locator = f"{chunk.path}:{span.first_line}:{span.last_line}"
     return Hit(
-        id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if span.whole else locator,
+        id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if span.is_whole else locator,
         chunk_id=ids.long_id(chunk.digest),
         path=chunk.path,
         start_line=span.first_line,
@@ -144,20 +142,6 @@ def _hit(span: HitLines, score: float, asked: set[str], reasons: tuple[Reason, .
         text="".join(span.lines),
         reasons=reasons,
     )
-
-
-def snippet_lines(lines: Sequence[str], query_terms: set[str]) -> tuple[int, int]:
-    """The window of lines that holds most of the question's terms, earliest first, without blank ends."""
-    found = [held_terms(line) & query_terms for line in lines]
-    first, most = 0, -1
-    for start in range(max(1, len(lines) - _SNIPPET_LINES + 1)):
-        count = len(frozenset().union(*found[start : start + _SNIPPET_LINES])) if lines[start].strip() else -1
-        if count > most:
-            first, most = start, count
-    last = min(len(lines), first + _SNIPPET_LINES)
-    while last > first + 1 and not lines[last - 1].strip():
-        last -= 1
-    return first, last
 
 
 def _reasons(found: dict[str, Floats], weighed: Mapping[str, float], at: int) -> tuple[Reason, ...]:

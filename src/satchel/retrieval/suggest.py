@@ -1,8 +1,6 @@
-"""What to search for next when nothing was found: only things that this index really holds."""
+"""Suggestions for the next search when nothing was found: only names and words that this index holds."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import numpy as np
 from msgspec.structs import replace
@@ -10,15 +8,15 @@ from msgspec.structs import replace
 from satchel.lines import split_lines
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
+from satchel.retrieval.fuzzy_match import LEAST_SIMILARITY, similar_names
 from satchel.retrieval.search import search
 from satchel.terms import stem, terms, tokens
 from satchel.types import Suggestion
 
 _LIMIT = 5
 _NEAR_NAMES = 200  # names with the same start that are compared
-_ALL_NAMES = 50_000  # names that are looked at when none has the same start; about 50 ms
-_LEAST_LIKENESS = 0.6
-_MUCH_LIKENESS = 0.75  # of a name that starts otherwise
+_ALL_NAMES = 50_000  # names that are compared when none has the same start; about 50 ms
+_MUCH_SIMILARITY = 0.75  # of a name that starts with other letters
 _LONGEST_SLIP = 2  # letters too many, too few, or others
 _LEAST_PREFIX = 3
 _LONGEST_ROOT = 40  # letters; each shorter start is looked up
@@ -26,7 +24,8 @@ _NO_FILTERS = Filters()
 
 
 def suggest(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
-    """Real next searches: without the filter that removed the hits, by a near name, by a like word."""
+    """Return searches that find something: without the filter that removed the hits, by a near name, by a
+    word with the same start."""
     found = _without_filters(corpus, query, filters)
     if not found:
         for token in dict.fromkeys(tokens(query)):
@@ -37,7 +36,8 @@ def suggest(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
 
 
 def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
-    """The query again, with those filters named whose absence alone gives hits; all if none does."""
+    """Suggest the query without filters, and name the filters whose absence alone gives hits; all if none
+    does."""
     names = filters.active()
     holders = [corpus.file_of[corpus.postings(term)[0]] for term in dict.fromkeys(terms(query))]
     files = {position for held in holders for position in held.tolist()}
@@ -57,23 +57,17 @@ def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Sugge
 
 
 def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:
-    near = _alike(token, corpus.snapshot.symbol_names(token[:_LEAST_PREFIX], _NEAR_NAMES), _LEAST_LIKENESS)
-    if not near and len(token) > _LEAST_PREFIX:  # the slip is among the first letters
+    """Suggest names of definitions that are spelled like a word of the query."""
+    same_start = corpus.snapshot.symbol_names(token[:_LEAST_PREFIX], _NEAR_NAMES)
+    near = similar_names(token, same_start, LEAST_SIMILARITY)
+    if not near and len(token) > _LEAST_PREFIX:  # the slip may be among the first letters
         names = corpus.snapshot.symbol_names("", _ALL_NAMES)
-        near = _alike(token, (name for name in names if _may_be_alike(token, name)), _MUCH_LIKENESS)
+        near = similar_names(token, (name for name in names if _may_be_alike(token, name)), _MUCH_SIMILARITY)
     return [Suggestion(name, f"a symbol of this index, close to {token}") for name in near[:2]]
 
 
-def _alike(token: str, names: Iterable[str], least: float) -> list[str]:
-    from difflib import SequenceMatcher  # only what was not found pays for it
-
-    scored = [(SequenceMatcher(None, token.lower(), name.lower()).ratio(), name) for name in names]
-    near = sorted((item for item in scored if item[0] >= least), key=lambda item: (-item[0], item[1]))
-    return [name for _, name in near]
-
-
 def _may_be_alike(token: str, name: str) -> bool:
-    """Cheaper than to compare, for names by the ten thousand: about as long, and with the same letters."""
+    """Whether a name is about as long and has the same letters: cheaper than comparing ten thousand names."""
     if abs(len(token) - len(name)) > _LONGEST_SLIP:
         return False
     letters, others = set(token.lower()), set(name.lower())
@@ -81,6 +75,7 @@ def _may_be_alike(token: str, name: str) -> bool:
 
 
 def _broader_stem(corpus: Corpus, token: str) -> list[Suggestion]:
+    """Suggest a word of the index that shares the longest start with a word of the query."""
     root = stem(token.lower())[:_LONGEST_ROOT]
     for length in range(len(root), _LEAST_PREFIX, -1):
         for term in corpus.snapshot.terms(root[:length], _NEAR_NAMES):
@@ -91,11 +86,12 @@ def _broader_stem(corpus: Corpus, token: str) -> list[Suggestion]:
 
 
 def _word_behind(corpus: Corpus, term: str) -> str:
-    """A word as it is written in some chunk that holds the term: the term itself may be a stem."""
-    places, _ = corpus.postings(term)  # terms of chunks that are gone may still be listed
-    if not len(places):
+    """Return a word as it is written in some unit that holds a term: the term itself may be a stem."""
+    positions, _ = corpus.postings(term)  # none: the term of a unit that is gone may still be listed
+    if not len(positions):
         return ""
-    best = places[np.lexsort((corpus.first_lines[places], corpus.file_of[places]))][0]  # by path and line
+    by_path_and_line = np.lexsort((corpus.first_lines[positions], corpus.file_of[positions]))
+    best = positions[by_path_and_line][0]
     path = corpus.files[corpus.file_of[best]].path
     lines = split_lines(corpus.snapshot.text(path))[corpus.first_lines[best] - 1 : corpus.last_lines[best]]
     for word in (*tokens("".join(lines)), *tokens(path)):

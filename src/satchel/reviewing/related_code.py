@@ -12,16 +12,16 @@ import msgspec
 from satchel.packing.pack import Role, Section
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependants import (
-    Touched,
-    Use,
+    Definition,
+    find_leftover_uses,
+    find_tests,
+    find_users,
     is_test,
-    leftovers,
     test_files,
-    tests_by_name,
-    used,
-    users,
 )
+from satchel.retrieval.dependencies import used_definitions
 from satchel.retrieval.filters import Filters
+from satchel.retrieval.references import Edge
 from satchel.reviewing.passages import ChangeItemBuilder, ReviewOrder, ReviewPassage, Tier
 from satchel.types import Label, LineRange
 
@@ -45,7 +45,7 @@ class RelatedCode(NamedTuple):
 
 
 class _UseLines(NamedTuple):
-    use: Use
+    use: Edge
     first: int
     last: int
 
@@ -69,7 +69,7 @@ class RelatedCodeFinder:
 
     def look(
         self,
-        names: Sequence[Touched],
+        names: Sequence[Definition],
         gone: Sequence[str],
         edited: Mapping[str, Sequence[LineRange]],
         tiers: Mapping[str, Tier],
@@ -89,28 +89,28 @@ class RelatedCodeFinder:
             self._candidate(place) for place in self._free(_in_turn([*left.values(), *known.values()]))
         ]
         code = [(path, spans) for path, spans in edited.items() if tiers[path] is Tier.CODE]
-        callees = (use for path, spans in code for use in used(self.corpus, path, spans))
+        callees = (use for path, spans in code for use in used_definitions(self.corpus, path, spans))
         needed = [self._candidate(place, needed=True) for place in self._free(callees)][:_MOST_USED]
         return RelatedCode(dependants, needed, [name for name, uses in left.items() if uses], untested)
 
-    def _left(self, name: str, edited: Mapping[str, Sequence[LineRange]]) -> list[Use]:
+    def _left(self, name: str, edited: Mapping[str, Sequence[LineRange]]) -> list[Edge]:
         """Who still uses a removed name. What the change itself put there means something else by it."""
         found = [
             use
-            for use in leftovers(self.corpus, name)
+            for use in find_leftover_uses(self.corpus, name)
             if not any(first <= use.line <= last for first, last in edited.get(use.chunk.path, ()))
         ]
         return found[:_LEFT]
 
-    def _users_and_tests(self, one: Touched) -> list[Use]:
-        found = users(self.corpus, one)
+    def _users_and_tests(self, one: Definition) -> list[Edge]:
+        found = find_users(self.corpus, one)
         using = [use for use in found if use.label is not Label.TESTED_BY]
         tests = [use for use in found if use.label is Label.TESTED_BY]
         known = {use.chunk.number for use in tests}
-        tests += [use for use in tests_by_name(self.corpus, one) if use.chunk.number not in known]
+        tests += [use for use in find_tests(self.corpus, one) if use.chunk.number not in known]
         return list(_in_turn([using[:_USERS], tests[:_TESTS]]))
 
-    def _free(self, uses: Iterator[Use]) -> Iterator[_UseLines]:
+    def _free(self, uses: Iterator[Edge]) -> Iterator[_UseLines]:
         """The lines of those that pass the filters and are not taken; then they are."""
         for use in uses:
             first, last = self._lines(use)
@@ -124,7 +124,7 @@ class RelatedCodeFinder:
                 spans.append((first, last))
                 yield _UseLines(use, first, last)
 
-    def _lines(self, use: Use) -> LineRange:
+    def _lines(self, use: Edge) -> LineRange:
         chunk = use.chunk
         lines = self.corpus.lines(chunk.path)
         if sum(map(len, lines[chunk.start_line - 1 : chunk.end_line])) <= _WHOLE_CHARS:
@@ -142,14 +142,14 @@ class RelatedCodeFinder:
             item,
             section=_SECTIONS[needed] if section is Section.DEFINITIONS else section,
             role=Role.RELATED,
-            score=round(_WORTH * use.sureness, 4),
+            score=round(_WORTH * use.confidence, 4),
             relationship=(label,),
             distance=1,
         )
         return ReviewPassage(item, ReviewOrder(Tier.CODE, False, 0, 0, item.path, place.first, False))
 
 
-def _in_turn(lists: Sequence[Sequence[Use]]) -> Iterator[Use]:
+def _in_turn(lists: Sequence[Sequence[Edge]]) -> Iterator[Edge]:
     for turn in range(max(map(len, lists), default=0)):
         for own in lists:
             if turn < len(own):

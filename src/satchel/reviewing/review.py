@@ -15,7 +15,7 @@ from satchel.packing.budget import Gauge, make_within
 from satchel.packing.pack import Counts, Pack, Section
 from satchel.packing.sections import section_of_file
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.dependants import Touched, touched
+from satchel.retrieval.dependants import Definition, definition_of
 from satchel.retrieval.filters import Filters
 from satchel.reviewing.changed_lines import ChunkChanges, OldFile, changed_chunks, is_definition, pieces
 from satchel.reviewing.filling import Filling, ReviewNotes
@@ -212,12 +212,12 @@ class Review:
             {one.item.path: one.place.tier for one in now},
         )
 
-    def _names(self, changed: Sequence[ReviewPassage]) -> Iterator[Touched]:
+    def _names(self, changed: Sequence[ReviewPassage]) -> Iterator[Definition]:
         for one in changed:
             if one.place.tier is Tier.CODE:
                 first, last = one.item.start_line, one.item.end_line
                 for chunk in self.corpus.snapshot.chunks(one.item.path, first, last)[:1]:
-                    name = touched(chunk)
+                    name = definition_of(chunk)
                     if name is not None and is_definition(chunk):
                         yield name
 

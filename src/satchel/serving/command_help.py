@@ -55,7 +55,7 @@ def did_you_mean(wrong: str, known: Iterable[str], prefix: str = "") -> str:
     """Return a question that names what is spelled most like `wrong`; empty if nothing is. A `prefix` that
     all names have is left out when they are compared: it would make all of them alike."""
     names = [name.removeprefix(prefix) for name in known]
-    found = fuzzy_match.nearest(wrong.removeprefix(prefix), fuzzy_match.Spelled(names))
+    found = fuzzy_match.NameMatcher(names).nearest(wrong.removeprefix(prefix))
     near = [prefix + name for name in found]
     return f"did you mean {' or '.join(near)}? " if near else ""
 

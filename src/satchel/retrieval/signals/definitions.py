@@ -17,7 +17,7 @@ from satchel.terms import terms, terms_of_token
 from satchel.types import ChunkKind
 
 if TYPE_CHECKING:
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats
 
 _PARTLY = 0.7  # exponent: a name whose words are not all asked for counts less
 _OTHER_CASE = 0.6

@@ -21,7 +21,7 @@ from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.retrieval.signals.words import unit_worth
 
 if TYPE_CHECKING:
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats
 
 _SOURCES = 40  # files whose edges are followed; the fit of later ones is too small to matter
 _AMBIGUOUS = 2  # files that define a name; above this a use does not say which is meant

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from satchel.retrieval.changes import Changes
+from satchel.retrieval.corpus import FileChanges
 from satchel.retrieval.evidence import K1, first_largest, inverse_document_frequency, scaled, summed
 from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context, SignalGroup
 
 if TYPE_CHECKING:
-    from satchel.retrieval.corpus import Places
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats, Positions
 
 _LONG = 0.6  # how much a long message is held against it
 _COMMON = 0.3  # of all messages; a word that stands in more of them (`fix`, a project's name) tells nothing
@@ -31,13 +30,13 @@ _TIES = 9  # digits
 class _Entries(msgspec.Struct, frozen=True):
     """A candidate that a commit changed: its place among the candidates, the commit, its share of it."""
 
-    files: Places
-    commits: Places
+    files: Positions
+    commits: Positions
     shares: Floats
 
 
 def compute(context: Context) -> dict[str, Floats]:
-    changes = context.corpus.history
+    changes = context.corpus.changes
     if not changes.count:
         return {}
     local = context.local[changes.files]
@@ -49,7 +48,7 @@ def compute(context: Context) -> dict[str, Floats]:
     }
 
 
-def _messages(context: Context, changes: Changes, entries: _Entries) -> Floats:
+def _messages(context: Context, changes: FileChanges, entries: _Entries) -> Floats:
     """The commits whose messages are most like the query give their likeness to their files."""
     likeness = scaled(_likeness(context, changes))
     best = first_largest(np.round(likeness, _TIES), _ALIKE)  # of equal ones the newest
@@ -58,7 +57,7 @@ def _messages(context: Context, changes: Changes, entries: _Entries) -> Floats:
     return scaled(summed(entries.files, entries.shares * given[entries.commits], context.count))
 
 
-def _likeness(context: Context, changes: Changes) -> Floats:
+def _likeness(context: Context, changes: FileChanges) -> Floats:
     """How well each commit's message fits the query."""
     scores = np.zeros(changes.total)
     norms = K1 * (1.0 - _LONG + _LONG * changes.lengths)
@@ -76,7 +75,7 @@ def _likeness(context: Context, changes: Changes) -> Floats:
 
 def _recent(context: Context) -> Floats:
     """Near 1 for a file of the last commits; 0 for one that none of them changed."""
-    ago = context.corpus.last_changes[context.evidence.files].tolist()
+    ago = context.corpus.changes.last_change[context.evidence.files].tolist()
     return np.array([round(math.exp(-count / _RECENT), _DIGITS) if count >= 0 else 0.0 for count in ago])
 
 

@@ -12,7 +12,7 @@ from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.storage.records import FileRecord
 
 if TYPE_CHECKING:
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats
 
 _ASIDE = re.compile(
     r"(?:^|/)_?(?:examples?|docs?_src|samples?|demos?|compat|_compat|legacy|vendor|third[-_]party|deprecated"

@@ -10,7 +10,7 @@ from satchel.embedding import pooling
 from satchel.retrieval.signals.signal import Context, SignalGroup
 
 if TYPE_CHECKING:
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats
 
 _ALL_ALIKE = 0.05  # when the best is no further than this above the middle, none stands out
 
@@ -19,7 +19,7 @@ def compute(context: Context) -> dict[str, Floats]:
     # a report names what it is about, and its many words together mean little
     vectors = context.unit_vectors if context.query_terms.all_title else None
     asked = None if vectors is None else context.evidence.postings.title_vector
-    likeness = None if asked is None else context.evidence.postings.likeness
+    likeness = None if asked is None else context.evidence.postings.similarities
     if asked is None or vectors is None or likeness is None:
         return {}
     best = np.maximum.reduceat(pooling.similarities(vectors, asked), context.evidence.unit_starts)

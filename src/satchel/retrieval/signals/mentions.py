@@ -1,40 +1,87 @@
-"""Does the query name the file: by its path, in a stack trace, or by a name that few other files have?"""
+"""Does the query name the file: by its path, in a stack trace, or by a name that few other files have?
+
+A path of a stack trace comes from where the program ran: `/usr/src/app/shop/payment.py` in a container,
+`C:\\work\\shop\\payment.py` on another machine, `site-packages/shop/payment.py` where it was installed. It
+means the files that share most of its end.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
+from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import runs
-from satchel.retrieval.path_ends import files_meant
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.terms import terms
 
 if TYPE_CHECKING:
-    from satchel.retrieval.corpus import Places
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats, Positions
 
-_OUTWARDS = 0.75  # what the frame outside of the deepest one counts, and so on
+_OUTWARDS = 0.75  # what a stack frame counts against the one that it calls
 _NAME_ALONE = 0.7  # a file name without its folder
 _SHARED = 3  # files of the same name that a mention may mean
-_FEW = 3  # files that have a rare name
+_FEW = 3  # files that hold a rare name
 _SHORT = 200  # characters of a query that is no report
 _WORD = re.compile(r"\w+")
+_NO_STEP = ("", ".", "..", "~")
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+class PathTargets(msgspec.Struct, frozen=True):
+    """The positions of the files that share the most steps with the end of a written path, and how many."""
+
+    files: Sequence[int] = ()
+    steps: int = 0
+
+
+def steps_of(path: str) -> list[str]:
+    """Return the names in a written path, without its drive and without `.`, `..` and `~`."""
+    steps = [step for step in path.replace("\\", "/").split("/") if step not in _NO_STEP]
+    return steps[1:] if steps and _DRIVE.fullmatch(steps[0]) else steps
+
+
+def resolve_path(corpus: Corpus, path: str) -> PathTargets:
+    """Return the files that have the name of a written path, those of them that share most of its folders."""
+    steps = steps_of(path)
+    best: list[int] = []
+    longest = 0
+    for position in corpus.files_named(steps[-1]) if steps else ():
+        length = _common_end(corpus.files[position].path.split("/"), steps)
+        if length > longest:
+            longest, best = length, []
+        if length == longest:
+            best.append(position)
+    return PathTargets(best, longest)
+
+
+def _common_end(first: list[str], second: list[str]) -> int:
+    """Return how many steps two paths share at their ends, in any case of letters."""
+    length = 0
+    for one, other in zip(reversed(first), reversed(second), strict=False):
+        if one.lower() != other.lower():
+            break
+        length += 1
+    return length
 
 
 def compute(context: Context) -> dict[str, Floats]:
+    """Return how clearly the query names each candidate: by path, by stack frames, by a rare name."""
     found = {name: np.zeros(context.count) for name in SIGNAL.signals}
     query = context.query
     for mention in query.mentions:
-        for at, worth in resolve(context, mention.path, _SHARED):
+        for at, worth in mentioned_candidates(context, mention.path, _SHARED):
             found["mentioned"][at] = max(found["mentioned"][at], worth)
-    # a foreign file may have the name of one of ours, so a frame needs a folder that agrees, if it has any
+    # A file of another project may have the name of a file here, so a frame needs a folder that agrees, if it
+    # names any.
     frames = [
         at
         for frame in query.frames
-        for at, worth in resolve(context, frame.path, 1)
+        for at, worth in mentioned_candidates(context, frame.path, 1)
         if worth == 1.0 or "/" not in frame.path.strip("/")
     ]
     own = [at for at in frames if "test" not in context.records[at].tags] or frames
@@ -49,29 +96,30 @@ def compute(context: Context) -> dict[str, Floats]:
 
 
 def _names(text: str) -> list[str]:
-    """The terms of a short query that are made to name something: those of several parts, or the only one.
-    A report quotes too much that is rare for no reason."""
+    """Return the terms of a short query that are made to name something: those of several words, or the only
+    one. A report quotes too much that is rare for no reason."""
     words = _WORD.findall(text) if len(text) <= _SHORT else []
     split = [list(terms(word)) for word in dict.fromkeys(words)]
     alone = [own[0] for own in split if len(own) == 1 and len(split) == 1]
     return [*alone, *(term for own in split for term in own if term.startswith("="))]
 
 
-def _files_with(context: Context, term: str) -> Places:
-    """The files that have a term, if they are few."""
-    places, _ = context.corpus.postings(term)
-    owners = context.corpus.file_of[places]
+def _files_with(context: Context, term: str) -> Positions:
+    """Return the files that hold a term if they are few, else none."""
+    positions, _ = context.corpus.postings(term)
+    owners = context.corpus.file_of[positions]
     files = owners[runs(owners)]
     return files if len(files) <= _FEW else files[:0]
 
 
-def resolve(context: Context, path: str, most: int) -> list[tuple[int, float]]:
-    """The candidates that a written path means: those that share most of its end."""
-    meant = files_meant(context.corpus, path)
-    if not meant.files or len(meant.files) > most:
+def mentioned_candidates(context: Context, path: str, most: int) -> list[tuple[int, float]]:
+    """Return the candidates that a written path means and how clearly; none if it means more than `most`
+    files."""
+    targets = resolve_path(context.corpus, path)
+    if not targets.files or len(targets.files) > most:
         return []
-    worth = (1.0 if meant.parts > 1 else _NAME_ALONE) / len(meant.files)
-    local = [context.position.get(context.corpus.files[position].path) for position in meant.files]
+    worth = (1.0 if targets.steps > 1 else _NAME_ALONE) / len(targets.files)
+    local = [context.position.get(context.corpus.files[position].path) for position in targets.files]
     return [(at, worth) for at in local if at is not None]
 
 

@@ -14,7 +14,7 @@ from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.terms import stem, tokens, words
 
 if TYPE_CHECKING:
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats
 
 _LEAST_PREFIX = 3  # `auth` is `authentication`, but `a` is nothing
 _LONGEST_JOIN = 4  # adjacent words of a query that may be one name

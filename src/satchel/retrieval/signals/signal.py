@@ -20,8 +20,7 @@ from satchel.storage.records import FileRecord, SymbolRecord
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from satchel.retrieval.corpus import Places
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats, Positions
     from satchel.retrieval.file_cache import LoadedOutline
 
 _HOW = re.compile(r"\bhow\b", re.IGNORECASE)
@@ -68,15 +67,15 @@ class Context:
     def is_test(self, path: str) -> bool:
         return "test" in self.corpus.files[self.corpus.position_of[path]].tags
 
-    def files_with(self, term: str) -> tuple[Places, Places]:
+    def files_with(self, term: str) -> tuple[Positions, Positions]:
         """The candidates that mention a term, and those that define it as a name."""
-        places, packed = self.corpus.postings(term)
-        local = self.local[self.corpus.file_of[places]]
+        positions, packed = self.corpus.postings(term)
+        local = self.local[self.corpus.file_of[positions]]
         inside = local >= 0
         return local[inside], local[inside & (NAME.read(packed) > 0)]
 
     @property
-    def local(self) -> Places:
+    def local(self) -> Positions:
         """For each file of the corpus its position among the candidates, or -1."""
         return self.evidence.local
 
@@ -90,7 +89,7 @@ class Context:
         if self.corpus.file_vectors is None:
             return None
         joined = b"".join(loaded.vectors for loaded in self.outlines)
-        return np.frombuffer(joined, np.int8).reshape(len(self.evidence.places), -1)
+        return np.frombuffer(joined, np.int8).reshape(len(self.evidence.unit_positions), -1)
 
     @cached_property
     def rarity(self) -> dict[str, float]:

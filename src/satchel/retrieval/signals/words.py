@@ -11,7 +11,7 @@ from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context, SignalGroup
 
 if TYPE_CHECKING:
-    from satchel.retrieval.evidence import Floats
+    from satchel.retrieval.corpus import Floats
 
 _NAME = _STEM = 3.0  # a word in a definition's name or in the file's name says more than one in the text
 _COMMENT = 0.5
@@ -43,7 +43,7 @@ def compute(context: Context) -> dict[str, Floats]:
         evidence.by_file(evidence.body / np.maximum(1.0, _file_norm(context)), Weighting.FULL)
     )
     found["names_blend"] = scaled(evidence.by_file(evidence.name, Weighting.BLEND))
-    first = np.zeros(len(evidence.places), bool)
+    first = np.zeros(len(evidence.unit_positions), bool)
     first[evidence.unit_starts] = True
     first_here = first[evidence.unit]  # a path is the same in all units of a file
     found["folder_blend"] = scaled(
@@ -58,7 +58,8 @@ def _file_norm(context: Context) -> Floats:
     evidence = context.evidence
     corpus = context.corpus
     lengths = (
-        corpus.body_lengths[evidence.places].astype(np.float64) + corpus.comment_lengths[evidence.places]
+        corpus.body_lengths[evidence.unit_positions].astype(np.float64)
+        + corpus.comment_lengths[evidence.unit_positions]
     )
     per_file = summed(evidence.unit_file, lengths, len(evidence.files))
     mean = (

@@ -6,7 +6,7 @@ import pytest
 
 from satchel.chunking import parse_source
 from satchel.lines import split_lines
-from satchel.retrieval.import_statements import import_statements, needed
+from satchel.retrieval.dependencies import import_statements, needed_imports
 
 PYTHON = """import re
 import numpy as np
@@ -33,7 +33,7 @@ function f(
 
 def imports_of(text: str, language: str, content: str) -> list[str]:
     parsed = parse_source(text, language)
-    return needed(import_statements(parsed.references, split_lines(text)), content)
+    return needed_imports(import_statements(parsed.references, split_lines(text)), content)
 
 
 @pytest.mark.parametrize(
