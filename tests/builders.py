@@ -72,6 +72,8 @@ _GIT_ENVIRONMENT = {
     "GIT_COMMITTER_EMAIL": "a@example.org",
 }
 _OUR_VARIABLES = ("SATCHEL_HOME", "SATCHEL_WORKERS", "NO_COLOR", "PYTHONHASHSEED")
+PLUGGED_STORES = Path(__file__).parent / "storage" / "plugged"
+STORE_ENVIRONMENT: dict[str, str] = {}  # of every process that a test starts; set by `pytest --store`
 _CHANGE_SECONDS = 0.045  # after which a change gives another change time
 _LONG_AGO_SECONDS = 60  # older than the time within which an equal stamp proves nothing
 
@@ -135,10 +137,16 @@ def git_repo(root: Path, files: Files) -> Path:
     return root
 
 
+def with_plugged_stores() -> dict[str, str]:
+    """Return the environment in which a process finds the stores that only tests have."""
+    folders = (str(PLUGGED_STORES), os.environ.get("PYTHONPATH", ""))
+    return {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
+
+
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of a user who set nothing."""
     kept = {name: value for name, value in os.environ.items() if name not in _OUR_VARIABLES}
-    return kept | {"XDG_CONFIG_HOME": os.devnull + "/none"} | dict(extra or {})
+    return kept | {"XDG_CONFIG_HOME": os.devnull + "/none"} | STORE_ENVIRONMENT | dict(extra or {})
 
 
 def run_cli(

@@ -1,18 +1,35 @@
-"""Options and fixtures that every test may use."""
+"""Options and fixtures that every test may use, and one more store than Satchel comes with."""
 
 from __future__ import annotations
 
+import os
+
+import builders
 import pytest
 from hypothesis import settings
 
+import satchel.storage
+
 settings.register_profile("busy", deadline=None)  # a busy machine is slow, and that is no failure
 settings.load_profile("busy")
+satchel.storage.__path__.append(str(builders.PLUGGED_STORES))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
+    parser.addoption("--store", default="", metavar="SCHEME:", help="keep every index in this kind of store")
 
 
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def chosen_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """With `--store toy:` every index that is given no place of its own is kept in such a store."""
+    scheme = request.config.getoption("--store")
+    if scheme:
+        home = f"{scheme.rstrip(':')}:{tmp_path_factory.mktemp('home')}"
+        builders.STORE_ENVIRONMENT.update({"SATCHEL_HOME": home, **builders.with_plugged_stores()})
+        os.environ.update(builders.STORE_ENVIRONMENT)

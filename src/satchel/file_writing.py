@@ -52,6 +52,21 @@ def cannot_write(what: str, error: OSError, elsewhere: str = "") -> SatchelError
     )
 
 
+def make_folder(folder: Path, *, what: str, elsewhere: str) -> None:
+    """Make a folder with those above it, or raise a typed error that says what it was for and the way out."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unusable_folder(error, what=what, elsewhere=elsewhere) from error
+
+
+def unusable_folder(error: OSError, *, what: str, elsewhere: str) -> ConfigError:
+    """Return the error for a folder that cannot be made or written."""
+    return disk_trouble(error, what, elsewhere) or ConfigError(
+        f"{what} cannot be written: {error.strerror}", hint=elsewhere
+    )
+
+
 def disk_trouble(error: OSError, what: str = "", elsewhere: str = "") -> ConfigError | None:
     """Return the error for a disk or folder that refuses to be written, None for any other OSError.
     `elsewhere` is the advice how to use another place."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
-from satchel import settings
+from satchel import settings, storage
 from satchel.embedding import model_id
 from satchel.errors import (
     ConfigError,
@@ -22,7 +22,7 @@ from satchel.errors import (
     PathNotAllowed,
     ProjectNotFound,
 )
-from satchel.file_writing import replace_file
+from satchel.file_writing import make_folder, replace_file
 from satchel.indexing.freshness import (
     IndexState,
     StaleReason,
@@ -34,10 +34,8 @@ from satchel.indexing.freshness import (
 from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
 from satchel.plugins import late
 from satchel.settings import Options
-from satchel.storage.protocol import Snapshot, Store
+from satchel.storage.protocol import KEEP_ELSEWHERE, LOCK_WAIT_SECONDS, Snapshot, Store
 from satchel.storage.snapshots import SnapshotSource
-from satchel.storage.sqlite import SqliteStore, make_folder
-from satchel.storage.sqlite_reader import KEEP_ELSEWHERE
 from satchel.types import FileEntry, Skipped, SkipReason, Source, Walk
 from satchel.walking.work_tree import SourceTree, WorkTree, in_repository
 
@@ -45,22 +43,21 @@ if TYPE_CHECKING:
     from satchel import chunking
     from satchel.embedding import word_vectors
     from satchel.indexing import analysis, refresh, workers
-    from satchel.storage import history, memory, ref_indexes
+    from satchel.storage import history, ref_indexes
     from satchel.walking import git_trees, source_reader, watermark
 else:  # what a search of a fresh index does without
     chunking, word_vectors = late("satchel.chunking"), late("satchel.embedding.word_vectors")
     analysis, refresh, workers = (
         late(f"satchel.indexing.{name}") for name in ("analysis", "refresh", "workers")
     )
-    history, memory, ref_indexes = (
-        late(f"satchel.storage.{name}") for name in ("history", "memory", "ref_indexes")
-    )
+    history, ref_indexes = late("satchel.storage.history"), late("satchel.storage.ref_indexes")
     git_trees, source_reader, watermark = (
         late(f"satchel.walking.{name}") for name in ("git_trees", "source_reader", "watermark")
     )
 
 
 RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
+WALK_FILE = "context.walk"  # beside the index: what the last walk rested on
 _TIMES_OVERTAKEN = 4  # by other processes that index the same folder; then the older walk has to do
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
@@ -79,6 +76,7 @@ class Segment(SnapshotSource):
         self._in_answer = False
         self._answer_state: IndexState | None = None  # said of the answer that is being made
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
+        self._ref_name = ""  # that of this one among them
         self._alone = False  # nothing is taken from other indexes
         self._tree = tree or WorkTree(root, options.walk)
 
@@ -91,20 +89,25 @@ class Segment(SnapshotSource):
         store: Store | None = None,
         workers: int = 0,
         profile: str = "",
+        lock_wait_seconds: float = LOCK_WAIT_SECONDS,
     ) -> Self:
-        """That of a folder. Nothing is read or written before the first call."""
+        """Open the segment of a folder. Nothing is read or written before the first call.
+
+        `index_dir` is the folder of its index or the URL of a store (see `satchel.storage`). A `store` that
+        is open already takes its place. A refresh waits `lock_wait_seconds` for another one to finish.
+        """
         path = Path(root)
         if not path.is_dir():
             raise ProjectNotFound(
                 f"{os.fspath(root)!r} is not a folder", hint="give the root of a repository or any folder"
             )
         path = path.resolve()
-        options = settings.load(
-            path, index_dir=Path(index_dir) if index_dir else None, workers=workers, profile=profile
-        )
-        if options.index_dir is not None:
-            options = settings.leave_out(options, path, options.index_dir)
-        return cls(path, store or SqliteStore(settings.index_path(path, options)), options)
+        options = settings.load(path, index_dir=index_dir or "", workers=workers, profile=profile)
+        place = options.index or path / settings.INDEX_FOLDER
+        chosen = store or storage.open_store(place, lock_wait_seconds=lock_wait_seconds)
+        if options.index and chosen.scratch is not None:
+            options = settings.leave_out(options, path, chosen.scratch)
+        return cls(path, chosen, options)
 
     def ensure_fresh(self) -> None:
         """Refresh if anything changed. A look or one walk tells; in the usual case no index is written."""
@@ -181,7 +184,7 @@ class Segment(SnapshotSource):
         self._forget()  # who writes must not himself be the reader that keeps the log from being cut
         self._prepare_folder()
         try:
-            with self._sources(meta["signature"], walk.files, force) as others:
+            with self._sources(meta["signature"], walk.files, force) as sources:
                 report = self.last_refresh = refresh.refresh(
                     self.store,
                     walk,
@@ -195,7 +198,7 @@ class Segment(SnapshotSource):
                     if paths is not None
                     else lambda: history.pack_history(self._tree.history(meta[HISTORY_HEAD])),
                     hashes=reader.hashes,
-                    others=others,
+                    sources=sources,
                     base=base,
                     sealing=self._seal if mark is not None and mark.file_count is not None else None,
                 )
@@ -286,23 +289,29 @@ class Segment(SnapshotSource):
 
     def _beside(self, tree: git_trees.BlobTree) -> Self:
         self._prepare_folder()
-        self._refs = self._refs or ref_indexes.beside(self.store)
-        other = type(self)(self.root, self._refs.store(tree.name), self.options, tree)
-        other._refs, other.progress, other.poll = self._refs, self.progress, self.poll
-        other._open_or_make(self._refs)
+        self._refs = self._refs or ref_indexes.RefIndexes(self.store)
+        other = self._of_ref(tree, self._refs)
+        if not other._is_usable():
+            other.release()
+            self._refs.remove(tree.name)
+            other = self._of_ref(tree, self._refs)
+        other.ensure_fresh()
+        other.snapshot()  # whoever has a snapshot open keeps others from removing the index
+        self._refs.mark_used(tree.name)
         return other
 
-    def _open_or_make(self, indexes: ref_indexes.RefIndexes) -> None:
-        """Whoever has a snapshot open keeps others from removing the index, so one is opened here."""
+    def _of_ref(self, tree: git_trees.BlobTree, refs: ref_indexes.RefIndexes) -> Self:
+        other = type(self)(self.root, refs.store(tree.name), self.options, tree)
+        other._refs, other._ref_name = refs, tree.name
+        other.progress, other.poll = self.progress, self.poll
+        return other
+
+    def _is_usable(self) -> bool:
+        """Whether the index can be read and was made by the rules of now."""
         usable = False
         with suppress(IndexProblem, ConfigError):  # it may be removed just now
             usable = self.snapshot().meta().get("signature") == signature(self.options.walk, model_id())
-        if not usable or not self.store.exists():  # it may have been removed while it was opened
-            self.release()
-            indexes.drop(self.store)
-        self.ensure_fresh()
-        self.snapshot()
-        indexes.used(self.store)
+        return usable and self.store.exists()  # it may have been removed while it was opened
 
     def _final_meta(self) -> dict[str, str]:
         """What an index of a tree that never changes has when it is complete. Another root may have another
@@ -312,11 +321,11 @@ class Segment(SnapshotSource):
 
     def _sources(
         self, wanted: str, files: Sequence[FileEntry], force: bool
-    ) -> AbstractContextManager[Sequence[Snapshot]]:
-        """The other indexes that an index of a ref may take from."""
-        if self._refs is None or not self._tree.content_id or self._alone or force:
-            return nullcontext(())
-        return self._refs.sources(self.store, wanted, files)
+    ) -> AbstractContextManager[ref_indexes.Sources]:
+        """Open the other indexes that an index of a ref may take from."""
+        if self._refs is None or not self._ref_name or self._alone or force:
+            return nullcontext(ref_indexes.Sources())
+        return self._refs.sources(self._ref_name, wanted, files)
 
     def ignored(self) -> list[Skipped]:
         """What ignore files leave out of the folder, whatever the index holds."""
@@ -330,7 +339,7 @@ class Segment(SnapshotSource):
 
     def in_memory(self) -> Self:
         """The same root with an index that is kept nowhere."""
-        return type(self)(self.root, memory.MemoryStore(), self.options)
+        return type(self)(self.root, storage.open_store("memory:"), self.options)
 
     @contextmanager
     def answering(self, known: IndexState | None = None) -> Iterator[None]:
@@ -411,9 +420,9 @@ class Segment(SnapshotSource):
         return watermark.compute(self.root, self.options.walk, walk)
 
     def index_folder(self) -> Path | None:
-        """The folder of the index, which is made if it is not there; None where it is in no folder."""
+        """Return the folder for files about the index, made if it is not there; None where there is none."""
         self._prepare_folder()
-        return self.store.path.parent if isinstance(self.store, SqliteStore) else None
+        return self.store.scratch
 
     def close(self) -> None:
         """Release the index."""
@@ -427,26 +436,28 @@ class Segment(SnapshotSource):
         self.close()
 
     def _memory(self) -> Path | None:
-        """Where a walk is remembered: beside the index, unless a link there could lead out of the root."""
-        if not isinstance(self.store, SqliteStore):
-            return None
-        folder = self.store.path.parent
-        linked = folder == self.root / settings.INDEX_FOLDER and folder.is_symlink()
-        return None if linked else self.store.path.with_suffix(".walk")
+        """Return the file where a walk is remembered; None where a link could lead out of the root."""
+        folder = self.store.scratch
+        return None if folder is None or self._is_linked(folder) else folder / WALK_FILE
 
     def _prepare_folder(self) -> None:
-        """A folder that is ours alone keeps itself out of git."""
-        if isinstance(self.store, SqliteStore):
-            folder = self.store.path.parent
-            if folder == self.root / settings.INDEX_FOLDER and folder.is_symlink():
-                raise PathNotAllowed(f"{folder.name!r} is a link", hint="remove it, or use --index-dir DIR")
-            named_ours = folder.name == settings.INDEX_FOLDER
-            ours = named_ours or not folder.exists() or not any(folder.iterdir())
-            make_folder(folder)
-            ignore = folder / ".gitignore"
-            if ours and not ignore.exists():
-                what = f"the index folder {folder.name!r}"
-                replace_file(ignore, b"*\n", what=what, elsewhere=KEEP_ELSEWHERE)
+        """Make the folder of the index. A folder that is ours alone keeps itself out of git."""
+        folder = self.store.scratch
+        if folder is None:
+            return
+        if self._is_linked(folder):
+            raise PathNotAllowed(f"{folder.name!r} is a link", hint="remove it, or use --index-dir DIR")
+        named_ours = folder.name == settings.INDEX_FOLDER
+        ours = named_ours or not folder.exists() or not any(folder.iterdir())
+        what = f"the index folder {folder.name!r}"
+        make_folder(folder, what=what, elsewhere=KEEP_ELSEWHERE)
+        ignore = folder / ".gitignore"
+        if ours and not ignore.exists():
+            replace_file(ignore, b"*\n", what=what, elsewhere=KEEP_ELSEWHERE)
+
+    def _is_linked(self, folder: Path) -> bool:
+        """Whether the index folder of the root is a link, which may have come with the repository."""
+        return folder == self.root / settings.INDEX_FOLDER and folder.is_symlink()
 
 
 def _lacks_objects(walk: Walk) -> bool:

@@ -21,7 +21,6 @@ from satchel.errors import ConfigError
 
 PROJECT_FILE = "satchel.toml"
 INDEX_FOLDER = "_ctx"
-INDEX_FILE = "context.db"
 _YES = ("1", "true", "yes", "on")
 QUALITY, FAST = "quality", "fast"  # ranked with vectors, or by words and structure alone
 
@@ -41,19 +40,21 @@ class Options(Struct, frozen=True):
 
     walk: WalkOptions = field(default_factory=WalkOptions)
     workers: int = 0  # 0: one per core
-    index_dir: Path | None = None
+    index: str = ""  # a folder, or the URL of a store; empty: `_ctx` in the root
     profile: str = QUALITY
     query_log: bool = False  # whether questions are noted beside the index
 
 
-def load(root: Path, *, index_dir: Path | None = None, workers: int = 0, profile: str = "") -> Options:
+def load(
+    root: Path, *, index_dir: str | os.PathLike[str] = "", workers: int = 0, profile: str = ""
+) -> Options:
     """The options of a project: what the caller gave, over the environment, over the files."""
     user = _read(_user_file())
     query_log = _wants_log(user.pop("query_log", False))
     walk = _apply(WalkOptions(), user, trusted=True)
     walk = _apply(walk, _read(root / PROJECT_FILE), trusted=False)
     number = workers or _environment_number("SATCHEL_WORKERS")
-    options = Options(walk, number, index_dir or _home(root), query_log=query_log)
+    options = Options(walk, number, chosen_index(root, index_dir), query_log=query_log)
     return with_profile(options, profile or os.environ.get("SATCHEL_PROFILE") or QUALITY)
 
 
@@ -81,9 +82,17 @@ def project_stamp(root: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def index_path(root: Path, options: Options) -> Path:
-    """Where the index file of a root is."""
-    return (options.index_dir or root / INDEX_FOLDER) / INDEX_FILE
+def chosen_index(root: Path, index_dir: str | os.PathLike[str] = "") -> str:
+    """Return the folder or store URL for the index of a root that the caller gave, or the environment; empty
+    if neither did.
+
+    `SATCHEL_HOME` keeps all indexes out of the trees, each in a folder named after its root. The slash at the
+    end says so in a URL.
+    """
+    home = os.environ.get("SATCHEL_HOME")
+    if index_dir or not home:
+        return os.fspath(index_dir)
+    return f"{home.rstrip('/')}/{root.name}-{ids.root_fingerprint(root)}/"
 
 
 class ChunkSearch(Struct, frozen=True):
@@ -103,14 +112,6 @@ def chunk_search() -> ChunkSearch:
         chunks_dir=Path(os.environ.get("AGENT_CHUNKS_DIR") or usual.chunks_dir),
         manifest_path=Path(os.environ.get("AGENT_CHUNKS_MANIFEST") or usual.manifest_path),
     )
-
-
-def _home(root: Path) -> Path | None:
-    """`SATCHEL_HOME` keeps all indexes out of the trees, each in a folder named after its root."""
-    home = os.environ.get("SATCHEL_HOME")
-    if not home:
-        return None
-    return Path(home) / f"{root.name}-{ids.root_fingerprint(root)}"
 
 
 def _user_file() -> Path:

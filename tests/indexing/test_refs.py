@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from satchel.engine import Engine
 from satchel.errors import FileNotFound, PathNotAllowed, RefNotFound
-from satchel.storage import ref_indexes
 from satchel.storage.memory import MemoryStore
+from satchel.storage.sqlite import REFS_FOLDER
 
 Change = Callable[[Path], None]
 
@@ -345,4 +345,4 @@ def test_two_processes_that_ask_for_the_same_ref_get_the_same(shop: Path) -> Non
 
 def test_the_public_search_is_not_slowed_by_refs(shop: Path) -> None:
     assert run_cli("search", QUERIES[0], "--segment", shop).returncode == 0
-    assert not (shop / "_ctx" / ref_indexes.FOLDER).exists()
+    assert not (shop / "_ctx" / REFS_FOLDER).exists()

@@ -13,27 +13,29 @@ import pytest
 from builders import clean_environment, git, git_repo, make_engine, packed
 
 from satchel.storage.memory import MemoryStore
-from satchel.storage.ref_indexes import KEPT, SqliteRefIndexes, beside
+from satchel.storage.protocol import Store
+from satchel.storage.ref_indexes import KEPT, RefIndexes, Sources
 from satchel.storage.sqlite import SqliteStore
 from satchel.types import FileEntry
 
 
 @pytest.fixture
-def indexes(tmp_path: Path) -> SqliteRefIndexes:
-    return SqliteRefIndexes(SqliteStore(tmp_path / "context.db"))
+def indexes(tmp_path: Path) -> RefIndexes:
+    return RefIndexes(SqliteStore(tmp_path / "context.db"))
 
 
-def write(store: SqliteStore, text: str = "# A\n") -> None:
+def write(store: Store, text: str = "# A\n") -> None:
     with store.write() as writer:
         writer.put_file(*packed("a.md", text))
         writer.set_meta({"signature": "s"})
 
 
-def use(indexes: SqliteRefIndexes, name: str, when: int) -> SqliteStore:
+def use(indexes: RefIndexes, name: str, when: int) -> SqliteStore:
     store = indexes.store(name)
+    assert isinstance(store, SqliteStore)
     if not store.exists():
         write(store)
-    indexes.used(store)
+    indexes.mark_used(name)
     os.utime(store.path, (when, when))
     return store
 
@@ -42,7 +44,7 @@ def kept(tmp_path: Path) -> set[str]:
     return {path.stem for path in (tmp_path / "refs").glob("*.db")}
 
 
-def test_the_least_recently_used_goes_first(tmp_path: Path, indexes: SqliteRefIndexes) -> None:
+def test_the_least_recently_used_goes_first(tmp_path: Path, indexes: RefIndexes) -> None:
     for number in range(KEPT):
         use(indexes, f"{number:x}", 100 + number)
     use(indexes, "0", 500)
@@ -51,7 +53,7 @@ def test_the_least_recently_used_goes_first(tmp_path: Path, indexes: SqliteRefIn
     assert not list((tmp_path / "refs").glob("1*.db*"))
 
 
-def test_an_index_that_is_open_is_never_removed(tmp_path: Path, indexes: SqliteRefIndexes) -> None:
+def test_an_index_that_is_open_is_never_removed(tmp_path: Path, indexes: RefIndexes) -> None:
     oldest = use(indexes, "oldest", 1)
     with closing(oldest.snapshot()) as snapshot:
         for number in range(KEPT + 2):
@@ -73,9 +75,7 @@ sys.stdin.read()
 """
 
 
-def test_an_index_that_another_process_has_open_is_not_removed(
-    tmp_path: Path, indexes: SqliteRefIndexes
-) -> None:
+def test_an_index_that_another_process_has_open_is_not_removed(tmp_path: Path, indexes: RefIndexes) -> None:
     oldest = use(indexes, "oldest", 1)
     holder = subprocess.Popen(
         [sys.executable, "-c", _HOLD, str(oldest.path)],
@@ -94,34 +94,39 @@ def test_an_index_that_another_process_has_open_is_not_removed(
     assert "oldest" not in kept(tmp_path)
 
 
-def test_a_new_index_starts_from_the_one_that_is_most_like_it(indexes: SqliteRefIndexes) -> None:
+def test_a_new_index_starts_from_the_one_that_is_most_like_it(indexes: RefIndexes) -> None:
     near, far = indexes.store("near"), indexes.store("far")
     write(near, "# Near\n")
     write(far, "# Far away\n")
     with closing(near.snapshot()) as snapshot:
         wanted = [FileEntry(item.path, item.size, item.mtime_ns) for item in snapshot.files()]
     store = indexes.store("new")
-    with indexes.sources(store, "s", wanted), store.write() as writer:
+    with indexes.sources("new", "s", wanted) as found, store.write(found.seed) as writer:
         assert writer.snapshot.text("a.md") == "# Near\n"
     with closing(store.snapshot()) as new, closing(near.snapshot()) as old:
         assert new.version.partition(":")[0] != old.version.partition(":")[0]
 
 
-def test_an_index_of_another_signature_is_no_source(indexes: SqliteRefIndexes) -> None:
+def test_an_index_of_another_signature_is_no_source(indexes: RefIndexes) -> None:
     write(indexes.store("other"))
-    with indexes.sources(indexes.store("new"), "another", []) as found:
-        assert found == []
+    with indexes.sources("new", "another", []) as found:
+        assert found == Sources()
 
 
-def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, indexes: SqliteRefIndexes) -> None:
+def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, indexes: RefIndexes) -> None:
     write(indexes.store("seed"))
     store = indexes.store("new")
-    with pytest.raises(ValueError, match="stop"), indexes.sources(store, "s", []), store.write():
+    with (
+        pytest.raises(ValueError, match="stop"),
+        indexes.sources("new", "s", []) as found,
+        store.write(found.seed),
+    ):
+        assert found.seed is not None
         raise ValueError("stop")
     assert not [path for path in (tmp_path / "refs").iterdir() if path.name.startswith("new")]
 
 
-def test_what_killed_writers_left_is_swept(tmp_path: Path, indexes: SqliteRefIndexes) -> None:
+def test_what_killed_writers_left_is_swept(tmp_path: Path, indexes: RefIndexes) -> None:
     use(indexes, "a", 1)
     for name in ("b.db.new", "b.db.new-wal", "b.db.unusable-1"):
         (tmp_path / "refs" / name).write_bytes(b"half")
@@ -129,7 +134,7 @@ def test_what_killed_writers_left_is_swept(tmp_path: Path, indexes: SqliteRefInd
     assert kept(tmp_path) == {"a", "c"} and not list((tmp_path / "refs").glob("b.db*"))
 
 
-def test_what_another_process_is_writing_is_not_swept(tmp_path: Path, indexes: SqliteRefIndexes) -> None:
+def test_what_another_process_is_writing_is_not_swept(tmp_path: Path, indexes: RefIndexes) -> None:
     writing = indexes.store("b")
     with writing.write() as writer:
         writer.put_file(*packed("a.md", "# A\n"))
@@ -138,22 +143,20 @@ def test_what_another_process_is_writing_is_not_swept(tmp_path: Path, indexes: S
     assert kept(tmp_path) == {"b", "c"}
 
 
-def test_locks_stay_few_however_many_refs_were_asked_for(tmp_path: Path, indexes: SqliteRefIndexes) -> None:
+def test_locks_stay_few_however_many_refs_were_asked_for(tmp_path: Path, indexes: RefIndexes) -> None:
     for number in range(40):
         use(indexes, f"{number * 7919:016x}"[::-1], number)
     assert len(list((tmp_path / "refs").glob("*.lock"))) <= 16
 
 
-def test_a_file_that_is_no_database_is_removed_like_any_other(
-    tmp_path: Path, indexes: SqliteRefIndexes
-) -> None:
+def test_a_file_that_is_no_database_is_removed_like_any_other(tmp_path: Path, indexes: RefIndexes) -> None:
     store = use(indexes, "broken", 1)
     store.path.write_bytes(b"no database at all" * 100)
-    indexes.drop(store)
+    indexes.remove("broken")
     assert kept(tmp_path) == set()
 
 
-def test_an_index_whose_removal_was_cut_short_can_be_used(indexes: SqliteRefIndexes) -> None:
+def test_an_index_whose_removal_was_cut_short_can_be_used(indexes: RefIndexes) -> None:
     store = use(indexes, "a", 1)
     with closing(sqlite3.connect(store.path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
@@ -165,10 +168,12 @@ def test_an_index_whose_removal_was_cut_short_can_be_used(indexes: SqliteRefInde
 
 
 def test_in_memory_the_last_used_are_kept_too() -> None:
-    indexes = beside(MemoryStore())
+    indexes = RefIndexes(MemoryStore())
     first = indexes.store("first")
+    write(first)
     for number in range(KEPT):
-        indexes.used(indexes.store(str(number)))
+        write(indexes.store(str(number)))
+        indexes.mark_used(str(number))
     assert indexes.store("0") is indexes.store("0") and indexes.store("first") is not first
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -11,13 +12,12 @@ import pytest
 from builders import packed
 from msgspec.structs import replace
 
+from satchel import plugins
 from satchel.chunking import parse_source
-from satchel.errors import IndexMissing
-from satchel.storage import postings, records
-from satchel.storage.memory import MemoryStore
+from satchel.errors import IndexBusy, IndexCorrupt, IndexMissing
+from satchel.storage import open_store, postings, records
 from satchel.storage.protocol import Extent, Snapshot, Store
 from satchel.storage.records import FileRecord, PostingRun, RetiredChunk, SkippedRecord
-from satchel.storage.sqlite import SqliteStore
 from satchel.types import FileEntry, Label, Skipped, SkipReason
 
 CODE = "import os\n\n\nclass Basket:\n    def total(self):\n        return os.sep\n"
@@ -25,9 +25,10 @@ LONG = "".join(f"def number_{number}():\n    return {number}\n\n\n" for number i
 HASH = "ab" * 32
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=plugins.names("store"))
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "_ctx" / "context.db")
+    """An empty store of each kind that there is."""
+    return open_store(f"{request.param}:{tmp_path / '_ctx'}/", lock_wait_seconds=0.2)
 
 
 def put(store: Store, files: dict[str, str]) -> None:
@@ -318,7 +319,8 @@ def test_runs_and_postings_come_back(store: Store) -> None:
     number = put_terms(store, [("alpha", b"123456"), ("beta", b"abcdef")])
     with closing(store.snapshot()) as snapshot:
         assert snapshot.posting_runs() == [_run(number, [(1, 1)])]
-        assert snapshot.postings(number, "alpha") == b"123456" and snapshot.postings(number, "gamma") == b""
+        found = snapshot.postings_many(["gamma", "alpha"])
+        assert dict(found) == {"alpha": [(number, b"123456")], "gamma": []}
         assert list(snapshot.run_terms(number)) == [("alpha", b"123456"), ("beta", b"abcdef")]
 
 
@@ -490,3 +492,89 @@ def test_the_extent_counts_what_was_read(store: Store) -> None:
             7 + sum(record.size for record in files),
         )
         assert [item.skipped.path for item in snapshot.skipped(["d", "a.py"])] == ["d"]
+
+
+def test_the_postings_of_many_terms_come_in_one_call_over_all_runs(store: Store) -> None:
+    first = put_terms(store, [("alpha", b"123456"), ("beta", b"abcdef")])
+    second = put_terms(store, [("alpha", b"654321")])
+    with closing(store.snapshot()) as snapshot:
+        found = snapshot.postings_many(["beta", "alpha", "aa", "zz"])
+        assert list(found["alpha"]) == [(first, b"123456"), (second, b"654321")]
+        assert list(found["beta"]) == [(first, b"abcdef")] and not found["aa"] and not found["zz"]
+        assert not snapshot.postings_many([])
+
+
+def test_a_writer_waits_for_another_and_then_says_busy(store: Store) -> None:
+    if not plugins.load("store", _scheme(store)).is_shared:
+        pytest.skip("its writers are threads, which wait as long as it takes")
+    with store.write() as writer:
+        writer.set_meta({"a": "1"})
+        assert store.is_locked()
+        with pytest.raises(IndexBusy), store.write():
+            pass
+    assert not store.is_locked()
+
+
+def test_the_last_write_has_a_time(store: Store) -> None:
+    assert store.last_written() is None and store.size_bytes() == 0
+    put(store, {"a.py": CODE})
+    written = store.last_written()
+    assert written is not None and abs(time.time() - written) < 60
+
+
+def test_a_file_that_is_no_index_is_corrupt_and_can_be_set_aside(store: Store) -> None:
+    if store.file is None:
+        pytest.skip("it is in no file")
+    put(store, {"a.py": CODE})
+    store.file.write_bytes(b"no index at all" * 100)
+    with pytest.raises(IndexCorrupt):
+        store.snapshot()
+    assert store.set_aside() and not store.exists()
+    put(store, {"a.py": CODE})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.generation == 1
+
+
+def test_siblings_have_indexes_of_their_own_and_share_the_scratch_folder(store: Store) -> None:
+    put(store, {"a.py": CODE})
+    siblings = store.siblings()
+    assert siblings.names() == [] and not siblings.open("one").exists()
+    for name in ("one", "two"):
+        put(siblings.open(name), {f"{name}.md": "# A\n"})
+        siblings.mark_used(name)
+        time.sleep(0.01)  # the time of a file tells when it was used
+    siblings.mark_used("one")
+    assert siblings.names() == ["one", "two"] and siblings.open("two").scratch == store.scratch
+    siblings.remove("one")
+    siblings.remove("never")
+    assert siblings.names() == ["two"]
+    with closing(siblings.open("two").snapshot()) as two, closing(store.snapshot()) as main:
+        assert paths(two) == ["two.md"] and paths(main) == ["a.py"]
+
+
+def test_a_first_generation_can_start_as_a_copy(store: Store) -> None:
+    put(store, {"a.py": CODE})
+    put(store, {"b.md": "# B\n"})
+    other = store.siblings().open("copy")
+    with closing(store.snapshot()) as seed, other.write(seed) as writer:
+        writer.drop_file("b.md")
+    with closing(other.snapshot()) as copy, closing(store.snapshot()) as main:
+        assert paths(copy) == ["a.py"] and paths(main) == ["a.py", "b.md"]
+        assert copy.version.partition(":")[0] != main.version.partition(":")[0]
+
+
+def test_a_copy_of_another_kind_of_store_starts_empty(store: Store, tmp_path: Path) -> None:
+    other = open_store("memory:" if _scheme(store) == "sqlite" else tmp_path / "other")
+    put(other, {"a.py": CODE})
+    with closing(other.snapshot()) as seed, store.write(seed) as writer:
+        assert paths(writer.snapshot) == []
+
+
+def test_a_store_beside_another_has_an_index_of_its_own(store: Store) -> None:
+    other = store.beside("eval")
+    put(other, {"b.md": "# B\n"})
+    assert other.exists() and not store.exists() and store.siblings().names() == []
+
+
+def _scheme(store: Store) -> str:
+    return type(store).__name__.removesuffix("Store").lower()

@@ -74,7 +74,7 @@ def pack_path(engine: Engine, output: str) -> Path:
     """Where the pack is: the output that was asked for, else beside the index."""
     if output:
         return Path(output)
-    return (engine.options.index_dir or engine.root / INDEX_FOLDER) / PACK_FILE
+    return (engine.store.scratch or engine.root / INDEX_FOLDER) / PACK_FILE
 
 
 def write_pack(pack: LayeredPack, path: Path) -> None:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from satchel.plugins import late
-from satchel.storage.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -120,10 +119,10 @@ def _saved(engine: Engine, files: set[str], data: Any) -> int:
 
 def _file(engine: Engine) -> Path | None:
     """Beside the index, unless a link there could lead elsewhere."""
-    if not isinstance(engine.store, SqliteStore):
+    folder = engine.store.scratch
+    if folder is None or folder.is_symlink() or (folder / FILE).is_symlink():
         return None
-    path = engine.store.path.with_name(FILE)
-    return None if path.is_symlink() or path.parent.is_symlink() else path
+    return folder / FILE
 
 
 def _append(path: Path, line: bytes) -> None:

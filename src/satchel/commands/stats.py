@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,6 @@ def run(engine: Engine, request: StatsRequest) -> StatsResponse:
     """
     snapshot = engine.snapshot()
     files = snapshot.files()
-    location = engine.store.location
     return StatsResponse(
         segment=engine.root.name,
         generation=snapshot.generation,
@@ -52,7 +50,7 @@ def run(engine: Engine, request: StatsRequest) -> StatsResponse:
         symbols=snapshot.symbol_count(),
         lines=sum(record.line_count for record in files),
         text_bytes=sum(record.size for record in files),
-        index_bytes=os.path.getsize(location) if os.path.isfile(location) else 0,
+        index_bytes=engine.store.size_bytes(),
         redactions=sum(len(record.redactions) for record in files),
         languages=dict(sorted(Counter(record.language for record in files).items())),
         kinds=snapshot.kind_counts(),

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from satchel import settings
 from satchel.engine import Engine
 from satchel.errors import IndexBusy, InvalidQuery, InvalidRequest
 from satchel.evaluation import metrics
@@ -19,7 +18,7 @@ from satchel.evaluation.cases import Case, LeftOut, LeftOutReason, PathMapping, 
 from satchel.evaluation.history import ID_DIGITS, CommitQuestion, CommitQuestions
 from satchel.evaluation.metrics import CountTokens, Result
 from satchel.retrieval.filters import Filters
-from satchel.storage.sqlite import SqliteStore
+from satchel.storage.protocol import Store
 from satchel.walking.git import resolve_ref
 from satchel.walking.git_trees import GitTree
 from satchel.walking.work_tree import in_repository
@@ -27,7 +26,7 @@ from satchel.walking.work_tree import in_repository
 DEPTH = 100  # results asked for: enough to fill the largest token budget with small chunks
 SHOWN = 10  # results of an ordinary search: what the clock is held to
 _NAMED = 20  # ids listed in the details of an error
-PAST_INDEX = "eval.db"  # beside the index: the trees of past commits, one after the other
+PAST_INDEX = "eval"  # beside the index: the trees of past commits, one after the other
 
 
 class ScoredAnswer(NamedTuple):
@@ -86,7 +85,7 @@ def run_history(engine: Engine, wanted: int, count: CountTokens) -> Run:
     candidates = history.candidates()
     run = Run()
     newest_first: dict[str, int] = {}
-    store = SqliteStore(settings.index_path(engine.root, engine.options).with_name(PAST_INDEX))
+    store = engine.store.beside(PAST_INDEX)
     while len(run.answers) < wanted and (batch := list(islice(candidates, wanted - len(run.answers)))):
         for candidate in batch:
             newest_first[candidate.commit.id[:ID_DIGITS]] = len(newest_first)
@@ -111,7 +110,7 @@ def with_profile(engine: Engine, profile: str) -> Engine:
 def _ask_past(
     run: Run,
     engine: Engine,
-    store: SqliteStore,
+    store: Store,
     history: CommitQuestions,
     candidate: CommitQuestion,
     count: CountTokens,

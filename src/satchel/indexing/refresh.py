@@ -32,11 +32,12 @@ from satchel.storage.records import (
     by_lines,
     split_title,
 )
+from satchel.storage.ref_indexes import Sources
 from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
 
 _RUN_POSTINGS = 3_000_000  # postings held in memory before a run is written; about 90 MB
 _MANY_SEGMENTS = 10  # of one size; above this they are merged
-_SEGMENT_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make one edit slow
+_RUN_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make one edit slow
 _RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
 _FINE_RACY_NS = 40_000_000  # the same for a change time of a fine clock, whose ticks take 16 ms at most
 _COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of this
@@ -63,14 +64,14 @@ def refresh(
     progress: Progress | None = None,
     history: Callable[[], bytes] | None = None,
     hashes: Hashes | None = None,
-    others: Sequence[Snapshot] = (),
+    sources: Sources | None = None,
     base: int | None = None,
     sealing: Sealing | None = None,
 ) -> Refresh:
     """Refresh an index. `walk` is of the whole tree, or of `paths` alone; `meta` is kept with the
     index and holds its signature; `progress` hears (files done, files to do); `history` gives the packed
     past of the head in `meta` and is asked only when the index has the past of another; `hashes` gives the
-    hashes of files as they are; `others` are indexes of the same signature, whose content is known too.
+    hashes of files as they are; `sources` are indexes of the same signature, whose content is known too.
     `base` is the generation that there was before the walk, and `Overtaken` is raised if there is another
     now; `sealing` gives what else is kept, from the manifest as it has become."""
     plans: dict[str, RefreshPlan] = {}  # by the version of the index that a plan goes out from
@@ -82,11 +83,12 @@ def refresh(
             nothing_to_do = unchanged(snapshot, plan, meta)
         if nothing_to_do is not None:
             return nothing_to_do
-    with store.write() as writer:
+    sources = sources or Sources()
+    with store.write(sources.seed) as writer:
         if base is not None and writer.snapshot.generation != base:
             raise Overtaken
         run = _Run(writer, stages, workers, progress)
-        run.hashes, run.others, run.plans = hashes, others, plans
+        run.hashes, run.others, run.plans = hashes, sources.snapshots, plans
         known = writer.snapshot.meta().get(HISTORY_HEAD, "")
         report = run.run(walk, meta, paths, force)
         if history is not None and (report.rebuilt or known != meta.get(HISTORY_HEAD, "")):
@@ -270,7 +272,7 @@ class _Run:
         """Merge posting runs of a size when there are many: each edit adds one, each search reads them all.
         Sizes are kept apart, so that an edit never pays for moving what was merged before."""
         sizes = self.writer.snapshot.run_sizes()
-        for least, most in pairwise((0, *_SEGMENT_SIZES)):
+        for least, most in pairwise((0, *_RUN_SIZES)):
             alike = [number for number, size in sizes.items() if least < size <= most]
             if len(alike) > _MANY_SEGMENTS:
                 self.merge(alike)

@@ -17,7 +17,7 @@ from satchel.lines import split_lines
 from satchel.retrieval.file_cache import DefinedNames, FileCache, LoadedOutline
 from satchel.storage import postings
 from satchel.storage.history import PackedHistory, arrange, unpack_history
-from satchel.storage.protocol import Snapshot
+from satchel.storage.protocol import Snapshot, TermRows
 from satchel.storage.records import ChunkRecord, FileRecord, HistoryCommit, PostingRun
 from satchel.terms import last_name
 from satchel.types import Label, Reference
@@ -46,8 +46,8 @@ class Corpus:
         index = snapshot.version.rpartition(":")[0]
         self.files = snapshot.files(before.files if before is not None and before.index == index else ())
         runs = snapshot.posting_runs()
-        self._runs = [run.number for run in runs]
-        self._bases = np.cumsum([0, *(run.unit_count for run in runs)]).tolist()
+        bases = np.cumsum([0, *(run.unit_count for run in runs)]).tolist()
+        self._base_of = {run.number: base for run, base in zip(runs, bases, strict=False)}
         covered = joined([np.frombuffer(item.files, "<u4") for item in runs], np.uint32).reshape(-1, 2)
         self._counts = covered[:, 1].astype(np.int64)
         lengths = joined([np.frombuffer(item.lengths, "<u2") for item in runs], np.uint16)
@@ -97,29 +97,29 @@ class Corpus:
 
     def postings(self, term: str) -> tuple[Positions, Counts]:
         """Return the positions of the living units that hold a term, ascending, with their packed counts."""
-        found = self._postings.get(term)
-        if found is None:
-            found = self._read_postings(term)
-            self._postings.keep(term, found, size=len(found[0]) + 1)
-        return found
+        return self.postings_many((term,))[0]
+
+    def postings_many(self, terms: Sequence[str]) -> list[tuple[Positions, Counts]]:
+        """Return the postings of each term, in the order given; the store is asked once for all of them."""
+        found = {term: known for term in terms if (known := self._postings.get(term)) is not None}
+        missing = [term for term in dict.fromkeys(terms) if term not in found]
+        for term, rows in (self.snapshot.postings_many(missing) if missing else {}).items():
+            found[term] = self._decoded(rows)
+            self._postings.keep(term, found[term], size=len(found[term][0]) + 1)
+        return [found[term] for term in terms]
 
     def files_holding(self, term: str) -> list[int]:
         """Return the positions of the files that hold a term, ascending."""
         positions, _ = self.postings(term)
         return sorted(set(self.file_of[positions].tolist()))
 
-    def _read_postings(self, term: str) -> tuple[Positions, Counts]:
-        rows = [
-            (base, data)
-            for base, run in zip(self._bases, self._runs, strict=False)
-            if (data := self.snapshot.postings(run, term))
-        ]
+    def _decoded(self, rows: TermRows) -> tuple[Positions, Counts]:
         decoded = [postings.decode(data) for _, data in rows]
         counts = joined([packed for _, packed in decoded], np.uint16)
         positions = np.empty(len(counts), np.int64)
         start = 0
-        for (base, _), (offsets, _) in zip(rows, decoded, strict=True):
-            np.add(offsets, base, out=positions[start : start + len(offsets)])
+        for (run, _), (offsets, _) in zip(rows, decoded, strict=True):
+            np.add(offsets, self._base_of[run], out=positions[start : start + len(offsets)])
             start += len(offsets)
         keep = self.alive[positions]
         return (positions, counts) if keep.all() else (positions[keep], counts[keep])

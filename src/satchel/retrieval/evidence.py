@@ -45,7 +45,7 @@ class Postings:
     def __init__(self, corpus: Corpus, query_terms: QueryTerms) -> None:
         self.corpus = corpus
         self.query_terms = query_terms
-        self.found: list[tuple[Positions, Counts]] = [corpus.postings(term) for term in query_terms.terms]
+        self.found: list[tuple[Positions, Counts]] = corpus.postings_many(query_terms.terms)
         self.owners: list[Positions] = [corpus.file_of[positions] for positions, _ in self.found]
         self.files: list[Positions] = [owners[runs(owners)] for owners in self.owners]
         self.unit_rarity = [self._rarity(len(positions), corpus.unit_count) for positions, _ in self.found]

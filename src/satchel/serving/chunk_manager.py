@@ -10,14 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from satchel import ids, settings
+from satchel import ids, settings, storage
 from satchel.engine import Engine
 from satchel.errors import IndexMissing, InvalidRequest, ProjectNotFound
 from satchel.rendering.agent_text import render_hits
 from satchel.retrieval.filters import Filters
 from satchel.serving.chunk_manifest import Manifest, read_manifest, write_manifest
 from satchel.storage.records import ChunkRecord
-from satchel.storage.sqlite import SqliteStore
 from satchel.types import Hit
 from satchel.walking.kept_tree import KeptTree
 from satchel.walking.work_tree import SubsetTree
@@ -71,7 +70,7 @@ class ChunkManager:
         usual = settings.chunk_search()
         self.chunks_dir = Path(chunks_dir or usual.chunks_dir)
         self.manifest_path = Path(manifest_path or usual.manifest_path)
-        self._store = SqliteStore(self.chunks_dir / settings.INDEX_FILE)
+        self._store = storage.open_store(self.chunks_dir)
         self._root = Path(root).resolve() if root else self._remembered_root()
         self._engine: Engine | None = None
         self._tree: SubsetTree | None = None

@@ -1,1 +1,45 @@
-"""Where an index lives."""
+"""Where does an index live? In a store, which a URL names: `open_store("sqlite:///home/me/context.db")`.
+
+The scheme of a URL is the name of a file in this folder (see `StoreScheme`). A plain path means the SQLite
+index in that folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from satchel import plugins
+from satchel.errors import Unsupported
+from satchel.storage.protocol import LOCK_WAIT_SECONDS, Store, StoreScheme
+
+# One letter before the colon is a drive of Windows.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
+_FOLDER_SCHEME = "sqlite"
+
+
+def open_store(place: str | os.PathLike[str], *, lock_wait_seconds: float = LOCK_WAIT_SECONDS) -> Store:
+    """Return the store that a URL or a folder names; `lock_wait_seconds` is how long its writers wait for
+    each other. Nothing is written, and of the place only whether it is a folder is looked at."""
+    scheme, rest = _parted(place)
+    return scheme.open(rest, lock_wait_seconds)
+
+
+def scheme_of(place: str | os.PathLike[str]) -> StoreScheme:
+    """Return the kind of store that a URL or a folder names, or raise `Unsupported` for an unknown scheme."""
+    return _parted(place)[0]
+
+
+def _parted(place: str | os.PathLike[str]) -> tuple[StoreScheme, str]:
+    url = _SCHEME.fullmatch(os.fspath(place))
+    if url is None:
+        folder = os.path.join(place, "")
+        # In a URL two slashes come before the name of a machine.
+        return plugins.load("store", _FOLDER_SCHEME), f"//{folder}" if folder.startswith("//") else folder
+    found: StoreScheme | None = plugins.find("store", url[1].lower())
+    if found is None:  # the URL itself may hold a password, so it is not repeated
+        raise Unsupported(
+            f"no store has the scheme {url[1]!r}",
+            hint=f"known: {', '.join(plugins.names('store'))}; write ./{url[1]}:… for a folder of that name",
+        )
+    return found, url[2]

@@ -1,18 +1,25 @@
-"""An index in memory: the double that tests use, and the store of throw-away questions."""
+"""An index in memory: `memory:`. The double that tests use, and the store of throw-away questions.
+
+`Tables`, `MemorySnapshot` and `MemoryWriter` know nothing of where the tables come from, so a store that
+reads and writes them as a whole can be made of them. They stand in one file because nothing but these tables
+joins them.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from satchel.errors import IndexMissing
 from satchel.storage import records
-from satchel.storage.protocol import LAST_LINE, Extent
+from satchel.storage.protocol import LAST_LINE, Extent, Snapshot, StoreScheme, TermRows
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
@@ -27,9 +34,10 @@ from satchel.types import FileEntry, Parsed, Reference, Symbol
 
 
 @dataclass
-class _Tables:
-    """One generation. A writer works on a copy, so a snapshot never sees it change."""
+class Tables:
+    """One generation of an index. A writer works on a copy, so a snapshot never sees it change."""
 
+    identity: str = ""  # of the index; every generation of it has the same
     generation: int = 0
     next_chunk: int = 1
     next_unit: int = 1
@@ -41,30 +49,34 @@ class _Tables:
     retired: dict[str, RetiredChunk] = field(default_factory=dict)
     history: bytes = b""
 
-    def copy(self) -> _Tables:
-        return _Tables(
-            generation=self.generation,
-            next_chunk=self.next_chunk,
-            next_unit=self.next_unit,
-            next_run=self.next_run,
+    def copy(self) -> Tables:
+        """Return tables that can be changed without changing these."""
+        return replace(
+            self,
             meta=dict(self.meta),
             files=dict(self.files),
             runs=dict(self.runs),
             skipped=dict(self.skipped),
             retired=dict(self.retired),
-            history=self.history,
         )
+
+    @classmethod
+    def first(cls, seed: Snapshot | None) -> Tables:
+        """Return the tables that a first generation starts from: a copy of the seed's, or empty ones."""
+        tables = seed.tables.copy() if isinstance(seed, MemorySnapshot) else cls()
+        tables.identity = os.urandom(8).hex()
+        return tables
 
 
 class MemorySnapshot:
     """One generation of a memory store."""
 
-    def __init__(self, tables: _Tables) -> None:
+    def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     @property
-    def tables(self) -> _Tables:
-        """For another store to start from."""
+    def tables(self) -> Tables:
+        """Return the tables, for another store to start from."""
         return self._tables
 
     @property
@@ -73,7 +85,7 @@ class MemorySnapshot:
 
     @property
     def version(self) -> str:
-        return f"{id(self._tables)}:{self.generation}"
+        return f"{self._tables.identity}:{self.generation}"
 
     def meta(self) -> dict[str, str]:
         return dict(self._tables.meta)
@@ -175,8 +187,9 @@ class MemorySnapshot:
     def posting_run(self, number: int) -> PostingRun:
         return self._tables.runs[number][0]
 
-    def postings(self, run: int, term: str) -> bytes:
-        return self._tables.runs[run][1].get(term, b"")
+    def postings_many(self, terms: Sequence[str]) -> dict[str, TermRows]:
+        runs = sorted(self._tables.runs.items())
+        return {term: [(number, rows[term]) for number, (_, rows) in runs if term in rows] for term in terms}
 
     def run_terms(self, run: int) -> Iterable[tuple[str, bytes]]:
         return sorted(self._tables.runs[run][1].items())
@@ -208,7 +221,7 @@ class MemorySnapshot:
 class MemoryWriter:
     """A transaction on a copy of the tables."""
 
-    def __init__(self, tables: _Tables) -> None:
+    def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     @property
@@ -221,7 +234,7 @@ class MemoryWriter:
 
     def put_file(self, record: FileRecord, packed: PackedFile) -> int:
         tables = self._tables
-        stored = replace(
+        stored = structs.replace(
             record,
             first_chunk=tables.next_chunk,
             chunk_count=len(packed.chunks),
@@ -236,7 +249,7 @@ class MemoryWriter:
     def touch_file(self, entry: FileEntry, settled: bool) -> None:
         record, packed = self._tables.files[entry.path]
         times = {"mtime_ns": entry.mtime_ns, "ctime_ns": entry.ctime_ns, "inode": entry.inode}
-        self._tables.files[entry.path] = (replace(record, settled=settled, **times), packed)
+        self._tables.files[entry.path] = (structs.replace(record, settled=settled, **times), packed)
 
     def drop_file(self, path: str) -> None:
         self._tables.files.pop(path, None)
@@ -281,14 +294,26 @@ class MemoryStore:
     """A store that ends with its process."""
 
     location = ":memory:"
+    scratch = None
+    file = None
 
     def __init__(self) -> None:
-        self.seed: MemorySnapshot | None = None  # what a first generation starts from
-        self._tables: _Tables | None = None
+        self._tables: Tables | None = None
+        self._written: float | None = None
         self._lock = threading.Lock()
+        self._siblings = MemorySiblings()
 
     def exists(self) -> bool:
         return self._tables is not None
+
+    def last_written(self) -> float | None:
+        return self._written
+
+    def size_bytes(self) -> int:
+        return 0
+
+    def is_locked(self) -> bool:
+        return self._lock.locked()
 
     def snapshot(self) -> MemorySnapshot:
         if self._tables is None:
@@ -296,17 +321,49 @@ class MemoryStore:
         return MemorySnapshot(self._tables)
 
     @contextmanager
-    def write(self) -> Iterator[MemoryWriter]:
+    def write(self, seed: Snapshot | None = None) -> Iterator[MemoryWriter]:
         with self._lock:
-            start = self._tables or (self.seed.tables if self.seed is not None else _Tables())
-            tables = start.copy()
+            tables = self._tables.copy() if self._tables is not None else Tables.first(seed)
             yield MemoryWriter(tables)
             tables.generation += 1
-            self._tables = tables
+            self._tables, self._written = tables, time.time()
 
     def set_aside(self) -> str:
         self._tables = None
         return self.location
 
+    def siblings(self) -> MemorySiblings:
+        return self._siblings
+
+    def beside(self, name: str) -> MemoryStore:
+        return MemoryStore()
+
     def close(self) -> None:
-        """Nothing to release; the tables stay readable."""
+        """Do nothing: the tables stay readable."""
+
+
+class MemorySiblings:
+    """Stores in memory, in the order of their use. Whoever has one that is removed keeps it."""
+
+    def __init__(self) -> None:
+        self._stores: dict[str, MemoryStore] = {}
+
+    def open(self, name: str) -> MemoryStore:
+        return self._stores.setdefault(name, MemoryStore())
+
+    def names(self) -> list[str]:
+        return [name for name in reversed(self._stores) if self._stores[name].exists()]
+
+    def mark_used(self, name: str) -> None:
+        self._stores[name] = self._stores.pop(name)
+
+    def remove(self, name: str) -> None:
+        self._stores.pop(name, None)
+
+
+def _open(place: str, lock_wait_seconds: float) -> MemoryStore:
+    """Return a new store. Writers of one process wait for each other without a limit."""
+    return MemoryStore()
+
+
+STORE = StoreScheme("memory", _open, is_shared=False)

@@ -1,19 +1,29 @@
-"""The seam between the engine and wherever an index is kept.
+"""What every place that keeps an index promises: `Store`, `Snapshot`, `Writer`, `Siblings`.
 
-A store holds tables and nothing else: scoring, planning, tokenising and packing stay above it.
-A `Snapshot` is one complete generation and never changes under its reader; a `Writer` is one
-transaction: all of it becomes the next generation at `commit`, or none of it does.
+A store holds tables and nothing else: scoring, planning, tokenising and packing stay above it. The nouns:
 
-A file's chunks are numbered `first_chunk … first_chunk + chunk_count - 1`, and its units (the pieces that
-are scored) `first_unit … first_unit + unit_count - 1`. Numbers are never shown and never reused. Full text
-is kept in *segments*: for a run of units, one row per term with the units that hold it (see
-`storage.postings` for the bytes). Stored data that is not as it was written is `IndexCorrupt`.
+- A *generation* is one complete state of an index. Every committed write makes the next one, counted from 1.
+- A *snapshot* reads one generation and never sees another.
+- A file has a row for each *chunk* (what is cited) and a count of *units* (what is scored). The chunks of a
+  file are numbered `first_chunk … first_chunk + chunk_count - 1`, its units `first_unit … first_unit +
+  unit_count - 1`. Numbers are never shown and never used twice, also not after `clear`.
+- Full text is kept in *posting runs*: for some files, one row per term with the units that hold it.
+
+Binary layouts are the same in every store, so that an index can be copied from one kind into another. Whoever
+writes them and whoever reads them stand in one file each: `storage.records` for texts, references, outlines
+and the arrays of a posting run, `storage.postings` for the row of a term, `storage.history` for the past
+commits. A store keeps these bytes as they are.
+
+Damage is noticed. A store either keeps a checksum with every row and compares it when the row is read
+(`storage.checks` does that for SQLite), or lies on something that does. Data that is not as it was written is
+`IndexCorrupt`, never a wrong answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -30,6 +40,13 @@ from satchel.storage.records import (
 )
 from satchel.types import FileEntry, Parsed, Reference, Symbol
 
+LAST_LINE = 2**31  # beyond the end of any file
+LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
+KEEP_ELSEWHERE = "or keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME"
+
+TermRows = Sequence[tuple[int, bytes]]
+"""The rows of one term: the number of each posting run that holds it, ascending, and the packed postings."""
+
 
 class Extent(msgspec.Struct, frozen=True):
     """The files that were read, indexed or not: how many, the latest time among them, their bytes."""
@@ -39,75 +56,245 @@ class Extent(msgspec.Struct, frozen=True):
     total_bytes: int
 
 
-LAST_LINE = 2**31  # beyond the end of any file
-
-
 class Snapshot(Protocol):
-    """One complete generation, read only."""
+    """One complete generation, read only.
+
+    It stays readable while others write, until it is closed. Threads may not share one. What a method returns
+    is the caller's: changing it changes no other answer.
+    """
 
     @property
-    def generation(self) -> int: ...
+    def generation(self) -> int:
+        """Return the number of this generation, from 1."""
+
     @property
-    def version(self) -> str: ...  # of equal versions nothing differs, also across files
-    def meta(self) -> dict[str, str]: ...
-    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]: ...  # known: from before
-    def file(self, path: str) -> FileRecord | None: ...
-    def file_with_content(self, file_hash: str, language: str) -> FileRecord | None: ...
-    def text(self, path: str) -> str: ...
-    def chunks(
-        self, path: str, first_line: int = 1, last_line: int = LAST_LINE
-    ) -> list[ChunkRecord]: ...  # those that share a line with the range
-    def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]: ...
-    def chunks_by_digest(self, digest: str) -> list[ChunkRecord]: ...
-    def parsed(self, path: str) -> Parsed: ...
-    def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]: ...  # with the units' vectors
-    def living(self, first_units: Sequence[int]) -> set[int]: ...  # those that a file of now starts with
-    def references(self, path: str) -> tuple[Reference, ...]: ...
-    def symbols(self, path: str) -> list[Symbol]: ...
-    def symbols_named(self, name: str) -> list[SymbolRecord]: ...
-    def symbol_names(self, prefix: str, limit: int) -> list[str]: ...
-    def symbol_count(self) -> int: ...
-    def kind_counts(self) -> dict[str, int]: ...
-    def all_symbols(self) -> Iterable[SymbolRecord]: ...
-    def run_sizes(self) -> dict[int, int]: ...
-    def posting_runs(self) -> list[PostingRun]: ...
-    def posting_run(self, number: int) -> PostingRun: ...
-    def postings(self, run: int, term: str) -> bytes: ...
-    def run_terms(self, run: int) -> Iterable[tuple[str, bytes]]: ...
-    def terms(self, prefix: str, limit: int) -> list[str]: ...
-    def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]: ...  # all, or of paths
-    def extent(self) -> Extent: ...
-    def retired(self, digest: str) -> list[RetiredChunk]: ...  # whose digest starts so, as they ended
-    def history(self) -> bytes: ...  # see `storage.history`; empty where there is none
-    def close(self) -> None: ...
+    def version(self) -> str:
+        """Return a text that only this generation of this index has: `INDEX:GENERATION…`.
+
+        Of two snapshots with equal versions nothing differs, also if they were opened by two processes. The
+        part before the colon is the same for all generations of one index.
+        """
+
+    def meta(self) -> dict[str, str]:
+        """Return the values that writers set for the index as a whole."""
+
+    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
+        """Return the records of all files, by path. Records of an earlier generation may be given as `known`:
+        one that still holds is returned as the same object."""
+
+    def file(self, path: str) -> FileRecord | None:
+        """Return the record of a path, or None if the index does not hold it."""
+
+    def file_with_content(self, file_hash: str, language: str) -> FileRecord | None:
+        """Return the first file, by path, of this content and language, or None."""
+
+    def text(self, path: str) -> str:
+        """Return the text of a file as it was indexed. `KeyError` if the index does not hold it."""
+
+    def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
+        """Return the chunks of a file that share a line with the range, by line; none for an unknown path."""
+
+    def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]:
+        """Return the chunks of these numbers in the order given, without those that are gone."""
+
+    def chunks_by_digest(self, digest: str) -> list[ChunkRecord]:
+        """Return the chunks whose digest starts so, by path and line."""
+
+    def parsed(self, path: str) -> Parsed:
+        """Return what parsing the file gave when it was indexed."""
+
+    def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
+        """Return the outline of each file with the vectors of its units, in the order given."""
+
+    def living(self, first_units: Sequence[int]) -> set[int]:
+        """Return those of the numbers that are the first unit of a file of this generation."""
+
+    def references(self, path: str) -> tuple[Reference, ...]:
+        """Return the references of a file as they were parsed."""
+
+    def symbols(self, path: str) -> list[Symbol]:
+        """Return the symbols of a file in the order they were parsed; none for an unknown path."""
+
+    def symbols_named(self, name: str) -> list[SymbolRecord]:
+        """Return the symbols of a name by path and position, whatever the case of its ASCII letters."""
+
+    def symbol_names(self, prefix: str, limit: int) -> list[str]:
+        """Return the first names that start so, whatever the case of ASCII letters, each once, sorted."""
+
+    def symbol_count(self) -> int:
+        """Return how many symbols there are."""
+
+    def kind_counts(self) -> dict[str, int]:
+        """Return how many chunks there are of each kind, by kind."""
+
+    def all_symbols(self) -> Iterable[SymbolRecord]:
+        """Yield every symbol, by path and position."""
+
+    def run_sizes(self) -> dict[int, int]:
+        """Return the count of units of each posting run, by number."""
+
+    def posting_runs(self) -> list[PostingRun]:
+        """Return all posting runs, by number."""
+
+    def posting_run(self, number: int) -> PostingRun:
+        """Return one posting run."""
+
+    def postings_many(self, terms: Sequence[str]) -> Mapping[str, TermRows]:
+        """Return the postings of each term in all runs. One call is one trip to the store."""
+
+    def run_terms(self, run: int) -> Iterable[tuple[str, bytes]]:
+        """Yield each term of a posting run with its packed postings, by term."""
+
+    def terms(self, prefix: str, limit: int) -> list[str]:
+        """Return the first terms that start so, sorted, over all posting runs."""
+
+    def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
+        """Return what was left out, by path: everything, or what is among `paths`."""
+
+    def extent(self) -> Extent:
+        """Return the extent of the files that were read."""
+
+    def retired(self, digest: str) -> list[RetiredChunk]:
+        """Return the ended ids whose digest starts so, in the order they ended."""
+
+    def history(self) -> bytes:
+        """Return the packed past commits, empty where there are none."""
+
+    def close(self) -> None:
+        """Release the generation. A snapshot that nobody holds any more closes itself."""
 
 
 class Writer(Protocol):
-    """One transaction towards the next generation; it can read what it has written."""
+    """One transaction towards the next generation."""
 
     @property
-    def snapshot(self) -> Snapshot: ...
-    def next_run(self) -> int: ...
-    def put_file(self, record: FileRecord, packed: PackedFile) -> int: ...
-    def touch_file(self, entry: FileEntry, settled: bool) -> None: ...
-    def drop_file(self, path: str) -> None: ...
-    def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None: ...  # by term
-    def drop_run(self, number: int) -> None: ...
-    def retire(self, chunks: Sequence[RetiredChunk]) -> None: ...
-    def put_skipped(self, skipped: Sequence[SkippedRecord]) -> None: ...
-    def drop_skipped(self, paths: Sequence[str]) -> None: ...
-    def put_history(self, data: bytes) -> None: ...
-    def set_meta(self, values: dict[str, str]) -> None: ...
-    def clear(self) -> None: ...
+    def snapshot(self) -> Snapshot:
+        """Return a view of everything written so far."""
+
+    def next_run(self) -> int:
+        """Return a number for a posting run that no other ever had."""
+
+    def put_file(self, record: FileRecord, packed: PackedFile) -> int:
+        """Add a file, in place of the one of its path, and return the number of its first unit."""
+
+    def touch_file(self, entry: FileEntry, settled: bool) -> None:
+        """Note another time of a file whose content is the same."""
+
+    def drop_file(self, path: str) -> None:
+        """Remove a file with all that belongs to it; an unknown path is no error."""
+
+    def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
+        """Add a posting run with its rows, which come by term."""
+
+    def drop_run(self, number: int) -> None:
+        """Remove a posting run with its rows."""
+
+    def retire(self, chunks: Sequence[RetiredChunk]) -> None:
+        """Remember ended ids; of more than `records.RETIRED_LIMIT` the oldest are forgotten."""
+
+    def put_skipped(self, skipped: Sequence[SkippedRecord]) -> None:
+        """Note what was left out, each in place of what was known of its path."""
+
+    def drop_skipped(self, paths: Sequence[str]) -> None:
+        """Forget what was left out of these paths."""
+
+    def put_history(self, data: bytes) -> None:
+        """Keep the packed past commits in place of those before."""
+
+    def set_meta(self, values: dict[str, str]) -> None:
+        """Set values of the index as a whole; other values stay."""
+
+    def clear(self) -> None:
+        """Drop everything but the count of generations and of numbers. The ids that end are retired."""
+
+
+class Siblings(Protocol):
+    """Further indexes of the same segment, one for each name: the root at other commits.
+
+    They are stores of the same kind as the one they belong to. How many are kept is decided above.
+    """
+
+    def open(self, name: str) -> Store:
+        """Return the store of a name, whether it holds an index yet or not."""
+
+    def names(self) -> list[str]:
+        """Return the names that hold an index, the last used first."""
+
+    def mark_used(self, name: str) -> None:
+        """Note that an index is used now; what killed writers left behind may be removed. `OSError` or a
+        typed error says that nothing can be noted."""
+
+    def remove(self, name: str) -> None:
+        """Remove an index, unless it is being written or somebody still reads it."""
 
 
 class Store(Protocol):
-    """Where one segment's index lives. `write` commits on a clean exit and undoes on any error."""
+    """Where the index of one segment lives. Any number may read, one may write at a time."""
 
     @property
-    def location(self) -> str: ...
-    def exists(self) -> bool: ...
-    def set_aside(self) -> str: ...
-    def snapshot(self) -> Snapshot: ...
-    def write(self) -> AbstractContextManager[Writer]: ...
-    def close(self) -> None: ...
+    def location(self) -> str:
+        """Return where the index is, as people are told: a path or a URL, never with a password in it."""
+
+    @property
+    def scratch(self) -> Path | None:
+        """Return a folder of this machine that is the store's own, or None if it has none.
+
+        Files about the index are kept in it: what a walk rested on, the log of questions, a watcher's marks.
+        It may not exist yet. Siblings share the folder.
+        """
+
+    @property
+    def file(self) -> Path | None:
+        """Return the file that changes with every write, for whoever watches for that; None if none does."""
+
+    def exists(self) -> bool:
+        """Return whether there is an index. It may still turn out to be unreadable."""
+
+    def last_written(self) -> float | None:
+        """Return the time of the last write in seconds since 1970, or None if it is not known."""
+
+    def size_bytes(self) -> int:
+        """Return how much room the index takes; 0 where that is not known."""
+
+    def is_locked(self) -> bool:
+        """Return whether somebody writes now. False where that can only be found out by taking the lock."""
+
+    def snapshot(self) -> Snapshot:
+        """Open the last complete generation. `IndexMissing`, `IndexCorrupt`, `IndexIncompatible` and
+        `IndexStale` (only a writer can use it) say why there is none."""
+
+    def write(self, seed: Snapshot | None = None) -> AbstractContextManager[Writer]:
+        """Open a transaction: a clean exit commits all of it as the next generation, an error none of it.
+
+        A writer that is killed leaves the last complete generation. `IndexBusy` is raised if another writer
+        has not finished within the store's waiting time. A first generation starts as a copy of `seed`, if
+        that is a snapshot that this kind of store can copy, and otherwise empty.
+        """
+
+    def set_aside(self) -> str:
+        """Move an index that cannot be used out of the way, and return the name it has there."""
+
+    def siblings(self) -> Siblings:
+        """Return the indexes of the same segment at other commits."""
+
+    def beside(self, name: str) -> Store:
+        """Return a further store of the same kind, for another use of the same segment."""
+
+    def close(self) -> None:
+        """Release what the store itself holds; snapshots stay readable."""
+
+
+class StoreScheme(msgspec.Struct, frozen=True):
+    """A kind of store, as its file in `storage/` registers it: `STORE = StoreScheme(NAME, open)`.
+
+    `name` is the name of the file and the scheme of its URLs. `open` takes what follows the scheme and its
+    colon, and how many seconds a writer waits for another one; it neither reads nor writes anything. It
+    raises `ConfigError` for a URL that names no place. With `is_shared`, another opening of the same URL,
+    also by another process, is the same index.
+    """
+
+    name: str
+    open: Callable[[str, float], Store]
+    is_shared: bool = (
+        True  # whether another opening of the same URL, also by another process, is the same index
+    )

@@ -1,4 +1,4 @@
-"""An index in one SQLite file.
+"""An index in one SQLite file: `sqlite:///folder/context.db`, or just the path of a folder.
 
 One writer at a time, held apart by a lock file; readers open the file read-only and so can
 neither write nor checkpoint. (SQLite up to 3.51.2 can corrupt a WAL database when two connections
@@ -25,42 +25,78 @@ from satchel.errors import (
     PathNotAllowed,
     SatchelError,
 )
-from satchel.file_writing import disk_trouble
-from satchel.storage.checks import REBUILD_HINT, row_check
-from satchel.storage.migrations import CHECKED_SCHEMA, MIGRATIONS, SCHEMA_VERSION
-from satchel.storage.sqlite_reader import KEEP_ELSEWHERE, UNREADABLE, SqliteSnapshot, typed
+from satchel.file_writing import make_folder, unusable_folder
+from satchel.storage.checks import REBUILD_HINT
+from satchel.storage.migrations import CHECKED_SCHEMA, SCHEMA_VERSION, migrate, user_version
+from satchel.storage.protocol import KEEP_ELSEWHERE, LOCK_WAIT_SECONDS, Snapshot, StoreScheme
+from satchel.storage.sqlite_connection import (
+    connect,
+    connect_read_only,
+    database_files,
+    drop_indexes,
+    is_file_locked,
+    remove_database,
+    remove_unused,
+    shorten_log,
+    typed_error,
+    typed_errors,
+)
+from satchel.storage.sqlite_reader import SqliteSnapshot
 from satchel.storage.sqlite_writer import SqliteWriter
 
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
-_LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
-_LOG_BYTES = 4 * 1024 * 1024  # a longer write-ahead log is moved into the database
-_LONG_LOG_BYTES = 8 * _LOG_BYTES  # from here on readers are waited for, so that it can begin anew
-_LOG_WAIT_MS = 200  # for readers, most of whom are done by then
+INDEX_FILE = "context.db"  # in a folder that was given
+REFS_FOLDER = "refs"  # beside it: the indexes of other commits
+_REMOVE_LINK = "remove it, or use --index-dir DIR"
 _CACHE_KIB = 16_384  # page cache of the writer: it mostly appends, and a larger one saves no time
 
 
 class SqliteStore:
-    """The store behind `_ctx/context.db`."""
+    """The store of one SQLite file. `scratch` is the folder of the file unless another is given."""
 
     def __init__(
-        self, path: Path, *, lock: Path | None = None, lock_wait_seconds: float = _LOCK_WAIT_SECONDS
+        self,
+        path: Path,
+        *,
+        lock: Path | None = None,
+        scratch: Path | None = None,
+        lock_wait_seconds: float = LOCK_WAIT_SECONDS,
     ) -> None:
         self.path = path
-        self.lock_path = lock or path.with_suffix(".lock")  # stays: removing it would split those who wait
-        self.seed: SqliteSnapshot | None = None  # what a first generation starts from
-        self.lock_wait_seconds = lock_wait_seconds
-        self._later: list[tuple[str, str]] = []  # indexes of a first build, made when all rows are there
-        self._unchecked = False  # the file that is being written came from a schema without checks
+        # A lock file is never removed: of two that wait, one would hold the old file and one the new.
+        self._lock_path = lock or path.with_suffix(".lock")
+        self._scratch = scratch or path.parent
+        self._lock_wait_seconds = lock_wait_seconds
 
     @property
     def location(self) -> str:
         return str(self.path)
 
+    @property
+    def scratch(self) -> Path:
+        return self._scratch
+
+    @property
+    def file(self) -> Path:
+        return self.path
+
     def exists(self) -> bool:
         return self.path.exists()
 
+    def last_written(self) -> float | None:
+        times = []
+        for file in database_files(self.path)[:2]:  # the third changes with every reader
+            with suppress(OSError):
+                times.append(file.stat().st_mtime)
+        return max(times, default=None)
+
+    def size_bytes(self) -> int:
+        return os.path.getsize(self.path) if self.path.is_file() else 0
+
+    def is_locked(self) -> bool:
+        return is_file_locked(self._lock_path)
+
     def snapshot(self) -> SqliteSnapshot:
-        """The last complete generation. It stays readable while a writer works on the next."""
         self._refuse_links()
         self._refuse_folder()
         if not self.exists():
@@ -69,10 +105,10 @@ class SqliteStore:
                 hint="run `satchel index` in the project, or let a search build it",
                 next_actions=[{"tool": "index", "args": {}, "reason": "build the index"}],
             )
-        with _typed_errors():
-            connection = self._open_read_only()
+        with typed_errors():
+            connection = connect_read_only(self.path)
         try:
-            with _typed_errors():
+            with typed_errors():
                 self._check_version(connection)
                 self._refuse_unchecked(connection)
                 connection.execute("BEGIN")
@@ -82,144 +118,147 @@ class SqliteStore:
             raise
 
     @contextmanager
-    def write(self) -> Iterator[SqliteWriter]:
-        """One transaction. A first index appears by a rename, so nobody ever sees half of it."""
+    def write(self, seed: Snapshot | None = None) -> Iterator[SqliteWriter]:
         with self.locked():
             self._refuse_folder()
-            target = self.path if self.exists() else self.path.with_name(self.path.name + ".new")
-            if target != self.path:
-                remove_database(target)
-                for suffix in ("-wal", "-shm"):  # of a database that is gone; they would be replayed
-                    _remove(self.path.with_name(self.path.name + suffix))
-            first = target != self.path
-            with _typed_errors():
-                connection = self._open_writable(target, first=first)
-            try:
-                with _typed_errors():
-                    connection.execute("BEGIN IMMEDIATE")
-                    self._bring_up_to_date(connection, first=first)
-                    writer = SqliteWriter(connection, first=first, unchecked=self._unchecked)
+            if self.exists():
+                with self._transaction(self.path) as (writer, connection):
+                    yield writer
+                    self._commit(writer, connection)
+                return
+            start = seed if isinstance(seed, SqliteSnapshot) else None
+            with (
+                self._first_file() as target,
+                self._transaction(target, start, first=True) as (
+                    writer,
+                    connection,
+                ),
+            ):
+                later = [] if start is not None else drop_indexes(connection)
                 yield writer
-                for _, statement in self._later:
+                for statement in later:
                     connection.execute(statement)
-                self._later = []
-                writer.count_generation()
-                connection.execute("COMMIT")
-                self._publish(connection, target)
-            except sqlite3.DatabaseError as error:
-                raise typed(error) from error
-            finally:
-                connection.close()
-                if target != self.path:
-                    remove_database(target)
+                self._commit_first(writer, connection, target)
 
     def set_aside(self) -> str:
-        """Move a file that cannot be used out of the way; nothing is deleted."""
         with self.locked():
             number = 1
             while (aside := self.path.with_name(f"{self.path.name}.unusable-{number}")).exists():
                 number += 1
-            for suffix in ("", "-wal", "-shm"):
+            for old, new in zip(database_files(self.path), database_files(aside), strict=True):
                 with suppress(FileNotFoundError):
-                    os.replace(f"{self.path}{suffix}", f"{aside}{suffix}")
+                    os.replace(old, new)
         return aside.name
 
+    def siblings(self) -> SqliteSiblings:
+        return SqliteSiblings(self.path.parent / REFS_FOLDER, self._scratch)
+
+    def beside(self, name: str) -> SqliteStore:
+        path = self.path.with_name(f"{name}.db")
+        return SqliteStore(path, scratch=self._scratch, lock_wait_seconds=self._lock_wait_seconds)
+
     def close(self) -> None:
-        """Connections belong to snapshots and writers; the store itself holds none."""
+        """Do nothing: connections belong to snapshots and writers."""
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Held by whoever writes, moves or removes the file."""
+        """Hold the lock of everybody who writes, moves or removes the file."""
         import filelock  # only writers pay for it
 
         self._refuse_links()
-        make_folder(self.path.parent)
-        lock = filelock.FileLock(str(self.lock_path), timeout=self.lock_wait_seconds)
+        what = f"the index folder {self.path.parent.name!r}"
+        make_folder(self.path.parent, what=what, elsewhere=KEEP_ELSEWHERE)
+        lock = filelock.FileLock(str(self._lock_path), timeout=self._lock_wait_seconds)
         try:
             lock.acquire()
         except filelock.Timeout:
             raise IndexBusy(
-                f"another process has been indexing for more than {self.lock_wait_seconds:g} s",
+                f"another process has been indexing for more than {self._lock_wait_seconds:g} s",
                 hint="try again when it is done; searches go on with the last complete index",
             ) from None
         except OSError as error:
-            raise _unusable_folder(self.path.parent, error) from error
+            raise unusable_folder(error, what=what, elsewhere=KEEP_ELSEWHERE) from error
         try:
             yield
         finally:
             lock.release()
 
-    def _refuse_links(self) -> None:
-        """A repository may come with links of our names: they are not followed out of it."""
-        for path in (self.path, self.lock_path):
-            if path.is_symlink():
-                raise PathNotAllowed(f"{path.name!r} is a link", hint="remove it, or use --index-dir DIR")
-
-    def _refuse_folder(self) -> None:
-        if self.path.is_dir():
-            raise IndexCorrupt(f"{self.path.name} is a folder and not an index", hint=REBUILD_HINT)
-
-    def _open_read_only(self) -> sqlite3.Connection:
-        uri = f"file:{address(self.path)}"
+    @contextmanager
+    def _first_file(self) -> Iterator[Path]:
+        """Give the name under which a first generation is written; it appears by a rename, whole."""
+        target = self.path.with_name(self.path.name + ".new")
+        remove_database(target)
+        for file in database_files(self.path)[1:]:  # of a database that is gone; they would be replayed
+            file.unlink(missing_ok=True)
         try:
-            connection = connect(f"{uri}?mode=ro")
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-            return connection
-        except sqlite3.OperationalError:
-            if os.access(self.path.parent, os.W_OK):
-                raise
-            return connect(f"{uri}?immutable=1")  # a read-only disk: nobody can be writing
+            yield target
+        finally:
+            remove_database(target)
 
-    def _open_writable(self, target: Path, *, first: bool) -> sqlite3.Connection:
-        connection = connect(f"file:{address(target)}?mode=rwc")
+    @contextmanager
+    def _transaction(
+        self, target: Path, seed: SqliteSnapshot | None = None, *, first: bool = False
+    ) -> Iterator[tuple[SqliteWriter, sqlite3.Connection]]:
+        """Open a transaction on a file whose tables have the shape of now; leaving it commits nothing."""
+        with typed_errors():
+            connection = connect(target, "mode=rwc")
+        try:
+            with typed_errors():
+                self._configure(connection, seed, first=first)
+                connection.execute("BEGIN IMMEDIATE")
+                unchecked = migrate(connection) and not first
+                writer = SqliteWriter(connection, first=first, unchecked=unchecked)
+            yield writer, connection
+        except sqlite3.DatabaseError as error:
+            raise typed_error(error) from error
+        finally:
+            connection.close()
+
+    def _configure(self, connection: sqlite3.Connection, seed: SqliteSnapshot | None, *, first: bool) -> None:
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        if first:
-            connection.execute("PRAGMA journal_mode = OFF")
-            connection.execute("PRAGMA synchronous = OFF")
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            if self.seed is not None:
-                self.seed.copy_to(connection)
-                connection.execute("PRAGMA journal_mode = OFF")  # the copy came with its own
-                connection.execute("DELETE FROM meta WHERE key = 'identity'")  # it will differ from its seed
-        else:
+        if not first:
             self._check_version(connection)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA wal_autocheckpoint = 0")  # done once, after the commit
-        return connection
-
-    def _bring_up_to_date(self, connection: sqlite3.Connection, *, first: bool) -> None:
-        """Give the file the shape of now, inside the transaction: who is killed leaves the old shape."""
-        connection.create_function("row_check", -1, row_check, deterministic=True)
-        self._unchecked = not first and _user_version(connection) < CHECKED_SCHEMA
-        for version in range(_user_version(connection), SCHEMA_VERSION):
-            for statement in MIGRATIONS[version]:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {version + 1}")
-        if (
-            first and self.seed is None
-        ):  # sorting an index once is quicker than keeping it sorted while everything is written
-            self._later = connection.execute(
-                "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
-            ).fetchall()
-            for name, _ in self._later:
-                connection.execute(f"DROP INDEX {name}")
-
-    def _publish(self, connection: sqlite3.Connection, target: Path) -> None:
-        if target == self.path:
-            _shorten_log(connection, self.path.with_name(self.path.name + "-wal"))
             return
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        if seed is not None:
+            seed.copy_to(connection)
+            connection.execute("PRAGMA journal_mode = OFF")  # the copy came with its own
+            connection.execute("DELETE FROM meta WHERE key = 'identity'")  # it will differ from its seed
+
+    def _commit(self, writer: SqliteWriter, connection: sqlite3.Connection) -> None:
+        writer.count_generation()
+        connection.execute("COMMIT")
+        shorten_log(connection, database_files(self.path)[1])
+
+    def _commit_first(self, writer: SqliteWriter, connection: sqlite3.Connection, target: Path) -> None:
+        writer.count_generation()
+        connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.close()
         with open(target, "rb+") as stream:
             os.fsync(stream.fileno())
         os.replace(target, self.path)
 
+    def _refuse_links(self) -> None:
+        """Raise if a file of ours is a link: one may come with a repository and lead out of it."""
+        for path in (self.path, self._lock_path):
+            if path.is_symlink():
+                raise PathNotAllowed(f"{path.name!r} is a link", hint=_REMOVE_LINK)
+
+    def _refuse_folder(self) -> None:
+        if self.path.is_dir():
+            raise IndexCorrupt(f"{self.path.name} is a folder and not an index", hint=REBUILD_HINT)
+
     def _check_version(self, connection: sqlite3.Connection) -> None:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         if application != APPLICATION_ID:
             raise IndexCorrupt(f"{self.path.name} is not a Satchel index", hint=REBUILD_HINT)
-        version = _user_version(connection)
+        version = user_version(connection)
         if version > SCHEMA_VERSION:
             raise IndexIncompatible(
                 f"{self.path.name} has schema {version}; this Satchel knows up to {SCHEMA_VERSION}",
@@ -227,8 +266,8 @@ class SqliteStore:
             )
 
     def _refuse_unchecked(self, connection: sqlite3.Connection) -> None:
-        """Whatever an index without checks says may be damaged: only who writes brings it up to date."""
-        version = _user_version(connection)
+        """Raise for an index without checks: what it says may be damaged, and only a writer mends that."""
+        version = user_version(connection)
         if version < CHECKED_SCHEMA:
             raise IndexStale(
                 f"{self.path.name} was written by an older Satchel (schema {version}), without checks",
@@ -236,63 +275,68 @@ class SqliteStore:
             )
 
 
-@contextmanager
-def _typed_errors() -> Iterator[None]:
-    try:
-        yield
-    except UNREADABLE as error:
-        raise typed(error) from error
+class SqliteSiblings:
+    """The indexes of other commits: files in a folder. Their times say when they were last used."""
+
+    def __init__(self, folder: Path, scratch: Path) -> None:
+        self._folder = folder
+        self._scratch = scratch
+
+    def open(self, name: str) -> SqliteStore:
+        if self._folder.is_symlink():  # it may have come with the repository
+            raise PathNotAllowed(f"{self._folder.name!r} is a link", hint=_REMOVE_LINK)
+        return self._store(name, LOCK_WAIT_SECONDS)
+
+    def names(self) -> list[str]:
+        times = {}
+        for path in self._folder.glob("*.db"):
+            with suppress(FileNotFoundError):
+                times[path.stem] = path.stat().st_mtime_ns
+        return sorted(times, key=lambda name: (-times[name], name))
+
+    def mark_used(self, name: str) -> None:
+        os.utime(self._folder / f"{name}.db")
+        self._remove_leftovers()
+
+    def remove(self, name: str) -> None:
+        store = self._store(name, 0)
+        if store.exists():
+            with suppress(IndexBusy), store.locked():
+                remove_unused(store.path)
+
+    def _store(self, name: str, lock_wait_seconds: float) -> SqliteStore:
+        # A few locks serve all: one for each would be left behind for every ref ever asked for.
+        return SqliteStore(
+            self._folder / f"{name}.db",
+            lock=self._folder / f"{name[0]}.lock",
+            scratch=self._scratch,
+            lock_wait_seconds=lock_wait_seconds,
+        )
+
+    def _remove_leftovers(self) -> None:
+        """Remove what killed writers left and what was set aside, of whatever commit."""
+        for path in self._folder.glob("*.db.*"):
+            with suppress(IndexBusy), self._store(path.name.partition(".db")[0], 0).locked():
+                path.unlink(missing_ok=True)
 
 
-def make_folder(folder: Path) -> None:
-    """The folder of an index, or a typed error that names the way out."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unusable_folder(folder, error) from error
+def _open(place: str, lock_wait_seconds: float) -> SqliteStore:
+    """Return the store of a path, as it stands in a URL: a file, or a folder if it ends with a slash or is
+    one. Characters are taken as they are, without escapes."""
+    if place.startswith("//"):
+        place = place[2:]
+        if not place.startswith("/"):
+            raise ConfigError(
+                "a SQLite index is a file of this machine", hint="write sqlite:///folder/context.db"
+            )
+        if os.name == "nt" and place[2:3] == ":":  # sqlite:///C:/folder/context.db
+            place = place[1:]
+    if not place:
+        raise ConfigError("this URL names no file", hint="write sqlite:///folder/context.db")
+    path = Path(place)
+    if place.endswith(("/", os.sep)) or path.is_dir():
+        path /= INDEX_FILE
+    return SqliteStore(path, lock_wait_seconds=lock_wait_seconds)
 
 
-def _unusable_folder(folder: Path, error: OSError) -> ConfigError:
-    what = f"the index folder {folder.name!r}"
-    return disk_trouble(error, what, KEEP_ELSEWHERE) or ConfigError(
-        f"{what} cannot be written: {error.strerror}", hint=KEEP_ELSEWHERE
-    )
-
-
-def connect(uri: str) -> sqlite3.Connection:
-    """A connection that begins and ends its transactions only when told to."""
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
-
-
-def address(path: Path) -> str:
-    """A path inside a `file:` address: what would end it or start an option is escaped."""
-    escaped = path.absolute().as_posix()
-    for character in "%?#":
-        escaped = escaped.replace(character, f"%{ord(character):02x}")
-    return escaped
-
-
-def _shorten_log(connection: sqlite3.Connection, log: Path) -> None:
-    """Move a long log into the database. Where readers overlap there is never a moment without one, and the
-    log would grow for ever: a very long one is worth a short wait for those who read the oldest part."""
-    size = log.stat().st_size if log.exists() else 0
-    if size > _LOG_BYTES:
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # never waits for a reader
-    if size > _LONG_LOG_BYTES:
-        connection.execute(f"PRAGMA busy_timeout = {_LOG_WAIT_MS}")
-        connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()  # says busy if it was in vain
-
-
-def _user_version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def remove_database(path: Path) -> None:
-    """A database file and what SQLite keeps beside it."""
-    for suffix in ("", "-wal", "-shm"):
-        _remove(path.with_name(path.name + suffix))
-
-
-def _remove(path: Path) -> None:
-    with suppress(FileNotFoundError):
-        path.unlink()
+STORE = StoreScheme("sqlite", _open)

@@ -25,13 +25,8 @@ from satchel.storage.checks import (
     sum_checks,
 )
 from satchel.storage.records import FileRecord, PackedFile, PostingRun, RetiredChunk, SkippedRecord
-from satchel.storage.sqlite_reader import (
-    CHECK_COLUMNS,
-    FILE_COLUMNS,
-    SCHEMA,
-    SKIPPED_COLUMNS,
-    SqliteSnapshot,
-)
+from satchel.storage.sqlite_reader import SCHEMA, SqliteSnapshot
+from satchel.storage.sqlite_rows import CHECK_COLUMNS, FILE_COLUMNS, SKIPPED_COLUMNS, file_row
 from satchel.types import FileEntry
 
 _CONTENT_TABLES = (
@@ -106,7 +101,7 @@ class SqliteWriter:
             rows_check(chunks),
             rows_check(symbols),
         )
-        row = (number, *_file_row(stored), *checks)
+        row = (number, *file_row(stored), *checks)
         check = row_check(*row)
         self._count(check, (chunk[0] for chunk in packed.chunks), (item[0] for item in packed.symbols))
         self._connection.execute(
@@ -138,7 +133,7 @@ class SqliteWriter:
             inode=entry.inode,
             settled=settled,
         )
-        check = row_check(stored.number, *_file_row(record), *stored[3:])
+        check = row_check(stored.number, *file_row(record), *stored[3:])
         self._totals.files += check - stored.row_check
         self._connection.execute(
             "UPDATE files SET mtime_ns = ?, ctime_ns = ?, inode = ?, settled = ?, row_check = ?"
@@ -342,24 +337,3 @@ class SqliteWriter:
             "DELETE FROM symbol_names WHERE hash = ? AND count = 0",
             [(number,) for number, change in rows if change < 0],
         )
-
-
-def _file_row(record: FileRecord) -> tuple[Any, ...]:
-    return (
-        record.path,
-        record.size,
-        record.mtime_ns,
-        bytes.fromhex(record.file_hash),
-        record.language,
-        record.encoding,
-        record.line_count,
-        " ".join(map(str, record.redactions)),
-        " ".join(record.tags),
-        record.first_chunk,
-        record.chunk_count,
-        int(record.settled),
-        record.first_unit,
-        record.unit_count,
-        record.ctime_ns,
-        record.inode,
-    )

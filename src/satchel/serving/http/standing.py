@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import closing, suppress
 from pathlib import Path
@@ -85,8 +84,5 @@ def _generation(engine: Engine) -> int:
 
 
 def _age(engine: Engine) -> float | None:
-    written = []
-    for suffix in ("", "-wal"):
-        with suppress(OSError):  # a store elsewhere has no file
-            written.append(os.stat(f"{engine.store.location}{suffix}").st_mtime)
-    return round(max(0.0, time.time() - max(written)), 3) if written else None
+    written = engine.store.last_written()
+    return round(max(0.0, time.time() - written), 3) if written is not None else None

@@ -83,7 +83,7 @@ def segment(where: Machine) -> Iterator[Check]:
     """The index of the folder."""
     try:
         with engine.Engine.open(where.project) as opened:
-            state, place = opened.state(), Path(opened.store.location)
+            state, store, place = opened.state(), opened.store, opened.store.location
     except SatchelError as error:
         yield Check("index", Level.PROBLEM, error.message, error.hint)
         return
@@ -96,8 +96,9 @@ def segment(where: Machine) -> Iterator[Check]:
         yield Check("index", Level.WARN, f"{place}: stale, {reasons}", "the next question refreshes it")
     else:
         yield Check("index", Level.OK, f"{place}: fresh")
-    yield _folder(place.parent)
-    if _is_locked(place.with_suffix(".lock")):
+    if store.scratch is not None:
+        yield _folder(store.scratch)
+    if store.is_locked():
         yield Check("lock", Level.WARN, "another process is indexing now", "wait; answers come from before")
 
 
@@ -107,22 +108,6 @@ def _folder(folder: Path) -> Check:
         return Check("folder", Level.OK, f"{folder} can be written")
     advice = "give yourself the right to, or keep indexes elsewhere: SATCHEL_HOME=DIR"
     return Check("folder", Level.PROBLEM, f"{nearest} cannot be written", advice)
-
-
-def _is_locked(path: Path) -> bool:
-    """Whether somebody holds a lock. Where it can only be found out by taking it, it is not asked."""
-    try:
-        import fcntl
-    except ImportError:
-        return False
-    try:
-        with open(path, "rb") as stream:
-            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
 
 
 def of_client(client: Client, where: Machine) -> Iterator[Check]:

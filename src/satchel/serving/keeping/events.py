@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from satchel.segment import RULE_FILES
 from satchel.serving.keeping.places import Places
-from satchel.settings import INDEX_FILE, INDEX_FOLDER, PROJECT_FILE
+from satchel.settings import INDEX_FOLDER, PROJECT_FILE
 
 DELETED = 3  # as watchfiles numbers the kinds of events; the others are 1 for added and 2 for modified
 _TEMPORARY = re.compile(r"\..*\.sw[a-px]|\.#.*|#.*#")  # swap and lock files that editors keep beside a file
@@ -58,7 +58,7 @@ def understand(events: Iterable[tuple[int, str]], places: Places, keeper: str) -
         path = spelled if os.sep == "/" else spelled.replace(os.sep, "/")
         folder, _, name = path.rpartition("/")
         if folder == places.index_folder:
-            _of_index(kind, name, keeper, changes)
+            _of_index(kind, name, places.index_file, keeper, changes)
         elif (inner := _inside(places.git_folders, path)) is not None:
             if _OF_GIT.fullmatch(inner):
                 changes.everything = changes.folders = True
@@ -70,13 +70,15 @@ def understand(events: Iterable[tuple[int, str]], places: Places, keeper: str) -
     return changes
 
 
-def _of_index(kind: int, name: str, keeper: str, changes: Changes) -> None:
+def _of_index(kind: int, name: str, index_file: str, keeper: str, changes: Changes) -> None:
     start = ticket_name(keeper, 0)[:-1]
     if name.startswith(start) and name[len(start) :].isdecimal():
         changes.ticket = max(changes.ticket, int(name[len(start) :]))
-    elif name == INDEX_FILE and kind == DELETED:
+    elif not index_file:
+        return
+    elif name == index_file and kind == DELETED:
         changes.everything = True
-    elif name.startswith(INDEX_FILE):
+    elif name.startswith(index_file):
         changes.index = True
 
 

@@ -18,7 +18,7 @@ from satchel.engine import Engine
 from satchel.errors import SatchelError
 from satchel.indexing.freshness import IndexState
 from satchel.serving.keeping.board import Board, Happened, HappenedKind
-from satchel.serving.keeping.tending import Tending, write_ticket
+from satchel.serving.keeping.tending import LOCK_SECONDS, Tending, write_ticket
 
 POLL_SECONDS = 2.0  # between looks at everything where the system gives no events
 _STOP_SECONDS = 0.9  # who stops waits no longer; long work gives up by itself
@@ -134,7 +134,9 @@ class Keeper:
     def _tend(self) -> None:
         """One engine, until it has to be opened anew."""
         try:
-            with Engine.open(Path(self._root), index_dir=self._index_dir) as engine:
+            with Engine.open(
+                Path(self._root), index_dir=self._index_dir, lock_wait_seconds=LOCK_SECONDS
+            ) as engine:
                 self._engine = engine
                 poll = POLL_SECONDS if self._watch else 0.0
                 Tending(engine, self._board, self._stop, self._tell, self._name, poll).run(self._watch)

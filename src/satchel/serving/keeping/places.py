@@ -28,18 +28,20 @@ class Places:
 
     root: str
     index_folder: str
+    index_file: str  # its name; empty if the index is in no file
     git_folders: tuple[str, ...]  # the one of the work tree, then the one that work trees share
     folders: frozenset[str]
     recursive: bool
 
 
-def find_places(root: Path, options: WalkOptions, index_folder: Path) -> Places:
+def find_places(root: Path, options: WalkOptions, index_folder: Path, index_file: Path | None) -> Places:
     """The folders of a segment, of its index and of its repository, as they are now."""
     own = _git_folders(root)
+    name = index_file.name if index_file is not None else ""
     outside = {str(index_folder), *own, *_above(root, own)}
     if not sys.platform.startswith("linux"):
         far = {folder for folder in outside if not Path(folder).is_relative_to(root)}
-        return Places(root.as_posix(), index_folder.as_posix(), own, frozenset({str(root), *far}), True)
+        return Places(root.as_posix(), index_folder.as_posix(), name, own, frozenset({str(root), *far}), True)
     deep = {folder for base in own for name in _FOLDERS_OF_GIT for folder in _below(f"{base}/{name}")}
     inside = {
         str(root),
@@ -47,7 +49,7 @@ def find_places(root: Path, options: WalkOptions, index_folder: Path) -> Places:
         *_entered(root, options, _ignored(root)),
     }  # the parent knows of moves
     found = (folder for folder in inside | outside | deep if os.path.isdir(folder))
-    return Places(str(root), str(index_folder), own, frozenset(found), False)
+    return Places(str(root), str(index_folder), name, own, frozenset(found), False)
 
 
 def _git_folders(root: Path) -> tuple[str, ...]:

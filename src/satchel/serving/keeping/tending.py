@@ -22,7 +22,6 @@ from satchel.serving.keeping.events import Changes, ticket_name, understand
 from satchel.serving.keeping.pace import Pace
 from satchel.serving.keeping.places import find_places
 from satchel.serving.keeping.watcher import Unwatchable, Watcher
-from satchel.storage.sqlite import SqliteStore
 
 _MANY_PATHS = 200  # from here on a walk costs less than looking at each
 _WAIT_MS = 100  # for events, before the clock is looked at
@@ -31,7 +30,7 @@ _BURST_SECONDS = 0.1  # a small burst is not waited for any longer
 _FLOOD_SECONDS = 2.0  # nor is a checkout of many files
 _TICKET_SECONDS = 0.3  # an event that takes longer does not come at all
 _MARKS = 3  # watermarks that are taken while files go on changing
-_LOCK_SECONDS = 0.3  # short, so that a stop is noticed; a busy index is tried again
+LOCK_SECONDS = 0.3  # short, so that a stop is noticed; a busy index is tried again
 _MOST_FAILURES = 3  # of the watcher, one after the other, before it is done without
 _POLLING = "the file system gives no events here ({}); everything is looked at every {:g} s instead"
 
@@ -65,8 +64,6 @@ class Tending:
         self._watcher_failures = 0
         self._version = ""  # of the index that is known to be true to the tree
         engine.progress = self._progress
-        if isinstance(engine.store, SqliteStore):
-            engine.store.lock_wait_seconds = _LOCK_SECONDS
 
     def run(self, watch: bool) -> None:
         """Until the keeper stops, or the engine has to be opened anew because the project file changed."""
@@ -272,7 +269,7 @@ class Tending:
             if self._watcher_failures > _MOST_FAILURES:
                 raise Unwatchable(problem)
             folder = self.engine.index_folder() or Path(self.engine.root)
-            places = find_places(self.engine.root, self.engine.options.walk, folder)
+            places = find_places(self.engine.root, self.engine.options.walk, folder, self.engine.store.file)
             self._watcher = Watcher(places, self._stop)
             self._pace.has_events = True
         except (Unwatchable, SatchelError, OSError) as error:
@@ -313,8 +310,8 @@ class Tending:
 
 def write_ticket(engine: Engine, keeper: str, number: int) -> None:
     """Make an event that comes after those of all that happened before."""
-    if isinstance(engine.store, SqliteStore):
-        path = engine.store.path.with_name(ticket_name(keeper, number))
+    if engine.store.scratch is not None:
+        path = engine.store.scratch / ticket_name(keeper, number)
         with suppress(OSError):  # then no event comes, and everything is looked at
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             path.unlink()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from satchel import extras, plugins
+from satchel import extras, plugins, settings
 from satchel.commands.command import Group
 from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
 from satchel.plugins import late
@@ -15,12 +15,13 @@ from satchel.serving.transport import ServeOptions, Transport
 from satchel.serving.verb import Verb
 
 if TYPE_CHECKING:
+    from satchel import storage
     from satchel.indexing import workers as cores
     from satchel.serving import pool
     from satchel.serving.keeping import keeper
 else:  # what is not needed before the first call is answered
     keeper, pool = late("satchel.serving.keeping.keeper"), late("satchel.serving.pool")
-    cores = late("satchel.indexing.workers")
+    cores, storage = late("satchel.indexing.workers"), late("satchel.storage")
 
 
 def run(options: ServeOptions) -> int:
@@ -55,11 +56,16 @@ def run(options: ServeOptions) -> int:
 
 
 def _dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
-    workers = options.workers or (cores.default_workers() if transport.parallel else 1)
-    settings: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
-    if not options.no_watch:
-        settings["make_updater"] = lambda root: keeper.Keeper(root, index_dir=options.index_dir or None)
-    return pool.Pool(roots, workers, **settings) if workers > 1 else Dispatcher(roots, **settings)
+    chosen = settings.chosen_index(roots[0].resolve(), options.index_dir)
+    # An index that only its own process sees can neither be kept fresh nor be asked by another one.
+    is_shared = not chosen or storage.scheme_of(chosen).is_shared
+    if (options.workers or 1) > 1 and not is_shared:
+        raise ConfigError("this kind of index has one process alone", hint="leave out --workers")
+    workers = options.workers or (cores.default_workers() if transport.parallel and is_shared else 1)
+    given: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
+    if is_shared and not options.no_watch:
+        given["make_updater"] = lambda root: keeper.Keeper(root, index_dir=options.index_dir or None)
+    return pool.Pool(roots, workers, **given) if workers > 1 else Dispatcher(roots, **given)
 
 
 def _check(options: ServeOptions) -> None:

@@ -6,12 +6,13 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from satchel import extras
+from satchel import extras, settings
 from satchel.commands.command import Flag, Group
 from satchel.errors import ProjectNotFound
 from satchel.plugins import late
@@ -19,9 +20,11 @@ from satchel.serving.verb import Verb
 from satchel.visible_json import compact
 
 if TYPE_CHECKING:
+    from satchel import storage
     from satchel.serving.keeping import board, keeper
 else:  # the help of a verb loads no engine
     board, keeper = late("satchel.serving.keeping.board"), late("satchel.serving.keeping.keeper")
+    storage = late("satchel.storage")
 
 _POLL_SECONDS = 0.5  # on some systems a signal is noticed only between two waits
 
@@ -41,6 +44,8 @@ def run(request: WatchRequest) -> int:
     if not os.path.isdir(request.segment):
         raise ProjectNotFound(f"{request.segment!r} is not a folder", hint="give the root of a project")
     extras.require("serve", "satchel watch")
+    if chosen := settings.chosen_index(Path(request.segment).resolve(), request.index_dir):
+        storage.scheme_of(chosen)
     done = threading.Event()
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+
+from satchel.storage.checks import row_check
 from satchel.storage.migrations import (
     m001_initial,
     m002_units,
@@ -21,3 +24,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 CHECKED_SCHEMA = 6  # an index of an older one has no checks: it is not read, and indexed anew
+
+
+def migrate(connection: sqlite3.Connection) -> bool:
+    """Give the tables the shape of now, inside the transaction, and return whether they had no checks yet."""
+    connection.create_function("row_check", -1, row_check, deterministic=True)
+    before = user_version(connection)
+    for version in range(before, SCHEMA_VERSION):
+        for statement in MIGRATIONS[version]:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {version + 1}")
+    return before < CHECKED_SCHEMA
+
+
+def user_version(connection: sqlite3.Connection) -> int:
+    """Return how many steps a file has gone."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
