@@ -21,7 +21,7 @@ from satchel.packing.sections import PackMode
 from satchel.retrieval import candidates, ranker
 from satchel.retrieval.anchors import find_anchors, is_only_anchor
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.dependencies import ImportStatement, external_names, import_statements, needed_imports
+from satchel.retrieval.dependencies import external_names, import_statements, needed_imports
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.hit_lines import best_lines, term_worths
 from satchel.retrieval.intent import Intent
@@ -57,7 +57,6 @@ class CorpusReading:
     def __init__(self, corpus: Corpus, rarity: Mapping[str, float] | None = None) -> None:
         self.corpus = corpus
         self.rarity = rarity or {}
-        self._statements: dict[str, list[ImportStatement]] = {}
 
     def lines(self, path: str) -> Sequence[str]:
         return self.corpus.lines(path)
@@ -72,9 +71,10 @@ class CorpusReading:
 
     def imports(self, path: str, content: str) -> tuple[str, ...]:
         """The import statements of the file that bring in a name which the content uses."""
-        if path not in self._statements:  # a piece is made several times before it is known to fit
-            self._statements[path] = import_statements(self.corpus.references(path), self.corpus.lines(path))
-        return tuple(needed_imports(self._statements[path], content)[:_MOST_IMPORTS])
+        statements = self.corpus.import_statements(
+            path, lambda: import_statements(self.corpus.references(path), self.corpus.lines(path))
+        )
+        return tuple(needed_imports(statements, content)[:_MOST_IMPORTS])
 
 
 def _times(count: int) -> str:

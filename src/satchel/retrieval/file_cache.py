@@ -3,6 +3,7 @@ keeps."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
 
 _FILES_KEPT = 600  # the files of some dozen queries: about 40 MB with their passages
+_LINKING_FILES_KEPT = 10_000  # most files have no link, so that an entry is one slot of a dictionary
 _RANGES_KEPT = 2_000  # line ranges and units of other files: about 3 MB
 
 
@@ -63,6 +65,25 @@ class LoadedOutline(msgspec.Struct, frozen=True):
         return dict.fromkeys((*self.outline.types, *self.outline.others))
 
 
+class Link(msgspec.Struct, frozen=True):
+    """A link in a document and the two paths that it can mean: from the folder, or from the root."""
+
+    relative: str
+    rooted: str
+    line: int
+
+    @classmethod
+    def of(cls, use: Reference, source: str) -> Link:
+        """Return a link as it is written in the document `source`."""
+        relative = posixpath.normpath(posixpath.join(posixpath.dirname(source), use.name))
+        return cls(relative, posixpath.normpath(use.name.lstrip("/")), use.line)
+
+    def leads_to(self, target: str) -> bool:
+        """Whether the link means a file, named with its suffix or without."""
+        stem = target.rpartition(".")[0]
+        return target in (self.relative, self.rooted) or (bool(stem) and stem in (self.relative, self.rooted))
+
+
 class FileCache:
     """What was read of the files of one generation. An edit changes one file of thousands: what was read of
     the others is adopted by the cache of the next generation."""
@@ -80,6 +101,8 @@ class FileCache:
         self.definitions: Cache[str, list[tuple[int, int, str]]] = Cache(_FILES_KEPT)
         self.references: Cache[str, tuple[Reference, ...]] = Cache(_FILES_KEPT)
         self.uses: Cache[str, list[tuple[str, int]]] = Cache(_FILES_KEPT)
+        self.links: Cache[str, tuple[Link, ...]] = Cache(_LINKING_FILES_KEPT)
+        self.import_statements: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `ImportStatement`s
         self.passages: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `FilePassages`
         self.unit_passages: Cache[tuple[str, int], Any] = Cache(_RANGES_KEPT)  # path and unit → that passage
         self.chunks: Cache[tuple[str, int, int], list[ChunkRecord]] = Cache(_RANGES_KEPT)  # path and lines
@@ -97,6 +120,8 @@ class FileCache:
         self.definitions.adopt(before.definitions, is_same)
         self.references.adopt(before.references, is_same)
         self.uses.adopt(before.uses, is_same)
+        self.links.adopt(before.links, is_same)
+        self.import_statements.adopt(before.import_statements, is_same)
         self.passages.adopt(before.passages, is_same)
         self.unit_passages.adopt(before.unit_passages, lambda key: is_same(key[0]))
         self.chunks.adopt(before.chunks, lambda key: is_same(key[0]))

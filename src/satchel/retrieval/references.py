@@ -7,7 +7,6 @@ the file of the definition, where that file is imported, or where the name has o
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterable
 
@@ -16,6 +15,7 @@ import msgspec
 from satchel import languages
 from satchel.caching import Cache
 from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.file_cache import Link
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.terms import compound, last_name
 from satchel.types import ChunkKind, Label, Reference, ResolvedReference
@@ -103,7 +103,7 @@ def find_file_references(corpus: Corpus, path: str, labels: Iterable[Label] = ()
     for record in _records_mentioning(corpus, stem):
         for use in corpus.snapshot.references(record.path):
             points = (
-                _links_to(use.name, record.path, path)
+                Link.of(use, record.path).leads_to(path)
                 if use.label is Label.LINKS_TO
                 else (use.label is Label.IMPORTS and record.path != path and imports_file(use.name, path))
             )
@@ -121,6 +121,16 @@ def find_file_references(corpus: Corpus, path: str, labels: Iterable[Label] = ()
                     )
                 )
     return found
+
+
+def find_links(corpus: Corpus, path: str) -> list[tuple[str, int]]:
+    """Return the documents that link to a file, each with the line of its link."""
+    return [
+        (record.path, link.line)
+        for record in _records_mentioning(corpus, import_stem(path))
+        for link in corpus.links(record.path)
+        if link.leads_to(path)
+    ]
 
 
 def import_stem(path: str) -> str:
@@ -153,15 +163,6 @@ def _imports_folder(written: str, path: str) -> bool:
     folder = path.rpartition("/")[0].rpartition("/")[2]
     asked = [part for part in re.split(r"[./\\:]+", written) if part]
     return bool(folder) and folder in asked[-2:]
-
-
-def _links_to(written: str, source: str, target: str) -> bool:
-    """Whether a link, as written in the document `source`, leads to `target`: relative to its folder or to
-    the root."""
-    relative = posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
-    rooted = posixpath.normpath(written.lstrip("/"))
-    stem = target.rpartition(".")[0]
-    return target in (relative, rooted) or (bool(stem) and stem in (relative, rooted))
 
 
 def _ends_with(qualified_name: str, dotted: str) -> bool:

@@ -18,7 +18,7 @@ from satchel.retrieval.references import (
     TYPE_KINDS,
     clear_definitions,
     files_mentioning,
-    find_file_references,
+    find_links,
 )
 from satchel.storage.records import ChunkRecord
 from satchel.terms import last_name, terms
@@ -152,9 +152,9 @@ def _steps(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
         yield from _members(corpus, chunk)
         yield from _users(corpus, chunk)
     elif chunk.kind is ChunkKind.SECTION:
-        for use in find_file_references(corpus, chunk.path):
-            if use.label is Label.LINKS_TO and use.path != chunk.path:
-                yield from _chunks_at(corpus, use.path, use.line, Label.LINKS_TO)
+        for path, line in find_links(corpus, chunk.path):
+            if path != chunk.path:
+                yield from _chunks_at(corpus, path, line, Label.LINKS_TO)
 
 
 def _used_here(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
