@@ -317,7 +317,7 @@ def check_git_listings(data: bytes) -> None:
         found = git_diff.list_entries(Path(), git_diff.compare_commits("a", "b"))
     assert [change.new_path for change in found] == shown, "diff --raw"
     told = b"".join(b"1700000000\0%s\0M\0%s\0" % (name, name) for name in names)
-    commits = list(history._commits(told))
+    commits = list(history._parse_commits(told))
     assert all(commit.paths[0] in shown for commit in commits), "log"
 
 
@@ -332,7 +332,7 @@ def check_git_diff(data: bytes) -> None:
 
 def check_history(data: bytes) -> None:
     """What git may say of commits is read, however odd."""
-    list(history._commits(data))
+    list(history._parse_commits(data))
     list(git_diff._parse_hunks(data))
 
 

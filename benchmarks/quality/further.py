@@ -119,7 +119,7 @@ def changed_lines(snapshot: Snapshot, comparison: git_diff.Comparison) -> list[G
         Gold(code[block.old_blob, block.new_blob], max(1, first), last)
         for block in git_diff.read_hunks(snapshot.git, comparison)
         if (block.old_blob, block.new_blob) in code
-        for first, last in (hunk.old_span for hunk in block.hunks)
+        for first, last in (hunk.old_range for hunk in block.hunks)
     ]
 
 

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from satchel.errors import RefNotFound, SatchelError
 from satchel.lines import split_lines
+from satchel.types import LineRange
 from satchel.walking import git
-from satchel.walking.change_set import ChangeSet, read_changes
+from satchel.walking.change_set import ChangedFile, ChangeSet, read_changes
+from satchel.walking.git_diff import clip_range
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]
@@ -24,6 +26,25 @@ TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
 def shown(changes: ChangeSet) -> list[tuple[str, str, str]]:
     return [(file.status.value, file.old_path, file.path) for file in changes.files]
+
+
+def ranges(file: ChangedFile) -> tuple[LineRange, ...]:
+    """The changed lines of the new side, those that overlap as one."""
+    return _merged([hunk.new_range for hunk in file.hunks], file.line_count)
+
+
+def old_ranges(file: ChangedFile) -> tuple[LineRange, ...]:
+    return _merged([hunk.old_range for hunk in file.hunks], file.old_line_count)
+
+
+def _merged(found: list[LineRange], line_count: int) -> tuple[LineRange, ...]:
+    result: list[LineRange] = []
+    for first, last in sorted(clip_range(each, line_count) for each in found):
+        if result and first <= result[-1][1]:
+            result[-1] = (result[-1][0], max(last, result[-1][1]))
+        elif line_count:
+            result.append((first, last))
+    return tuple(result)
 
 
 @pytest.fixture
@@ -54,10 +75,10 @@ def test_two_commits_differ_in_files_and_in_lines_of_both_sides(root: Path, comm
     changes = read_changes(root, "HEAD~1..HEAD")
     assert shown(changes) == EXPECTED and all(file.exact for file in changes.files)
     edited, deleted, renamed, added = changes.files
-    assert edited.spans == ((2, 3), (6, 7)) and edited.old_spans == ((3, 3), (7, 7))
-    assert (deleted.spans, deleted.old_spans) == ((), ((1, 1),))
-    assert (renamed.spans, renamed.old_spans) == ((), ())
-    assert (added.spans, added.old_spans) == (((1, 2),), ())
+    assert ranges(edited) == ((2, 3), (6, 7)) and old_ranges(edited) == ((3, 3), (7, 7))
+    assert (ranges(deleted), old_ranges(deleted)) == ((), ((1, 1),))
+    assert (ranges(renamed), old_ranges(renamed)) == ((), ())
+    assert (ranges(added), old_ranges(added)) == (((1, 2),), ())
 
 
 def test_staged_and_unstaged_changes_are_told_apart(root: Path, owner_git: Git) -> None:
@@ -68,7 +89,7 @@ def test_staged_and_unstaged_changes_are_told_apart(root: Path, owner_git: Git) 
     assert shown(staged) == EXPECTED and (staged.old, staged.new) == (git.resolve_ref(root, "HEAD"), "staged")
     on_disk = read_changes(root)
     assert shown(on_disk) == [EXPECTED[0], EXPECTED[1], ("modified", "d/e.py", "d/e.py"), *EXPECTED[2:]]
-    assert on_disk.new == "worktree" and on_disk.files[0].spans == staged.files[0].spans
+    assert on_disk.new == "worktree" and ranges(on_disk.files[0]) == ranges(staged.files[0])
 
 
 def test_untracked_files_are_added_if_a_walk_takes_them_in(root: Path, write: Write) -> None:
@@ -88,8 +109,8 @@ def test_a_ref_is_compared_with_the_files_on_disk(root: Path, commit: Commit) ->
     (root / "a.py").write_text(TEN + "11\n")
     commit(root)
     (root / "a.py").write_text(TEN + "11\n12\n")
-    assert read_changes(root, "HEAD~1").files[0].spans == ((11, 12),)
-    assert read_changes(root, "HEAD").files[0].spans == ((12, 12),)
+    assert ranges(read_changes(root, "HEAD~1").files[0]) == ((11, 12),)
+    assert ranges(read_changes(root, "HEAD").files[0]) == ((12, 12),)
 
 
 def test_three_dots_start_where_the_sides_parted(root: Path, commit: Commit, owner_git: Git) -> None:
@@ -116,7 +137,7 @@ def test_files_that_had_the_same_content_are_told_apart(root: Path, write: Write
     commit(root)
     write({"x.py": TEN + "x\n", "y.py": "y\n" + TEN})
     os.utime(root / "z.py", (1, 1))
-    found = {file.path: file.spans for file in read_changes(root).files}
+    found = {file.path: ranges(file) for file in read_changes(root).files}
     assert found == {"x.py": ((11, 11),), "y.py": ((1, 1),)}
 
 
@@ -151,7 +172,7 @@ def test_odd_names_are_read_as_they_are(root: Path, commit: Commit) -> None:
     commit(root)
     committed = read_changes(root, "HEAD~1..HEAD")
     assert {os.fsencode(file.path) for file in committed.files} == set(ODD)
-    assert committed.files == on_disk.files and {file.spans for file in on_disk.files} == {((2, 2),)}
+    assert committed.files == on_disk.files and {ranges(file) for file in on_disk.files} == {((2, 2),)}
 
 
 def test_where_git_counts_lines_otherwise_the_whole_file_is_changed(
@@ -161,7 +182,7 @@ def test_where_git_counts_lines_otherwise_the_whole_file_is_changed(
     commit(root)
     write({"mac.py": b"a\rX\rc\r", "wide.py": "\ufeffa\nc\n".encode("utf-16-le"), "raw.bin": b"\0\1\n\3"})
     for changes in (read_changes(root), read_changes(root, "HEAD")):
-        found = {file.path: (file.exact, file.spans, file.old_spans) for file in changes.files}
+        found = {file.path: (file.exact, ranges(file), old_ranges(file)) for file in changes.files}
         assert found["mac.py"] == (False, ((1, 3),), ((1, 3),))
         assert found["wide.py"] == (False, ((1, 2),), ((1, 2),))
         assert found["raw.bin"] == (False, (), ())
@@ -202,7 +223,7 @@ def test_an_unmerged_file_is_shown_with_its_marks_and_has_no_staged_lines(
     with pytest.raises(Exception, match="non-zero"):
         owner_git(root, "merge", "-q", "side")
     (on_disk,), (staged,) = read_changes(root).files, read_changes(root, "--staged").files
-    assert (on_disk.path, on_disk.exact, on_disk.spans) == ("d/e.py", True, ((1, 1), (3, 5)))
+    assert (on_disk.path, on_disk.exact, ranges(on_disk)) == ("d/e.py", True, ((1, 1), (3, 5)))
     assert (staged.path, staged.exact, staged.status) == ("d/e.py", False, "modified")
 
 
@@ -220,7 +241,7 @@ def test_before_the_first_commit_everything_is_new(write: Write, owner_git: Git)
 def test_a_file_that_git_no_longer_tracks_is_not_deleted(root: Path, owner_git: Git) -> None:
     owner_git(root, "rm", "-q", "--cached", "a.py")
     (file,) = read_changes(root).files
-    assert (file.path, file.status, file.exact, file.spans) == ("a.py", "modified", False, ((1, 10),))
+    assert (file.path, file.status, file.exact, ranges(file)) == ("a.py", "modified", False, ((1, 10),))
     assert shown(read_changes(root, "--staged")) == [("deleted", "a.py", "a.py")]
 
 
@@ -273,7 +294,7 @@ def test_a_hostile_configuration_runs_nothing_and_changes_no_answer(
     root, marker = hostile
     change_all(root)
     on_disk = read_changes(root)
-    assert on_disk.files[0].spans == ((2, 3), (6, 7)) and "new.py" in {file.path for file in on_disk.files}
+    assert ranges(on_disk.files[0]) == ((2, 3), (6, 7)) and "new.py" in {file.path for file in on_disk.files}
     assert not marker.exists()
     (root / ".git/info/attributes").write_text("* diff=evil\n")
     owner_git(root, "-c", "core.fsmonitor=false", "add", "-A")
@@ -281,7 +302,7 @@ def test_a_hostile_configuration_runs_nothing_and_changes_no_answer(
     assert shown(read_changes(root, "--staged")) == EXPECTED and not marker.exists()
     owner_git(root, "-c", "core.fsmonitor=false", "commit", "-q", "-m", "x")
     marker.unlink(missing_ok=True)
-    assert read_changes(root, "HEAD~1..HEAD").files[0].spans == ((2, 3), (6, 7))
+    assert ranges(read_changes(root, "HEAD~1..HEAD").files[0]) == ((2, 3), (6, 7))
     assert not marker.exists()
 
 
@@ -308,8 +329,8 @@ def test_a_partial_clone_tells_what_it_can(
     changes = read_changes(clone, "HEAD~1..HEAD")
     assert shown(changes) == EXPECTED
     edited, deleted, renamed, added = changes.files
-    assert (edited.exact, edited.spans) == (False, ((1, 10),)) and not deleted.exact
-    assert renamed.exact and added.spans == ((1, 2),)
+    assert (edited.exact, ranges(edited)) == (False, ((1, 10),)) and not deleted.exact
+    assert renamed.exact and ranges(added) == ((1, 2),)
 
 
 def apply(old: list[str], new: list[str], file_hunks: object) -> list[str]:

@@ -194,7 +194,7 @@ def test_a_call_that_hangs_is_ended(write: Write, commit: Commit) -> None:
     commit(root)
     os.mkfifo(root / ".gitignore")
     with pytest.raises(GitUnusable) as caught:
-        run_git(root, ["hash-object", "--stdin-paths"], given=b".gitignore\n", timeout=0.3)
+        run_git(root, ["hash-object", "--stdin-paths"], stdin=b".gitignore\n", timeout=0.3)
     assert caught.value.problem is GitProblem.BLOCKED
 
 

@@ -182,10 +182,10 @@ def test_a_broken_memory_is_no_memory(project: Path, memory: Path, content: byte
 
 def test_stamps_that_were_cut_off_do_not_stand(project: Path, memory: Path) -> None:
     tree = remembered(project, memory)
-    kept = stat_cache.load(memory, tree._whole("k"))
+    kept = stat_cache.load(memory, tree._cache_key("k"))
     assert kept is not None and stat_cache.is_unchanged(project, kept)
     for cut in (kept.file_stamps[:-16], kept.file_stamps[:-8], kept.file_stamps[:-3], b""):
-        values = (kept.key, kept.places, kept.place_stamps, kept.files, cut)
+        values = (kept.key, kept.folders, kept.folder_stamps, kept.files, cut)
         assert not stat_cache.is_unchanged(project, stat_cache.StatCache(*values))
 
 

@@ -123,7 +123,7 @@ class CommitQuestions:
     def shortage(self) -> str:
         """Return a sentence that says why there are fewer questions than were asked for."""
         if git.is_shallow(self.root):
-            return git.UNSHALLOW
+            return git.UNSHALLOW_HINT
         if self.seen >= self.limit:
             return f"{self.seen} commits were looked at, older ones were not"
         return "the history has no more usable commits"
@@ -170,7 +170,7 @@ def gold_of(record: FileRecord, text: str, hunks: Sequence[Hunk]) -> list[Gold]:
     count = len(split_lines(text))
     if not hunks or not count or not has_same_lines(text, record.encoding):
         return [Gold(record.path)]
-    return [Gold(record.path, *clip_range(hunk.old_span, count)) for hunk in hunks]
+    return [Gold(record.path, *clip_range(hunk.old_range, count)) for hunk in hunks]
 
 
 def _check_repository(root: Path) -> None:

@@ -58,7 +58,7 @@ def changed_chunks(corpus: Corpus, file: ChangedFile, remains: Remains) -> list[
     ends = [chunk.end_line for chunk in chunks]
     found: dict[int, ChunkChanges] = {}
     for hunk in file.hunks:
-        first, last = clip_range(hunk.new_span, file.line_count)
+        first, last = clip_range(hunk.new_range, file.line_count)
         at = bisect_left(ends, first)
         while at < len(chunks) and chunks[at].start_line <= last:
             chunk = chunks[at]

@@ -240,7 +240,7 @@ class Review:
         return ReviewNotes(
             files=self.files,
             outside=dict(self._outside()),
-            no_files=self.changes.no_files,
+            no_files=self.changes.non_files,
             filtered=len(self.changes.files) - len(self.files),
             left_names=around.left_names,
             untested=around.untested,

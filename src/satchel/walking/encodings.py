@@ -1,4 +1,4 @@
-"""In which encoding are these bytes text? Encoding the text again always gives the bytes back."""
+"""Find the encoding of a file. Encoding the decoded text again always returns the same bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ROUND_TRIP = "latin-1"  # every byte is a character: it cannot fail
 
 
 def decode(data: bytes) -> tuple[str, str] | None:
-    """(text, encoding), None for binary data. A byte order mark stays in the text."""
+    """Return (text, encoding), or None for binary data. A byte order mark stays part of the text."""
     if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16-le" if data[:2] == codecs.BOM_UTF16_LE else "utf-16-be"
         text = _decoded(data, encoding)
@@ -44,7 +44,7 @@ def decode(data: bytes) -> tuple[str, str] | None:
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:
-    """The text, if it can be turned back into exactly these bytes."""
+    """Return the text, or None if encoding it would not return exactly these bytes."""
     try:
         text = data.decode(encoding)
         exact = encoding == "utf-8" or text.encode(encoding) == data  # strict UTF-8 always is
@@ -54,6 +54,7 @@ def _decoded(data: bytes, encoding: str) -> str | None:
 
 
 def _guessed(data: bytes) -> str:
+    """Return the most likely encoding of text that is not UTF-8."""
     telling = b"\n".join(line for line in data[:_GUESS_WINDOW].split(b"\n") if not line.isascii())
     count = len(telling.translate(None, _ASCII))
     runs = len(_BEYOND_ASCII.findall(telling))

@@ -1,7 +1,7 @@
-"""Which of the files that a walk meets belong to the segment? One filter, whatever the walker.
+"""Decide which of the files that a walk meets belong to the segment. Every walk uses the same filter.
 
-A folder is decided once; what is left out is reported at the top of what was left out: one line
-for `node_modules`, not one for each file in it.
+Each folder is decided once. What is left out is reported at its top folder: one line for `node_modules`, not
+one for each file in it.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ _GENERATED_NAMES = re.compile(
 
 
 class FileFilter:
-    """Decides for one walk and keeps both lists."""
+    """Collects the files of one walk that belong, and those left out with their reasons."""
 
     def __init__(self, options: WalkOptions) -> None:
         self._options = options
@@ -152,25 +152,26 @@ class FileFilter:
         self.skipped: dict[str, Skipped] = {}
 
     def skip(self, path: str, reason: SkipReason, detail: str = "") -> None:
-        """Reports a path; the first reason stands."""
+        """Report a path as left out. Only the first reason for a path is kept."""
         shown = printable(path) if reason in _UNSEEN_NAMES else _on_one_line(path)
         self.skipped.setdefault(shown, Skipped(shown, reason, detail))
 
     def enters(self, folder: str) -> bool:
-        """Whether a folder may hold files of the segment. A folder that may not is reported."""
+        """Return whether a folder may hold files of the segment. A folder that may not is reported."""
         verdict = self._verdict(folder)
         if verdict is not None and verdict is not _SILENT:
             self.skipped.setdefault(verdict.path, verdict)
         return verdict is None
 
-    def count(self, folder: str) -> None:
-        """Counts a file that is known to be in a folder left out."""
+    def count_skipped(self, folder: str) -> None:
+        """Count a file that lies in a folder left out, for the report on that folder."""
         verdict = self._verdict(folder)
         if verdict is not None and verdict is not _SILENT:
             self._counts[verdict.path] = self._counts.get(verdict.path, 0) + 1
 
     def admits(self, path: str, name: str) -> bool:
-        """Whether a file in an entered folder belongs, as far as its name says."""
+        """Return whether a file in an entered folder belongs, as far as its name tells. A file that does not
+        is reported."""
         # at the root a name can also be a drive; below a hidden folder every one is hidden
         alone = path != name and path[0] != "." and "/." not in path
         if alone and name in self._names:
@@ -183,19 +184,20 @@ class FileFilter:
             self.skip(path, *verdict)
         return verdict is None
 
-    def take(self, path: str, size: int, mtime_ns: int, ctime_ns: int = 0, inode: int = 0) -> None:
-        """The file belongs, unless it is too large."""
+    def add(self, path: str, size: int, mtime_ns: int, ctime_ns: int = 0, inode: int = 0) -> None:
+        """Add a file, or report it if it is larger than the cap."""
         if size > self._cap:
             self.skip(path, SkipReason.TOO_LARGE, too_large(size, self._cap))
         else:
             self.files.append(FileEntry(path, size, mtime_ns, ctime_ns, inode))
 
     def sorted_skips(self) -> list[Skipped]:
-        """Everything left out, by path, with the number of files where it is known."""
+        """Return everything left out, by path, with the number of files where it is known."""
         skipped = [self.skipped[path] for path in sorted(self.skipped)]
         return list(map(self._with_count, skipped)) if self._counts else skipped
 
     def _with_count(self, skipped: Skipped) -> Skipped:
+        """Return a report with the number of files of its folder added to its detail."""
         count = self._counts.get(skipped.path)
         if not count:
             return skipped
@@ -204,16 +206,19 @@ class FileFilter:
         return Skipped(skipped.path, skipped.reason, detail)
 
     def _verdict(self, folder: str) -> Skipped | None:
+        """Return why a folder is left out, None if it is entered, `_SILENT` if it is left out without a
+        report."""
         known = self._folders.get(folder, _SILENT)
         if known is not _SILENT or folder in self._folders:
             return known
         parent, _, name = folder.rpartition("/")
-        verdict = self._verdict(parent) or self._judge(folder, name)
+        verdict = self._verdict(parent) or self._judge_folder(folder, name)
         self._folders[folder] = verdict
         return verdict
 
     def _judge_file(self, path: str, name: str) -> _Verdict | None:
-        if _unusable(path, name):
+        """Return the reason and the detail that leave a file out by its name, None if nothing does."""
+        if _is_unusable_name(path, name):
             return SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL
         rule = sensitive_name(name)
         if rule is not None:
@@ -223,10 +228,11 @@ class FileFilter:
         found = skip_by_name(path, self._options)
         return (found.reason, found.detail) if found is not None else None
 
-    def _judge(self, folder: str, name: str) -> Skipped | None:
+    def _judge_folder(self, folder: str, name: str) -> Skipped | None:
+        """Return why a folder is left out, whatever its parents are."""
         if name in _OWN_FOLDERS:
             return _SILENT
-        if _unusable(folder, name):
+        if _is_unusable_name(folder, name):
             return Skipped(printable(folder), SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL)
         rule = sensitive_last_folder(folder)
         if rule is not None:
@@ -238,7 +244,8 @@ class FileFilter:
         return None
 
 
-def _unusable(path: str, name: str) -> bool:
+def _is_unusable_name(path: str, name: str) -> bool:
+    """Return whether a name cannot be written in a request or on one line of output."""
     if name.isprintable() and "\\" not in name and name[0] != "." and name[1:2] != ":":
         return False  # nearly every name; the rest is looked at closely
     drive = path == name and name[0].isascii() and name[0].isalpha() and name[1:2] == ":"
@@ -246,7 +253,7 @@ def _unusable(path: str, name: str) -> bool:
 
 
 def _from_hidden(path: str) -> str:
-    """The part of a path from its first hidden component on."""
+    """Return the part of a path from its first hidden component on, empty if there is none."""
     if path[0] == ".":
         return path
     start = path.find("/.") + 1
@@ -254,11 +261,13 @@ def _from_hidden(path: str) -> str:
 
 
 def _hidden_file(path: str) -> bool:
+    """Return whether a file is hidden and says nothing about how the project is built."""
     hidden = _from_hidden(path)
     return bool(hidden) and hidden not in _BUILD_FILES and not _in_build_folder(hidden)
 
 
 def _hidden_folder(folder: str) -> bool:
+    """Return whether a folder is hidden and leads to no folder with build files."""
     hidden = _from_hidden(folder)
     if not hidden or _in_build_folder(hidden):
         return False
@@ -270,7 +279,8 @@ def _in_build_folder(hidden: str) -> bool:
 
 
 def printable(path: str) -> str:
-    """A path that can be shown on one line: tokens masked, what cannot be shown as backslash escapes."""
+    """Return a path that can be shown on one line: tokens masked, other unprintable characters as backslash
+    escapes."""
     return _on_one_line(without_tokens(path))
 
 
@@ -279,18 +289,20 @@ def _on_one_line(path: str) -> str:
 
 
 def _escaped(character: str) -> str:
+    """Return one character of a path as it is shown."""
     if "\udc80" <= character <= "\udcff":  # a byte that is not UTF-8, as Python carries it in names
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 def too_large(size: int, cap: int) -> str:
-    """The detail of a file over the cap."""
+    """Return the detail of a report on a file over the cap."""
     return f"{size} bytes, the cap is {cap}"
 
 
 def skip_by_name(path: str, options: WalkOptions) -> Skipped | None:
-    """What need not even be read: its name says that it is no source."""
+    """Return the report on a file that is left out by its name, so that it is not read; None for any other
+    file."""
     name = path.rpartition("/")[2].lower()
     if name.rpartition(".")[2] in _BINARY_SUFFIXES and "." in name:
         return Skipped(path, SkipReason.BINARY, "by its name")

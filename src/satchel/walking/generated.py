@@ -1,8 +1,9 @@
-"""Does a file say of itself that a program wrote it? Talking about generated code is not being it.
+"""Decide by its content whether a program wrote a file. Nobody reads such a file, so nobody needs it cited.
 
-Only a comment above the code can say it: what stands further down is a note on the lines below it, or the
-header that a script writes into other files. A document may hold a part (a table of contents) that a
-tool keeps up to date, and a template the words that what is made from it will say.
+The lengths of lines tell minified code, the last line tells a bundle, and a header comment tells generated
+code. Only a comment above the code counts: further down it is a note on the lines below it, or the header
+that a script writes into other files. A document may hold a part that a tool keeps up to date (a table of
+contents), and a template holds the header of the files that are made from it.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ _READ_FIRST = ("readme", "contributing")  # what newcomers read, from a template
 
 
 def minified_reason(path: str, text: str, language: str) -> str | None:
-    """Why a text counts as minified_reason, naming the value and the limit."""
+    """Return why a text counts as minified, with the value and the limit; None if it does not."""
     if language in _NOTEBOOKS or path.endswith(".ipynb"):
         return None  # images stand in it as one line
     if "\r" in text:
@@ -107,8 +108,8 @@ def minified_reason(path: str, text: str, language: str) -> str | None:
 
 
 def _longer_lines(text: str, limit: int) -> list[int]:
-    """The lengths of the lines over a limit. Jumps from line end to line end backwards: a few steps per
-    `limit` characters, not one per line."""
+    """Return the lengths of the lines over a limit. The search jumps from line end to line end: it takes a
+    few steps per `limit` characters, not one per line."""
     found = []
     position = 0
     while len(text) - position > limit:
@@ -122,7 +123,7 @@ def _longer_lines(text: str, limit: int) -> list[int]:
 
 
 def generated_reason(path: str, text: str, language: str) -> str | None:
-    """Why a text counts as generated: what a comment at its top says, or the last line of a bundle."""
+    """Return why a text counts as generated, quoting the comment at its top; None if it does not."""
     if not _OUTPUT.isdisjoint(path.split("/")[:-1]) and _BUNDLED.search(text[-_TAIL:]):
         return "a bundle in a folder of build output: it ends with the place of its source map"
     head = text[:_HEAD]
@@ -130,13 +131,13 @@ def generated_reason(path: str, text: str, language: str) -> str | None:
     if "generated" not in head.lower() or name.startswith(_READ_FIRST) or name.endswith(_TEMPLATES):
         return None
     hands_off = _HANDS_OFF_DOCUMENT if language in _PROSE_COMMENTS else _HANDS_OFF
-    said = (_said(comment, hands_off) for comment in _comments(head, language))
+    said = (_marker_words(comment, hands_off) for comment in _comments(head, language))
     words = next(filter(None, said), None)
     return f"a comment says {words!r}" if words else None
 
 
 def _comments(head: str, language: str) -> Iterator[str]:
-    """The words of each comment that may speak for the file, without its marks."""
+    """Yield the text of each comment that may speak for the whole file, without comment marks."""
     prose = _PROSE_COMMENTS.get(language)
     if prose is None:
         comments = _comments_above_code(_LONG_STRING.sub("", head.removeprefix("\ufeff")))
@@ -148,6 +149,7 @@ def _comments(head: str, language: str) -> Iterator[str]:
 
 
 def _comments_above_code(head: str) -> Iterator[str]:
+    """Yield the comments before the first line of code."""
     end = 0
     for found in _COMMENT.finditer(head):
         if not _ABOVE_CODE.fullmatch(head, end, found.start()):
@@ -156,8 +158,8 @@ def _comments_above_code(head: str) -> Iterator[str]:
         end = found.end()
 
 
-def _said(comment: str, hands_off: re.Pattern[str]) -> str | None:
-    """The words by which a comment calls its file generated."""
+def _marker_words(comment: str, hands_off: re.Pattern[str]) -> str | None:
+    """Return the words with which a comment calls its file generated, None if it does not."""
     found = _MARKER.search(comment)
     if found is not None:
         return " ".join(next(filter(None, found.groups())).split())

@@ -1,5 +1,5 @@
-"""What does git know of a folder: its work tree, its refs, its blobs? Paths are relative to the folder,
-which may be a subfolder of the repository."""
+"""Ask git about a folder: its files, its refs and its blobs. Paths are relative to the folder, which may be a
+subfolder of the repository."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pathlib import Path
 from threading import Timer
 
 from satchel.errors import RefNotFound
-from satchel.walking.git_command import GitProblem, GitUnusable, command, environment, run_git
+from satchel.walking.git_command import GitProblem, GitUnusable, command_line, environment, run_git
 
 STREAM_TIMEOUT_SECONDS = 600  # reading every blob of a large repository takes seconds
 _STAMP_DIGITS = 15  # 60 bits of a blob's id: as a time in nanoseconds it lies in the past
-_IN_NO_REF = re.compile("[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")  # nor in any argument of a program
+_NOT_IN_A_REF = re.compile("[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")  # nor in any argument of a program
 _SYMLINK, _SUBMODULE = "120000", "160000"
 _OURS = 2  # the stage of an unmerged file that the user's own side is kept under
-UNSHALLOW = "this clone is shallow: git fetch --unshallow brings the rest of the history"
-_OTHER_REFS = "git log --oneline --all lists what can be asked for"
+UNSHALLOW_HINT = "this clone is shallow: git fetch --unshallow brings the rest of the history"
+_REFS_HINT = "git log --oneline --all lists what can be asked for"
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFolder:
-    """A folder in its repository. `prefix` is empty at the top, else `sub/folder/`; `head` is empty before
-    the first commit."""
+    """The position of a folder in its repository. `prefix` is empty at the top, otherwise `sub/folder/`;
+    `head` is the current commit, empty before the first one."""
 
     prefix: str
     head: str
@@ -35,7 +35,7 @@ class RepositoryFolder:
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """A file at a ref. `size` is -1 when the object is not in this clone."""
+    """A file of a commit or of git's index. `size` is -1 if the object is not in this clone."""
 
     path: str
     sha: str
@@ -43,14 +43,15 @@ class Blob:
 
     @property
     def stamp(self) -> int:
-        """What stands where a file on disk has its time: an equal stamp is an equal file."""
+        """Return the number that stands in place of a file's modification time: equal stamps mean equal
+        files."""
         return int(self.sha[:_STAMP_DIGITS], 16)
 
 
 @dataclass(frozen=True, slots=True)
 class TreeListing:
-    """What a commit, or git's index, holds below the root; submodules are no part of it. Of an `unmerged`
-    file the blob is our side of the merge, where there is one."""
+    """The files of a commit or of git's index below the root, without submodules. For an unmerged file the
+    blob is our side of the merge, if there is one."""
 
     blobs: list[Blob]
     symlinks: list[str]
@@ -58,18 +59,18 @@ class TreeListing:
 
 
 def repository_prefix(root: Path) -> str:
-    """Where the root is in its repository: empty at the top, else `sub/folder/`."""
+    """Return the path of the root in its repository: empty at the top, otherwise `sub/folder/`."""
     return locate_in_repository(root).prefix
 
 
 def locate_in_repository(root: Path) -> RepositoryFolder:
-    """Where the root is in its repository, and at which commit that is.
+    """Return the position of the root in its repository and the current commit.
 
-    `core.worktree` can name any folder on disk; an answer about another folder is none.
+    The setting `core.worktree` can name any folder on disk, so an answer about another folder is refused.
     """
     # `--revs-only` says nothing of a HEAD without commits, which would be an error otherwise
     args = ["rev-parse", "--show-toplevel", "--show-prefix", "--revs-only", "HEAD"]
-    top, _, rest = _text(run_git(root, args)).partition("\n")
+    top, _, rest = _decode(run_git(root, args)).partition("\n")
     prefix, _, head = rest.removesuffix("\n").rpartition("\n")
     if not head or head.endswith("/"):  # a prefix ends so, a commit does not
         prefix, head = rest.removesuffix("\n"), ""
@@ -79,43 +80,44 @@ def locate_in_repository(root: Path) -> RepositoryFolder:
 
 
 def list_work_tree(root: Path, only: Sequence[str] = (), place: RepositoryFolder | None = None) -> list[str]:
-    """Tracked files and those that no ignore file of git leaves out, as git spells them; or `only` those
-    of some paths.
+    """Return the tracked files and the untracked ones that git does not ignore, or only those among the paths
+    `only`.
 
-    A nested repository is a single path with a slash at its end; deleted files are still listed.
+    A nested repository is a single path that ends with a slash. Files deleted from disk are still listed.
     """
     prefix = (place or locate_in_repository(root)).prefix
     literal = [f":(literal){path}" for path in only]
     listed = run_git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *literal])
-    paths = list(dict.fromkeys(_paths(listed)))  # an unmerged file is listed once per side
+    paths = list(dict.fromkeys(_split_at_nul(listed)))  # an unmerged file is listed once per side
     if prefix and not paths and not only:
         raise GitUnusable(GitProblem.IGNORED)
     return paths
 
 
 def list_ignored(root: Path) -> list[str]:
-    """What the ignore files of git leave out, a folder of it as one path with a slash at its end."""
+    """Return the paths that git ignores. A folder that is ignored as a whole is one path that ends with a
+    slash."""
     flags = ["--others", "--ignored", "--exclude-standard", "--directory"]
-    return _paths(run_git(root, ["ls-files", "-z", *flags]))
+    return _split_at_nul(run_git(root, ["ls-files", "-z", *flags]))
 
 
 def resolve_ref(root: Path, ref: str) -> str:
-    """The commit id that a ref names."""
-    if not ref or ref.startswith("-") or _IN_NO_REF.search(ref):
-        raise RefNotFound(f"{ref!r} is no git ref", hint=_OTHER_REFS, details={"ref": ref})
+    """Return the id of the commit that a ref names."""
+    if not ref or ref.startswith("-") or _NOT_IN_A_REF.search(ref):
+        raise RefNotFound(f"{ref!r} is no git ref", hint=_REFS_HINT, details={"ref": ref})
     try:
-        return _text(run_git(root, ["rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"])).strip()
+        return _decode(run_git(root, ["rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"])).strip()
     except GitUnusable as problem:
         reason = "" if problem.problem is GitProblem.FAILED else f": {problem.message}"
         raise RefNotFound(
             f"the ref {ref!r} cannot be read{reason}",
-            hint=problem.hint or (UNSHALLOW if is_shallow(root) else _OTHER_REFS),
+            hint=problem.hint or (UNSHALLOW_HINT if is_shallow(root) else _REFS_HINT),
             details={"ref": ref, **problem.details},
         ) from problem
 
 
 def is_shallow(root: Path) -> bool:
-    """Whether the history ends before its beginning."""
+    """Return whether the clone lacks the older part of its history."""
     try:
         return run_git(root, ["rev-parse", "--is-shallow-repository"]).strip() == b"true"
     except GitUnusable:
@@ -123,8 +125,8 @@ def is_shallow(root: Path) -> bool:
 
 
 def list_tree(root: Path, commit: str) -> TreeListing:
-    """The files of a commit below the root, sorted as git sorts them."""
-    prefix = _text(run_git(root, ["rev-parse", "--show-prefix"])).removesuffix("\n")
+    """Return the files of a commit below the root, in git's order."""
+    prefix = _decode(run_git(root, ["rev-parse", "--show-prefix"])).removesuffix("\n")
     tree = f"{commit}:{prefix}" if prefix else commit
     partial = _is_partial(root)
     try:
@@ -135,7 +137,7 @@ def list_tree(root: Path, commit: str) -> TreeListing:
         raise RefNotFound(
             f"{prefix or 'the tree'!r} cannot be read at {commit}", details=problem.details
         ) from problem
-    rows = [record.partition("\t") for record in _paths(listed)]
+    rows = [record.partition("\t") for record in _split_at_nul(listed)]
     entries = [(*head.split(), path) for head, _, path in rows]
     symlinks = [entry[-1] for entry in entries if entry[0] == _SYMLINK]
     files = [entry for entry in entries if entry[1] == "blob" and entry[0] != _SYMLINK]
@@ -147,11 +149,11 @@ def list_tree(root: Path, commit: str) -> TreeListing:
 
 
 def list_index(root: Path) -> TreeListing:
-    """The files that a commit of now would hold below the root: what `git add` was told."""
+    """Return the files that a commit made now would hold below the root: those of git's index."""
     listed = run_git(root, ["ls-files", "--stage", "-z"])
     chosen: dict[str, tuple[str, str]] = {}
     unmerged: dict[str, None] = {}
-    for record in _paths(listed):
+    for record in _split_at_nul(listed):
         head, _, path = record.partition("\t")
         mode, sha, stage = head.split()
         if stage != "0":
@@ -168,28 +170,30 @@ def list_index(root: Path) -> TreeListing:
 
 
 def missing_objects(root: Path, start: Sequence[str]) -> frozenset[str]:
-    """The objects below commits, trees or `--indexed-objects` that a remote promised and this clone lacks."""
+    """Return the objects below some commits, trees or `--indexed-objects` that are promised by a remote and
+    not in this clone."""
     return _missing(root, ["--no-walk", *filter(None, start)]) if _is_partial(root) else frozenset()
 
 
 def _is_partial(root: Path) -> bool:
-    """Whether objects may be missing that a remote promised; asking for one makes git try to fetch it."""
+    """Return whether the clone may lack objects that a remote promised. Asking for such an object makes git
+    fetch it."""
     keys = run_git(root, ["config", "--list", "--name-only", "-z"]).decode("utf-8", "replace").split("\0")
     return any(key == "extensions.partialclone" or key.endswith(".promisor") for key in keys)
 
 
 def _missing(root: Path, start: Sequence[str]) -> frozenset[str]:
-    """The objects below `start` that are not in this clone, found out without asking for them."""
+    """Return the objects below `start` that are not in this clone, without causing git to fetch them."""
     listed = run_git(root, ["rev-list", "--objects", "--missing=print", "--no-object-names", *start])
-    return frozenset(line[1:] for line in _text(listed).split("\n") if line.startswith("?"))
+    return frozenset(line[1:] for line in _decode(listed).split("\n") if line.startswith("?"))
 
 
 def _sizes(root: Path, shas: Sequence[str], missing: frozenset[str]) -> dict[str, int]:
-    """The size of each blob, -1 for one that is not in this clone."""
+    """Return the size of each blob, -1 for a blob that is not in this clone."""
     sizes = dict.fromkeys(shas, -1)
     asked = "".join(f"{sha}\n" for sha in sizes if sha not in missing).encode()
-    said = run_git(root, ["cat-file", "--batch-check", "--buffer"], given=asked)
-    for line in _text(said).split("\n")[:-1]:
+    said = run_git(root, ["cat-file", "--batch-check", "--buffer"], stdin=asked)
+    for line in _decode(said).split("\n")[:-1]:
         sha, kind, *size = line.split()
         if kind == "blob":
             sizes[sha] = int(size[0])
@@ -197,12 +201,12 @@ def _sizes(root: Path, shas: Sequence[str], missing: frozenset[str]) -> dict[str
 
 
 def read_blobs(root: Path, shas: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Each blob's bytes in the order asked for, None for one that is not in this clone."""
+    """Yield the bytes of each blob in the order asked for, None for a blob that is not in this clone."""
     with tempfile.TemporaryFile() as wanted:  # a pipe would deadlock once both sides are full
         wanted.write("".join(f"{sha}\n" for sha in shas).encode())
         wanted.seek(0)
         process = subprocess.Popen(
-            command(["cat-file", "--batch", "--buffer"]),
+            command_line(["cat-file", "--batch", "--buffer"]),
             cwd=root,
             env=environment(),
             stdin=wanted,
@@ -213,14 +217,15 @@ def read_blobs(root: Path, shas: Iterable[str]) -> Iterator[tuple[str, bytes | N
         clock = Timer(STREAM_TIMEOUT_SECONDS, process.kill)
         clock.start()
         try:
-            yield from _batch(process)
+            yield from _read_batch(process)
         finally:
             clock.cancel()
             process.kill()
             process.communicate()
 
 
-def _batch(process: subprocess.Popen[bytes]) -> Iterator[tuple[str, bytes | None]]:
+def _read_batch(process: subprocess.Popen[bytes]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the objects that `git cat-file --batch` prints."""
     assert process.stdout is not None
     while header := process.stdout.readline():
         sha, _, kind_and_size = header.decode().strip().partition(" ")
@@ -236,9 +241,9 @@ def _batch(process: subprocess.Popen[bytes]) -> Iterator[tuple[str, bytes | None
         raise GitUnusable(GitProblem.FAILED, f"cat-file ended with {process.returncode}")
 
 
-def _text(raw: bytes) -> str:
+def _decode(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _paths(raw: bytes) -> list[str]:
-    return _text(raw).split("\0")[:-1]
+def _split_at_nul(raw: bytes) -> list[str]:
+    return _decode(raw).split("\0")[:-1]

@@ -1,7 +1,8 @@
-"""How is git called so that a hostile repository cannot make it run anything?
+"""Run git so that a hostile repository cannot make it execute anything.
 
-A repository's own configuration can name programs: hooks, a file-system monitor, content filters,
-transports, a pager. Each is switched off on the command line, which wins over the configuration.
+The configuration of a repository can name programs: hooks, a file-system monitor, content filters,
+transports, a pager. Each is switched off on the command line, which overrides the configuration. Content
+filters have names that a repository chooses freely, so `filters_off` reads them from the configuration first.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from satchel.walking import git_folder
 TIMEOUT_SECONDS = 60  # the largest public trees list in a second; more is a hang
 _SHORT_SECONDS = 10  # for what only reads settings and refs: a FIFO that a setting includes is a hang too
 _SHORT_COMMANDS = frozenset({"config", "rev-parse"})
-_SILENT_SECONDS = 2  # after which it is looked for what git may be waiting for
+_SILENCE_SECONDS = 2  # after which it is looked for what git may be waiting for
 _SEARCH_SECONDS = 5  # and for how long; Linux's 6,000 folders take 0.2
 _PAUSE_SECONDS = 60  # git is not asked again in a folder where it hung
 
@@ -64,8 +65,8 @@ _KEPT_VARIABLES = frozenset(
         "GIT_TEST_ASSUME_DIFFERENT_OWNER",  # can only make git stricter
     }
 )
-_found: dict[str, str] = {}  # by root: what git was found to be waiting for
-_paused: dict[str, float] = {}  # by root: until when git is not asked
+_blocking_files: dict[str, str] = {}  # by root: what git was found to be waiting for
+_paused_until: dict[str, float] = {}  # by root: until when git is not asked
 _FILTER_OFF = {b"clean": b"", b"smudge": b"", b"process": b"", b"required": b"false"}
 _COMMON_FILTERS = frozenset({b"lfs"})  # on most machines the only one: with it one look is enough
 _FILTER_LOOKS = 3  # the second sees what the first one named; one more for a setting that just changed
@@ -84,7 +85,7 @@ class GitProblem(StrEnum):
     FAILED = "failed"
 
 
-_MEANING = {
+_PROBLEM_MESSAGES = {
     GitProblem.MISSING: "the git program was not found",
     GitProblem.NOT_A_REPOSITORY: "the folder is in no git work tree",
     GitProblem.DUBIOUS_OWNERSHIP: "git refuses a repository that another user owns",
@@ -96,21 +97,28 @@ _MEANING = {
 }
 
 
-_NAMING = (GitProblem.BLOCKED, GitProblem.TIMEOUT)  # what is said with these is about the user's own files
+_PROBLEMS_WITH_DETAIL = (
+    GitProblem.BLOCKED,
+    GitProblem.TIMEOUT,
+)  # what is said with these is about the user's own files
 
 
 class GitUnusable(Unsupported):
-    """git cannot answer here; a work tree is then walked without it, a ref cannot be read."""
+    """git cannot answer for this folder. A work tree is then walked without git; a ref cannot be read."""
 
     def __init__(self, problem: GitProblem, said: str = "") -> None:
         hint = "git config --global --add safe.directory <folder>" if "OWNERSHIP" in problem.name else ""
-        named = f"{_MEANING[problem]}: {said}" if said and problem in _NAMING else _MEANING[problem]
+        named = (
+            f"{_PROBLEM_MESSAGES[problem]}: {said}"
+            if said and problem in _PROBLEMS_WITH_DETAIL
+            else _PROBLEM_MESSAGES[problem]
+        )
         super().__init__(named, hint=hint, details={"problem": problem.value, "git": said})
         self.problem = problem
 
 
-def command(args: Sequence[str]) -> list[str]:
-    """The full command line."""
+def command_line(args: Sequence[str]) -> list[str]:
+    """Return the full command line for git, with every setting that could run a program overridden."""
     found = shutil.which("git")
     if found is None or not os.path.isabs(found):
         raise GitUnusable(GitProblem.MISSING)  # one found in the current folder may be the repository's
@@ -119,8 +127,9 @@ def command(args: Sequence[str]) -> list[str]:
 
 
 def environment(outer: Mapping[str, str] | None = None, config: Overrides = ()) -> dict[str, str]:
-    """The caller's environment without what would steer git elsewhere, and with further settings: a variable
-    can spell any key, an argument only one without `=`."""
+    """Return the caller's environment without variables that point git to another repository, and with the
+    settings of `config` added. A variable can hold any key; a command-line argument cannot hold a key with
+    `=`."""
     kept = {
         name: value
         for name, value in (os.environ if outer is None else outer).items()
@@ -139,17 +148,17 @@ def run_git(
     args: Sequence[str],
     *,
     config: Overrides = (),
-    given: bytes = b"",
+    stdin: bytes = b"",
     timeout: float | None = None,
 ) -> bytes:
-    """What git prints for `args` in the root when it is `given` that to read; GitUnusable with the reason
-    if it fails."""
+    """Return what git prints for `args` in the root, with `stdin` as its input. GitUnusable says why git
+    failed."""
     limit = timeout or (_SHORT_SECONDS if args[0] in _SHORT_COMMANDS else TIMEOUT_SECONDS)
-    _refuse_to_wait(root)
-    _refuse_borrowed(root)
+    _refuse_blocked(root)
+    _refuse_foreign(root)
     try:
         process = subprocess.Popen(
-            command(args),
+            command_line(args),
             cwd=root,
             env=environment(config=config),
             stdin=subprocess.PIPE,
@@ -160,27 +169,29 @@ def run_git(
         raise GitUnusable(GitProblem.FAILED, str(error)) from error
     with process:
         try:
-            said, complaint = _heard(process, root, given, limit)
+            said, complaint = _communicate(process, root, stdin, limit)
         except BaseException as error:
             process.kill()
             if timeout is None and isinstance(error, GitUnusable) and error.problem is GitProblem.TIMEOUT:
-                _paused[str(root)] = time.monotonic() + _PAUSE_SECONDS
+                _paused_until[str(root)] = time.monotonic() + _PAUSE_SECONDS
             raise
     if process.returncode:
         raise _refusal(complaint.decode("utf-8", "replace").strip())
     return said
 
 
-def _heard(process: subprocess.Popen[bytes], root: Path, given: bytes, limit: float) -> tuple[bytes, bytes]:
-    """What a process prints to its two outputs within `limit` seconds. Once it has been silent for a while,
-    the file is looked for that it may be waiting for."""
+def _communicate(
+    process: subprocess.Popen[bytes], root: Path, stdin: bytes, limit: float
+) -> tuple[bytes, bytes]:
+    """Return what a process prints to its two outputs within `limit` seconds. If it is silent for a while,
+    look for a file that it may be waiting for."""
     started = time.monotonic()
     try:
-        return process.communicate(given, timeout=min(limit, _SILENT_SECONDS))
+        return process.communicate(stdin, timeout=min(limit, _SILENCE_SECONDS))
     except subprocess.TimeoutExpired:
         found = git_folder.search_blocking_file(root, _SEARCH_SECONDS)
     if found:
-        _found[str(root)] = found
+        _blocking_files[str(root)] = found
         raise _blocked(root, found)
     try:
         return process.communicate(timeout=max(0, started + limit - time.monotonic()))
@@ -188,20 +199,22 @@ def _heard(process: subprocess.Popen[bytes], root: Path, given: bytes, limit: fl
         raise GitUnusable(GitProblem.TIMEOUT, f"{limit:g} s") from error
 
 
-def _refuse_to_wait(root: Path) -> None:
-    """One command calls git several times: it waits for an answer that does not come once."""
-    if time.monotonic() < _paused.get(str(root), 0):
+def _refuse_blocked(root: Path) -> None:
+    """Raise GitUnusable if git is known to hang in this root. A command calls git several times and should
+    wait for it only once."""
+    if time.monotonic() < _paused_until.get(str(root), 0):
         raise GitUnusable(GitProblem.TIMEOUT, f"it hung less than {_PAUSE_SECONDS} s ago")
-    found = git_folder.find_blocking_file(root) or _found.get(str(root), "")
+    found = git_folder.find_blocking_file(root) or _blocking_files.get(str(root), "")
     if found and git_folder.would_block(found):
         raise _blocked(root, found)
 
 
-def _refuse_borrowed(root: Path) -> None:
-    """What another repository holds is not part of this folder, whatever its `.git` says."""
+def _refuse_foreign(root: Path) -> None:
+    """Raise GitUnusable if `.git` of the root leads to another repository: its content is not part of this
+    folder."""
     for folder in (root.absolute(), *root.absolute().parents):
         if os.path.lexists(folder / ".git"):
-            if git_folder.is_borrowed(str(folder)):
+            if git_folder.is_foreign_git_folder(str(folder)):
                 raise GitUnusable(GitProblem.ELSEWHERE)
             return
 
@@ -211,6 +224,7 @@ def _blocked(root: Path, found: str) -> GitUnusable:
 
 
 def _refusal(said: str) -> GitUnusable:
+    """Return the error for a message that git printed."""
     if "dubious ownership" in said:
         return GitUnusable(GitProblem.DUBIOUS_OWNERSHIP, said)
     if "not a git repository" in said or "must be run in a work tree" in said:
@@ -219,8 +233,13 @@ def _refusal(said: str) -> GitUnusable:
 
 
 def filters_off(root: Path) -> Overrides:
-    """The settings without which comparing files in `root` could run a filter; GitUnusable if they do not
-    reach."""
+    """Return the settings that switch off every content filter of the configuration.
+
+    Git runs a filter when it compares a file on disk with its blob. Any attributes file can choose a filter,
+    and its name may contain any byte, so every filter is given empty programs under its name as git spells
+    it. The last check runs with exactly these settings. If it shows a filter that would still run (an older
+    git cannot be told such names), GitUnusable is raised and nothing is compared.
+    """
     names = _COMMON_FILTERS
     for _ in range(_FILTER_LOOKS):
         off = tuple(
@@ -236,7 +255,8 @@ def filters_off(root: Path) -> Overrides:
 
 
 def _active_filters(listed: bytes) -> frozenset[bytes]:
-    """The filters that a listing of settings, of which the last one of a name holds, gives anything to do."""
+    """Return the names of the filters that would run a program. The last setting of a key is the one that
+    counts."""
     settings = dict(_setting(record) for record in listed.split(b"\0") if record.startswith(b"filter."))
     found = set()
     for key, value in settings.items():
@@ -249,6 +269,7 @@ def _active_filters(listed: bytes) -> frozenset[bytes]:
 
 
 def _setting(record: bytes) -> tuple[bytes, bytes | None]:
-    """Key and value; None where a key stands alone, which git takes for true."""
+    """Return the key and the value of a setting. The value is None for a key on its own, which git takes for
+    true."""
     key, line_end, value = record.partition(b"\n")
     return key, value if line_end else None

@@ -1,8 +1,14 @@
-"""Where does git keep what it knows of a work tree, and does that belong to this work tree?
+"""Check the files of a git folder before git opens them: do they belong to this work tree, and would opening
+one block?
 
-A file or a link named `.git` leads to it, and a folder that somebody unpacked may bring one that leads to any
-repository on the machine. Work trees and submodules have such a file too; theirs leads to a folder that says
-so, or that at least does not lie in a work tree of its own.
+A file or a link named `.git` points to the git folder, and an unpacked archive may bring one that points to
+any repository on the machine. Linked work trees and submodules have such a file as well; the folder they
+point to names them, or at least does not lie in a work tree of its own.
+
+Git also opens some files by their name alone. If one of them is a FIFO, git waits for ever for a writer. The
+files that every command reads are checked before git runs (14 `stat` calls, 20 µs). The ignore and attribute
+files of deeper folders are checked only if git has been silent for a while, because finding them takes as
+long as a walk.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ _FILE_BYTES = 4096  # a path and a word
 
 
 def find_git_folder(top: str) -> str:
-    """The folder behind `.git` in `top`; empty if `top` is not the top of a work tree."""
+    """Return the git folder of the work tree `top`; empty if `top` is not the top of a work tree."""
     own = f"{top}/.git"
     try:
         mode = os.stat(own).st_mode
@@ -29,8 +35,8 @@ def find_git_folder(top: str) -> str:
     return os.path.join(top, said.removeprefix("gitdir:").strip()) if said else ""
 
 
-def is_borrowed(top: str) -> bool:
-    """Whether the git folder of `top` is that of another work tree."""
+def is_foreign_git_folder(top: str) -> bool:
+    """Return whether the git folder of `top` belongs to another work tree."""
     own = f"{top}/.git"
     try:
         if stat.S_ISDIR(os.lstat(own).st_mode):
@@ -45,6 +51,7 @@ def is_borrowed(top: str) -> bool:
 
 
 def _read(path: str) -> str:
+    """Return the beginning of a regular file, empty if it cannot be read."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return ""
@@ -72,7 +79,8 @@ _HAS_FIFOS = os.name != "nt"
 
 
 def would_block(path: str) -> bool:
-    """Whether opening a path may take for ever: it is there, also by a link, and neither file nor folder."""
+    """Return whether opening a path may block: it leads to something that is neither a regular file nor a
+    folder."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
@@ -81,11 +89,13 @@ def would_block(path: str) -> bool:
 
 
 def find_blocking_file(root: Path) -> str:
-    """The first obstacle that every call of git in `root` would meet; empty if there is none."""
+    """Return the first file that every git command in `root` opens and would block on; empty if there is
+    none."""
     return next(filter(would_block, _files_git_opens(str(root.absolute()))), "") if _HAS_FIFOS else ""
 
 
 def _files_git_opens(folder: str) -> Iterator[str]:
+    """Yield the paths that every git command in a folder opens."""
     while True:
         for name in _RULES:
             yield f"{folder}/{name}"
@@ -101,7 +111,8 @@ def _files_git_opens(folder: str) -> Iterator[str]:
 
 
 def search_blocking_file(root: Path, seconds: float) -> str:
-    """The first obstacle in any folder below `root` that git may read; empty if none was found in time."""
+    """Return the first file below `root` that git may open and would block on; empty if none was found in
+    time."""
     end = time.monotonic() + seconds
     waiting = [str(root.absolute())] if _HAS_FIFOS else []
     while waiting and time.monotonic() < end:

@@ -1,5 +1,5 @@
-"""Which files does a commit have, and which are staged for the next one? Read from git objects: the work tree
-is not looked at, and nothing is written."""
+"""The files of a commit, and the files staged for the next one, read from git objects. The work tree is not
+looked at, and nothing is written."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from satchel.storage.records import HistoryCommit
 from satchel.types import Skipped, SkipReason, Walk
 from satchel.walking import file_filter, git, history, ignore_rules, listing
 from satchel.walking.git_command import GitUnusable
-from satchel.walking.ignore_rules import Load
+from satchel.walking.ignore_rules import LoadFile
 from satchel.walking.paths import check_relative
-from satchel.walking.work_tree import any_of, notes_of, own_rules, sorted_walk
+from satchel.walking.work_tree import ignored_by_any, own_ignore_rules, rule_notes, sorted_walk
 
 STAGED = "staged"  # the ref of what `git add` was told
 _MOST_NAMED = 3  # files in a note
@@ -24,8 +24,8 @@ _NAME_DIGITS = 16  # of a commit: enough to be its name in any repository
 
 
 class BlobTree(ABC):
-    """Files that are git blobs. Each is stamped with its blob: going from one such tree to another reads
-    only what differs between them."""
+    """Files that are git blobs. The stamp of each file is derived from its blob, so a refresh from one such
+    tree to another reads only what differs between them."""
 
     ref: str
     content_id: str
@@ -40,16 +40,16 @@ class BlobTree(ABC):
 
     @property
     def name(self) -> str:
-        """A short name for files that belong to this tree."""
+        """Return a short name for stored files that belong to this tree."""
         return self.content_id[:_NAME_DIGITS]
 
     def entries(self) -> Walk:
         files = self._listed()
         chosen = file_filter.FileFilter(self.options)
-        rules = own_rules(self._loader(), self.options)
-        listing.filter_blobs(files, any_of(rules), chosen)
+        rules = own_ignore_rules(self._loader(), self.options)
+        listing.filter_blobs(files, ignored_by_any(rules), chosen)
         absent = [item.path for item in chosen.skipped.values() if item.detail == listing.NOT_IN_CLONE]
-        return sorted_walk(chosen, (*_unmerged(files), *_absent(absent), *notes_of(rules)))
+        return sorted_walk(chosen, (*_unmerged(files), *_absent(absent), *rule_notes(rules)))
 
     def entries_at(self, paths: Sequence[str]) -> Walk:
         asked = set(paths)
@@ -80,14 +80,14 @@ class BlobTree(ABC):
 
     @abstractmethod
     def head(self) -> str:
-        """The commit that the files come from; empty before the first one."""
+        """Return the commit that the files come from; empty before the first one."""
 
     def history(self, head: str) -> list[HistoryCommit]:
         return history.read_history(self.root, head) if head else []
 
     @abstractmethod
     def _list(self) -> git.TreeListing:
-        """Every file of the tree with its blob."""
+        """Return every file of the tree with its blob."""
 
     def _listed(self) -> git.TreeListing:
         if self._listing is None:
@@ -95,15 +95,16 @@ class BlobTree(ABC):
             self._shas = {blob.path: blob.sha for blob in self._listing.blobs if blob.size >= 0}
         return self._listing
 
-    def _loader(self) -> Load:
-        """Ignore files as they are in this tree, read in one go."""
+    def _loader(self) -> LoadFile:
+        """Return a function that loads ignore files as they are in this tree. All of them are read in one git
+        call."""
         wanted = [path for path in self._shas if path.rpartition("/")[2] in ignore_rules.OWN_NAMES]
         found = {path: data for path, data in self.read_many(wanted) if isinstance(data, bytes)}
         return lambda folder, name: found.get(f"{folder}/{name}" if folder else name)
 
 
 class GitTree(BlobTree):
-    """The files of a commit. The ref is resolved once: a branch that moves on does not change the tree."""
+    """The files of a commit. The ref is resolved once, so a branch that moves on does not change the tree."""
 
     def __init__(self, root: Path, ref: str, options: WalkOptions | None = None) -> None:
         super().__init__(root, options)
@@ -117,7 +118,7 @@ class GitTree(BlobTree):
 
 
 class StagedTree(BlobTree):
-    """The files as a commit of now would hold them. What is staged later does not change the tree."""
+    """The files that a commit made now would hold. What is staged later does not change the tree."""
 
     ref = STAGED
 
@@ -148,13 +149,14 @@ class StagedTree(BlobTree):
 
 
 def _unmerged(listing: git.TreeListing) -> Iterator[str]:
+    """Yield a note if files of the index are unmerged."""
     count = len(listing.unmerged)
     if count:
         yield f"{count} file{'s are' if count > 1 else ' is'} unmerged: our side is taken where there is one"
 
 
 def _absent(paths: Sequence[str]) -> Iterator[str]:
-    """A partial clone: what is left of a commit must not be taken for the whole."""
+    """Yield a note if files are not in a partial clone: the rest must not be taken for the whole commit."""
     count = len(paths)
     if count:
         named = ", ".join(sorted(paths)[:_MOST_NAMED]) + (" …" if count > _MOST_NAMED else "")

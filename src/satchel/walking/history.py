@@ -1,8 +1,8 @@
-"""What did the last commits say, and which files did they change? Read from git objects alone.
+"""Read the last commits: their messages and the files they changed, from git objects alone.
 
-Only commands below git's display layer are used: `git log` obeys the repository's configuration, which can
-make it run a program. A commit without a parent says nothing, because everything is new in it; that includes
-the last one of a shallow clone. Where there is nothing to read there is no history, and that is no error.
+Only plumbing commands are used, because `git log` obeys the configuration of the repository, which can make
+it run a program. A commit without a parent is skipped, because every file is new in it; that includes the
+last commit of a shallow clone. A repository without commits has no history, which is not an error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from threading import Timer
 from satchel.errors import RefNotFound
 from satchel.storage.records import HistoryCommit
 from satchel.walking.git import resolve_ref
-from satchel.walking.git_command import GitProblem, GitUnusable, command, environment, run_git
+from satchel.walking.git_command import GitProblem, GitUnusable, command_line, environment, run_git
 from satchel.walking.redaction import redact
 from satchel.walking.sensitive_names import without_tokens
 
@@ -45,27 +45,31 @@ _STATUSES = frozenset((b"A", b"D", b"M", b"T"))
 def read_history(
     root: Path, ref: str, limit: int = COMMITS, *, prefix: str | None = None
 ) -> list[HistoryCommit]:
-    """The last commits up to a ref, newest first, without merges and sweeps. `root` is a folder of a work
-    tree or a git directory; paths are relative to it, or to `prefix` (`sub/folder/`) where that is given, and
-    what lies outside is left out."""
+    """Return the last commits up to a ref, newest first, without merges and without commits that change very
+    many files.
+
+    `root` is a folder of a work tree or a git directory. Paths are relative to it, or to `prefix`
+    (`sub/folder/`) if that is given; paths outside are left out.
+    """
     try:
         head = resolve_ref(root, ref)
         if prefix is None:
             prefix = run_git(root, ["rev-parse", "--show-prefix"]).decode("utf-8", "surrogateescape")[:-1]
         listed = run_git(root, ["rev-list", "--no-merges", f"--max-count={limit}", head], timeout=_SECONDS)
-        return list(_commits(_changes(root, listed, prefix)))
+        return list(_parse_commits(_read_changes(root, listed, prefix)))
     except (GitUnusable, RefNotFound):
         return []
 
 
-def _changes(root: Path, listed: bytes, prefix: str) -> bytes:
-    """What git says of the listed commits; an error when it takes too long or says too much."""
+def _read_changes(root: Path, listed: bytes, prefix: str) -> bytes:
+    """Return what `git diff-tree` prints for the listed commits. GitUnusable is raised if it takes too long
+    or prints too much."""
     below = [f"--relative={prefix}", "--", f":(top,literal){prefix}"] if prefix else []
     with tempfile.TemporaryFile() as wanted:  # a pipe would deadlock once both sides are full
         wanted.write(listed)
         wanted.seek(0)
         process = subprocess.Popen(
-            command([*_DIFF, *below]),
+            command_line([*_DIFF, *below]),
             cwd=root,
             env=environment(),
             stdin=wanted,
@@ -86,9 +90,9 @@ def _changes(root: Path, listed: bytes, prefix: str) -> bytes:
             process.communicate()
 
 
-def _commits(said: bytes) -> Iterator[HistoryCommit]:
-    """A time and a message, then a letter and a path for each change. Fields are told apart by their place:
-    no message and no path, however odd, is taken for something else."""
+def _parse_commits(said: bytes) -> Iterator[HistoryCommit]:
+    """Yield the commits: a time and a message, then a letter and a path for each change. Fields are told
+    apart by their position, so that no message or path can be taken for another field."""
     fields = said.split(b"\0")
     at = 0
     while at + 2 < len(fields):
@@ -104,8 +108,8 @@ def _commits(said: bytes) -> Iterator[HistoryCommit]:
 
 
 def _message(raw: bytes) -> str:
-    """The start of a message without secrets. They are looked for in more than is kept, and that ends with a
-    line: half of a value would not be known for one."""
+    """Return the start of a message with its secrets redacted. More text is searched for secrets than is
+    kept, and it ends with a whole line, because half of a secret would not be recognised."""
     text = raw.decode("utf-8", "replace").strip()
     if len(text) > _READ_CHARS:
         text = text[:_READ_CHARS].rpartition("\n")[0]
@@ -113,7 +117,7 @@ def _message(raw: bytes) -> str:
 
 
 def _path(raw: bytes) -> str:
-    """A path; empty for one that is not UTF-8 or has a token in its names, which is never indexed."""
+    """Return a path; empty if it is not UTF-8 or has a token in it, because such a file is never indexed."""
     try:
         path = raw.decode()
     except UnicodeDecodeError:
@@ -122,4 +126,5 @@ def _path(raw: bytes) -> str:
 
 
 def _time(raw: bytes) -> int:
+    """Return the time of a commit in seconds, bounded because a commit may claim any time."""
     return min(int(raw[:_TIME_DIGITS]), _MOST_SECONDS) if raw.isdigit() else 0

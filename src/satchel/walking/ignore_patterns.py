@@ -1,9 +1,9 @@
-"""What does a line of an ignore file match? The line as git reads it, as an expression that RE2 runs.
+"""Translate a line of an ignore file, as git reads it, into an RE2 expression.
 
-`pathspec` says how the segments of a pattern become an expression. What stands inside a segment is read here,
-because git's sets (`[[:alpha:]_]`, `[\\]x]`, `[z-ab]`) are not those of Python's expressions, which pathspec
-passes them on to: lines with such sets matched other files than git's, or none.
-Git compares bytes, and so do these expressions: `?` is one byte of a name in UTF-8.
+pathspec translates the segments of a pattern. What stands inside a segment is translated here, because git's
+character sets (`[[:alpha:]_]`, `[\\]x]`, `[z-ab]`) are not those of Python's expressions, to which pathspec
+hands them: lines with such sets matched other files than git matches, or none. Git compares bytes, and so do
+these expressions: `?` is one byte of a name in UTF-8.
 """
 
 from __future__ import annotations
@@ -48,31 +48,31 @@ _CLASSES = {
 
 
 class Unmatchable(ValueError):
-    """A line that git takes as matching nothing: an open set, an unknown class, a last backslash."""
+    """A line that matches nothing in git: an open set, an unknown character class, a trailing backslash."""
 
 
 def expression(line: str) -> tuple[bytes, bool] | None:
-    """Return the expression that matches the whole of what a line names, with a slash at the end of folders,
-    and whether it is left out (or taken in again); None if the line matches nothing."""
+    """Return the expression that matches the whole paths named by a line, and whether they are ignored (or
+    included again). Paths of folders end with a slash. None means that the line matches nothing."""
     written = _trimmed(line.encode("utf-8", "surrogateescape").decode("latin-1"))
     negated = written.startswith("!")
     try:
-        pattern = _normal(written.removeprefix("!"))
-        prefix = _taken_off(pattern)
+        pattern = _normalize(written.removeprefix("!"))
+        prefix = _literal_prefix(pattern)
         rest = f"/{pattern.removeprefix(prefix)}" if prefix else pattern
         found, include = _pattern_class().pattern_to_regex("!" * negated + rest)
     except ValueError:  # pathspec's own errors are of this kind too
         return None
     if found is None or include is None or pattern == "/":
         return None
-    whole = _whole(found)
+    whole = _full_match(found)
     if prefix:
         whole = re.escape(prefix.removeprefix("/")) + whole.removeprefix("^").replace(".+", ".*", 1)
     return whole.encode("latin-1"), include
 
 
 def _trimmed(line: str) -> str:
-    """Return a line without the spaces at its end that no backslash stands before."""
+    """Return a line without trailing spaces; a space after a backslash stays."""
     end = at = 0
     while at < len(line):
         escaped = line[at] == "\\" and at + 1 < len(line)
@@ -82,14 +82,14 @@ def _trimmed(line: str) -> str:
     return line[:end]
 
 
-def _normal(pattern: str) -> str:
-    """Return a pattern in the spelling that pathspec reads as git does."""
+def _normalize(pattern: str) -> str:
+    """Return a pattern in the spelling for which pathspec agrees with git."""
     tokens = _tokens(pattern)
     # a path begins with no slash; the last slash says that this is a folder, and the backslash stays alone
     if tokens and "\\/" in (tokens[0], tokens[-1]):
         raise Unmatchable
     anchored = "/" in pattern[:-1]
-    tokens = [_plain(tokens, at) if "/" in token else token for at, token in enumerate(tokens)]
+    tokens = [_without_slashes(tokens, at) if "/" in token else token for at, token in enumerate(tokens)]
     if tokens and tokens[-1][-1].isspace():  # pathspec would take it off
         tokens[-1] = f"[{tokens[-1][-1]}]"
     text = re.sub(_STARS, "**", "".join(tokens))
@@ -100,9 +100,10 @@ def _normal(pattern: str) -> str:
     return text
 
 
-def _taken_off(pattern: str) -> str:
-    """Return the letters before the first wildcard of a path, if two stars follow them. Git compares such
-    letters by themselves, and then the stars stand at the beginning: `a**/b` is `ab`, `ac/b` and `a/c/b`."""
+def _literal_prefix(pattern: str) -> str:
+    """Return the literal text before the first wildcard of a path, if two stars follow it. Git compares that
+    text by itself and then treats the stars as if the pattern began with them: `a**/b` matches `ab`, `ac/b`
+    and `a/c/b`."""
     prefix = re.match(_LITERAL, pattern)
     assert prefix is not None
     literal = prefix[0]
@@ -129,9 +130,9 @@ def _tokens(pattern: str) -> list[str]:
     return parts
 
 
-def _plain(tokens: list[str], at: int) -> str:
-    """Return a token with a slash as pathspec can read it: slashes are not escaped, and sets have none. Two
-    stars stand for no folder at all only before a plain slash."""
+def _without_slashes(tokens: list[str], at: int) -> str:
+    """Return a token that contains a slash in a form that pathspec can read: a slash is never escaped, and a
+    set has none. Two stars match no folder at all only before an unescaped slash."""
     token = tokens[at]
     if token == "\\/":
         return "/*/" if re.search(_STARS_ALONE, "".join(tokens[:at])) else "/"
@@ -142,7 +143,8 @@ def _plain(tokens: list[str], at: int) -> str:
 
 
 def _set(pattern: str, at: int) -> tuple[frozenset[int], int]:
-    """Return the bytes that a set matches and where it ends; it begins after the bracket at `at`."""
+    """Return the bytes that a set matches and the position after it. `at` is the position after its
+    bracket."""
     negated = pattern[at : at + 1] in ("!", "^")
     at += negated
     members: set[int] = set()
@@ -176,7 +178,7 @@ def _set(pattern: str, at: int) -> tuple[frozenset[int], int]:
 
 
 def _member(pattern: str, at: int) -> tuple[int, int]:
-    """Return one character of a set, which a backslash may stand before, and where the next one is."""
+    """Return one character of a set, which may be escaped, and the position after it."""
     if pattern[at] == "\\":
         at += 1
     if at >= len(pattern):
@@ -186,7 +188,7 @@ def _member(pattern: str, at: int) -> tuple[int, int]:
 
 @cache
 def _pattern_class() -> type[GitIgnoreSpecPattern]:
-    """Return pathspec's reader of patterns, with the inside of segments read as git does."""
+    """Return pathspec's pattern class with our translation of segments."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
     class GitPattern(GitIgnoreSpecPattern):
@@ -200,10 +202,12 @@ def _pattern_class() -> type[GitIgnoreSpecPattern]:
 
 
 def _segment(pattern: str) -> str:
+    """Return the expression of one segment of a path."""
     return "".join(map(_translated, _tokens(pattern)))
 
 
 def _translated(token: str) -> str:
+    """Return the expression of one token."""
     if token == "*":
         return "[^/]*"
     if token == "?":
@@ -214,8 +218,9 @@ def _translated(token: str) -> str:
     return re.escape(token[-1])
 
 
-def _whole(found: str) -> str:
-    """Return pathspec's expression, which searches, as one that matches a whole path and nothing inside."""
+def _full_match(found: str) -> str:
+    """Return pathspec's expression, which searches in a path, as one that matches the whole path and nothing
+    below it."""
     if found == _ANYTHING:
         return ".+"
     if found == _FOLDER:

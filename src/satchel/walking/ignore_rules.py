@@ -1,9 +1,9 @@
-"""Does an ignore file leave this path out?
+"""Decide whether an ignore file leaves a path out.
 
-What a line matches is said by `ignore_patterns`; all lines of a folder are asked at once. Paths are asked top
-down and each entry is asked for itself: what is below an ignored folder is never asked, so a pattern that
-reaches a path only through its folder must not count again there (`!keep/` in a deeper file would undo `*.o`
-above it; git does not).
+`ignore_patterns` translates single lines; all lines of a folder are matched at once. Paths are asked top
+down, each for itself. A path below an ignored folder is never asked, so a pattern that matches a path only
+through its folder does not count again there: `!keep/` in a deeper file would otherwise undo `*.o` above it,
+unlike in git.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ MOST_WILD_CHARS = 32_768
 
 _WILDCARDS = frozenset("*?[")
 
-Load = Callable[[str, str], bytes | None]
+LoadFile = Callable[[str, str], bytes | None]
 """(folder, name) → the bytes of that ignore file, None if there is none."""
 MakeRules = Callable[..., "IgnoreRules"]
 
 
-class _Patterns:
-    """The patterns of one folder: True if they ignore an entry, False if they take it in again, None if
-    silent. `room` is how many characters its lines with wildcards may have."""
+class _FolderPatterns:
+    """The patterns of the ignore files of one folder. `room` is how many characters its lines with wildcards
+    may have."""
 
     def __init__(self, lines: Sequence[str], room: int) -> None:
         self.wild_chars = 0
-        self.left_out: dict[str, int] = {}  # numbers of lines by what was wrong with them
+        self.unusable_lines: dict[str, int] = {}  # numbers of lines by what was wrong with them
         expressions = []
         self._ignored: list[bool] = []
         for line in lines:
@@ -49,44 +49,49 @@ class _Patterns:
                 self._ignored.append(found[1])
         self._automaton = PatternSet(expressions, bytewise=True)
         for _ in self._automaton.unusable:
-            self._leave_out("that cannot be compiled")
+            self._note_unusable("that cannot be compiled")
 
     def decide(self, entry: bytes) -> bool | None:
+        """Return True if the patterns ignore an entry, False if they include it again, None if no pattern
+        matches."""
         last = self._automaton.last(entry)
         return self._ignored[last] if last >= 0 else None
 
     def _read(self, line: str, room: int) -> tuple[bytes, bool] | None:
+        """Return the expression of a line and whether it ignores what it matches; None if the line cannot be
+        used."""
         if len(line) > LONGEST_PATTERN:
-            self._leave_out(f"of more than {LONGEST_PATTERN} characters")
+            self._note_unusable(f"of more than {LONGEST_PATTERN} characters")
             return None
         if not _WILDCARDS.isdisjoint(line):
             if self.wild_chars + len(line) > room:
-                self._leave_out(f"beyond {MOST_WILD_CHARS} characters of patterns with wildcards")
+                self._note_unusable(f"beyond {MOST_WILD_CHARS} characters of patterns with wildcards")
                 return None
             self.wild_chars += len(line)
         return ignore_patterns.expression(line)
 
-    def _leave_out(self, why: str) -> None:
-        self.left_out[why] = self.left_out.get(why, 0) + 1
+    def _note_unusable(self, why: str) -> None:
+        self.unusable_lines[why] = self.unusable_lines.get(why, 0) + 1
 
 
 class IgnoreRules:
-    """The ignore files of one family over a tree; deeper files win. `first` are patterns of the
-    root that every file of the family wins over."""
+    """The ignore files of one family (such as `.gitignore`) in a tree. Deeper files win over files above
+    them, and every file wins over `root_patterns`."""
 
-    def __init__(self, names: tuple[str, ...], load: Load, first: Sequence[str] = ()) -> None:
+    def __init__(self, names: tuple[str, ...], load: LoadFile, root_patterns: Sequence[str] = ()) -> None:
         self._names = names
         self._load = load
-        self._first = list(first)
-        self._chains: dict[str, tuple[tuple[int, _Patterns], ...]] = {}
+        self._root_patterns = list(root_patterns)
+        self._chains: dict[str, tuple[tuple[int, _FolderPatterns], ...]] = {}
         self.notes: list[str] = []  # what was left out of ignore files
 
     def applies(self, folder: str) -> bool:
-        """Whether any pattern could speak of what is in a folder."""
+        """Return whether any pattern could match an entry of a folder."""
         return bool(self._chains[folder] if folder in self._chains else self._chain(folder))
 
     def ignores(self, folder: str, entry: str) -> bool:
-        """`entry` is the path from the root, with a slash at its end if it is a folder."""
+        """Return whether an entry is ignored. `entry` is its path from the root, with a slash at its end if
+        it is a folder."""
         chain = self._chains.get(folder)
         if chain is None:
             chain = self._chain(folder)
@@ -99,23 +104,26 @@ class IgnoreRules:
                 return decided
         return False
 
-    def _chain(self, folder: str) -> tuple[tuple[int, _Patterns], ...]:
-        above: tuple[tuple[int, _Patterns], ...] = ()
+    def _chain(self, folder: str) -> tuple[tuple[int, _FolderPatterns], ...]:
+        """Return the patterns that apply in a folder, the nearest first, each with the length of the path
+        before its folder."""
+        above: tuple[tuple[int, _FolderPatterns], ...] = ()
         if folder:
             parent = folder.rpartition("/")[0]
             above = self._chains[parent] if parent in self._chains else self._chain(parent)
-        lines = [*(() if folder else self._first), *self._lines(folder)]
-        own: tuple[tuple[int, _Patterns], ...] = ()
+        lines = [*(() if folder else self._root_patterns), *self._lines(folder)]
+        own: tuple[tuple[int, _FolderPatterns], ...] = ()
         if lines:
-            patterns = _Patterns(lines, MOST_WILD_CHARS - sum(each.wild_chars for _, each in above))
+            patterns = _FolderPatterns(lines, MOST_WILD_CHARS - sum(each.wild_chars for _, each in above))
             start = len(folder.encode("utf-8", "surrogateescape")) + 1 if folder else 0
             own = ((start, patterns),)
-            for why, count in patterns.left_out.items():
+            for why, count in patterns.unusable_lines.items():
                 self._note(folder, f"{count} pattern{'s' * (count > 1)} {why}")
         self._chains[folder] = own + above
         return own + above
 
     def _lines(self, folder: str) -> Iterator[str]:
+        """Yield the patterns that the ignore files of a folder hold."""
         for name in self._names:
             data = self._load(folder, name)
             if data and len(data) > MAX_IGNORE_BYTES:
@@ -123,36 +131,38 @@ class IgnoreRules:
             yield from ignore_lines(data)
 
     def _note(self, folder: str, what: str) -> None:
+        """Note what was left out of the ignore files of a folder."""
         place = f"{printable(folder)}/" if folder else "the root"
         said = " and ".join(self._names) or "the settings"
         self.notes.append(f"{said} in {place}: {what} left out")
 
 
 class RecordingIgnoreRules(IgnoreRules):
-    """The same, for whoever asks what is left out: every entry that a rule speaks against is in `noted`."""
+    """Ignore rules that add every entry they ignore to the set `recorded`."""
 
-    noted: set[str]
+    recorded: set[str]
 
     def ignores(self, folder: str, entry: str) -> bool:
         decided = super().ignores(folder, entry)
         if decided:
-            self.noted.add(entry)
+            self.recorded.add(entry)
         return decided
 
     @classmethod
-    def noting(cls, noted: set[str]) -> MakeRules:
-        """Makes rules that share one note."""
+    def recording(cls, recorded: set[str]) -> MakeRules:
+        """Return a constructor of rules that share one set."""
 
-        def make(names: tuple[str, ...], load: Load, first: Sequence[str] = ()) -> IgnoreRules:
-            rules = cls(names, load, first)
-            rules.noted = noted
+        def make(names: tuple[str, ...], load: LoadFile, root_patterns: Sequence[str] = ()) -> IgnoreRules:
+            rules = cls(names, load, root_patterns)
+            rules.recorded = recorded
             return rules
 
         return make
 
 
 def ignore_lines(data: bytes | None) -> list[str]:
-    """The patterns in an ignore file, without a byte order mark and carriage returns, as git reads them."""
+    """Return the patterns in an ignore file as git reads them: without byte order mark, carriage returns and
+    comments."""
     if not data or len(data) > MAX_IGNORE_BYTES:
         return []
     text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")

@@ -1,4 +1,8 @@
-"""Which files are in a folder, without git's help? One `scandir` per folder, ignored folders not entered."""
+"""List the files of a folder, of git's file list or of a commit, and offer each of them to the file filter.
+
+A folder without git is listed with one `scandir` per folder; ignored folders are not entered. The list that
+git prints knows nothing of the disk: a folder may have become a symlink since, and a file may be gone.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +30,10 @@ NOT_IN_CLONE = "the object is not in this clone"
 
 
 def filter_folder_tree(
-    root: Path, rules: Sequence[IgnoreRules], selection: FileFilter, names: dict[str, set[str]]
+    root: Path, rules: Sequence[IgnoreRules], file_filter: FileFilter, names: dict[str, set[str]]
 ) -> None:
-    """Offers every file below the root to the selection. What a folder holds is noted in `names`
-    before any of it is decided, so that nobody has to look for an ignore file that is not there."""
+    """Offer every file below the root to the filter. The names in a folder are added to `names` before any of
+    them is decided, so that nobody looks for an ignore file that is not there."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -41,13 +45,13 @@ def filter_folder_tree(
                 continue
             if not folder:  # an empty index would be a lie
                 raise ProjectNotFound(f"the folder cannot be listed: {error.strerror}") from error
-            selection.skip(folder, SkipReason.UNREADABLE, error.strerror or "cannot be listed")
+            file_filter.skip(folder, SkipReason.UNREADABLE, error.strerror or "cannot be listed")
             continue
         names[folder] = {name for name, _ in entries}
         if folder and ".git" in names[folder]:
-            selection.skip(folder, SkipReason.VENDORED, NESTED)
+            file_filter.skip(folder, SkipReason.VENDORED, NESTED)
         else:
-            _visit(folder, entries, waiting, [rule for rule in rules if rule.applies(folder)], selection)
+            _visit(folder, entries, waiting, [rule for rule in rules if rule.applies(folder)], file_filter)
 
 
 def _visit(
@@ -55,9 +59,10 @@ def _visit(
     entries: list[tuple[str, os.DirEntry[bytes]]],
     waiting: list[str],
     rules: list[IgnoreRules],
-    selection: FileFilter,
+    file_filter: FileFilter,
 ) -> None:
-    """Runs for every file of every walk, so it calls little: most folders have no rules at all."""
+    """Offer the entries of one folder to the filter. This runs for every file of every walk, so it calls
+    little: most folders have no rules at all."""
     prefix = f"{folder}/" if folder else ""
     for name, entry in entries:
         path = prefix + name
@@ -66,112 +71,116 @@ def _visit(
         if entry.is_dir(follow_symlinks=False) and not (
             _WINDOWS and is_junction(entry.stat(follow_symlinks=False))
         ):
-            if not any(rule.ignores(folder, path + "/") for rule in rules) and selection.enters(path):
+            if not any(rule.ignores(folder, path + "/") for rule in rules) and file_filter.enters(path):
                 waiting.append(path)
-        elif not (rules and any(rule.ignores(folder, path) for rule in rules)) and selection.admits(
+        elif not (rules and any(rule.ignores(folder, path) for rule in rules)) and file_filter.admits(
             path, name
         ):
             try:
-                add_entry(selection, path, entry.stat(follow_symlinks=False))
+                add_entry(file_filter, path, entry.stat(follow_symlinks=False))
             except FileNotFoundError:  # deleted since the folder was listed
                 continue
 
 
-def enters(selection: FileFilter, full: bytes, folder: str) -> bool:
-    """Whether the walk goes into a folder; a repository inside the root is a segment of its own."""
-    if not selection.enters(folder):
+def enters_folder(file_filter: FileFilter, full: bytes, folder: str) -> bool:
+    """Return whether a walk enters a folder. A repository inside the root is a segment of its own and is not
+    entered."""
+    if not file_filter.enters(folder):
         return False
     if os.path.lexists(full + b"/.git"):
-        selection.skip(folder, SkipReason.VENDORED, NESTED)
+        file_filter.skip(folder, SkipReason.VENDORED, NESTED)
         return False
     return True
 
 
-def add_entry(selection: FileFilter, path: str, status: os.stat_result) -> None:
-    """Offers what `lstat` found under an admitted name."""
+def add_entry(file_filter: FileFilter, path: str, status: os.stat_result) -> None:
+    """Add or report the file that `lstat` found under an admitted name."""
     if stat.S_ISREG(status.st_mode):
         if _WINDOWS:  # the time of creation stands there under the name of the change time
-            selection.take(path, status.st_size, status.st_mtime_ns)
+            file_filter.add(path, status.st_size, status.st_mtime_ns)
         else:
             number = status.st_ino & SIGNED
-            selection.take(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, number)
+            file_filter.add(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, number)
     elif stat.S_ISLNK(status.st_mode) or is_junction(status):
-        selection.skip(path, SkipReason.SYMLINK)
+        file_filter.skip(path, SkipReason.SYMLINK)
     else:
-        selection.skip(path, SkipReason.UNREADABLE, "not a regular file")
+        file_filter.skip(path, SkipReason.UNREADABLE, "not a regular file")
 
 
 def is_junction(status: os.stat_result) -> bool:
-    """A folder on Windows that leads elsewhere: `is_symlink` does not tell, and it can form a loop."""
+    """Return whether this is a Windows folder that leads elsewhere. `is_symlink` does not tell, and it can
+    form a loop."""
     return bool(getattr(status, "st_reparse_tag", False))
 
 
-class _Folders:
-    """Decides on each folder once, top down."""
+class _FolderDecisions:
+    """Decides for each folder once, top down, whether it is entered."""
 
     def __init__(self, ignores: IsIgnored, enter: Callable[[str], bool]) -> None:
         self._ignores = ignores
         self._enter = enter
         self._known = {"": True}
 
-    def entered(self, folder: str) -> bool:
+    def is_entered(self, folder: str) -> bool:
         known = self._known.get(folder)
         if known is None:
             parent = folder.rpartition("/")[0]
-            known = self.entered(parent) and not self._ignores(parent, folder + "/") and self._enter(folder)
+            known = (
+                self.is_entered(parent) and not self._ignores(parent, folder + "/") and self._enter(folder)
+            )
             self._known[folder] = known
         return known
 
 
-def filter_git_paths(root: Path, paths: Iterable[str], ignores: IsIgnored, selection: FileFilter) -> None:
-    """Offers the files of a work tree that are still on disk."""
+def filter_git_paths(root: Path, paths: Iterable[str], ignores: IsIgnored, file_filter: FileFilter) -> None:
+    """Offer those files of git's list to the filter that are still on disk."""
 
     def enter(folder: str) -> bool:
         full = os_path(root, folder)
-        return _is_real_folder(full) and enters(selection, full, folder)
+        return _is_real_folder(full) and enters_folder(file_filter, full, folder)
 
-    folders = _Folders(ignores, enter)
+    folders = _FolderDecisions(ignores, enter)
     base = os_path(root, "") + b"/"
-    last, entered = "", True  # the list is sorted: most files are in the folder of the one before
+    last, inside = "", True  # the list is sorted: most files are in the folder of the one before
     for path in paths:
         folder, _, name = path.rpartition("/")
         if folder != last:
-            last, entered = folder, folders.entered(folder)
-        if not entered:
-            selection.count(folder)
+            last, inside = folder, folders.is_entered(folder)
+        if not inside:
+            file_filter.count_skipped(folder)
             continue
         try:
             status = os.lstat(base + path.encode("utf-8", "surrogateescape"))
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR):
-                selection.skip(path, SkipReason.UNREADABLE, error.strerror or "")
+                file_filter.skip(path, SkipReason.UNREADABLE, error.strerror or "")
             continue
         if stat.S_ISDIR(status.st_mode):
-            folders.entered(path.rstrip("/"))  # a submodule: reported where it is decided
-        elif not ignores(folder, path) and selection.admits(path, name):
-            add_entry(selection, path, status)
+            folders.is_entered(path.rstrip("/"))  # a submodule: reported where it is decided
+        elif not ignores(folder, path) and file_filter.admits(path, name):
+            add_entry(file_filter, path, status)
 
 
-def filter_blobs(listing: TreeListing, ignores: IsIgnored, selection: FileFilter) -> None:
-    """Offers the files of a commit, or of git's index."""
-    folders = _Folders(ignores, selection.enters)
+def filter_blobs(listing: TreeListing, ignores: IsIgnored, file_filter: FileFilter) -> None:
+    """Offer the files of a commit or of git's index to the filter."""
+    folders = _FolderDecisions(ignores, file_filter.enters)
 
     def offered(path: str) -> bool:
         folder, _, name = path.rpartition("/")
-        if not folders.entered(folder):
-            selection.count(folder)
+        if not folders.is_entered(folder):
+            file_filter.count_skipped(folder)
             return False
-        return not ignores(folder, path) and selection.admits(path, name)
+        return not ignores(folder, path) and file_filter.admits(path, name)
 
     for path in filter(offered, listing.symlinks):
-        selection.skip(path, SkipReason.SYMLINK)
+        file_filter.skip(path, SkipReason.SYMLINK)
     for blob in listing.blobs:
         if not offered(blob.path):
             continue
         if blob.size < 0:
-            selection.skip(blob.path, SkipReason.UNREADABLE, NOT_IN_CLONE)
+            file_filter.skip(blob.path, SkipReason.UNREADABLE, NOT_IN_CLONE)
         else:
-            selection.take(blob.path, blob.size, blob.stamp)
+            file_filter.add(blob.path, blob.size, blob.stamp)
 
 
 def _is_real_folder(full: bytes) -> bool:

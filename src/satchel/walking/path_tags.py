@@ -1,4 +1,4 @@
-"""What kind of file is this, by its path alone? Conventions of many languages, as one table."""
+"""Tag a file by its path alone: test, docs, config, … The conventions of many languages are one table."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _CAMEL_TEST = re.compile(
 
 
 def path_tags(path: str, language: str) -> tuple[str, ...]:
-    """The tags of a path, sorted; the language is not one of them."""
+    """Return the tags of a path, sorted. The language itself is not a tag."""
     *folders, name = path.split("/")
     tags = {_FOLDERS[part] for folder in folders if (part := folder.lower()) in _FOLDERS}
     tags.update(_name_tags(name))

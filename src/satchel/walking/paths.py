@@ -1,8 +1,8 @@
-"""Is this path inside the root, and how is it read without being led out of it?
+"""Check that a path is inside the root, and read it without being led out of the root.
 
-A symlink at any component is refused, also one that appears between the listing and the reading:
-each folder is opened relative to the one above it, so there is no moment to swap one. Where the
-platform has no such calls (Windows), the real path is compared before and after the file is opened.
+A symlink at any component is refused, also one that appears between listing and reading: each folder is
+opened relative to the one above it, so it cannot be swapped in between. On a platform without such calls
+(Windows), the real path is compared before and after the file is opened.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _LINK_ERRORS = {errno.ELOOP, errno.EMLINK}  # what O_NOFOLLOW says: Linux and ma
 
 
 def check_relative(path: str) -> str:
-    """The path in POSIX spelling, relative to the root; refused if it could lead anywhere else."""
+    """Return the path in POSIX spelling, relative to the root. PathNotAllowed is raised if it could lead
+    anywhere else."""
     if "\0" in path:
         raise PathNotAllowed("a path holds a NUL byte", details={"path": path.replace("\0", "\\0")})
     posix = path.replace("\\", "/")
@@ -51,13 +52,13 @@ def check_relative(path: str) -> str:
 
 
 def os_path(root: Path, relative: str) -> bytes:
-    """The path as the system takes it: always UTF-8, whatever the locale says."""
+    """Return the path as the system calls take it: as UTF-8, whatever the locale is."""
     base = str(root).encode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
     return b"%b/%b" % (base, relative.encode("utf-8", "surrogateescape")) if relative else base
 
 
 def open_inside(root: Path, relative: str, limit: int = -1) -> bytes:
-    """The bytes of a regular file inside the root, at most `limit` of them if it is not negative."""
+    """Return the bytes of a regular file inside the root, at most `limit` of them unless it is negative."""
     safe = check_relative(relative)
     if not safe:
         raise PathNotAllowed("the root itself is not a file", details={"path": relative})
@@ -77,6 +78,7 @@ def open_inside(root: Path, relative: str, limit: int = -1) -> bytes:
 
 
 def _open_by_folders(root: Path, safe: str) -> int:
+    """Return a descriptor of a file, opened folder by folder without following a link."""
     *folders, name = safe.encode("utf-8", "surrogateescape").split(b"/")
     folder = os.open(root, _FOLDER_FLAGS & ~os.O_NOFOLLOW)  # the root may itself be reached by a link
     try:
@@ -90,7 +92,8 @@ def _open_by_folders(root: Path, safe: str) -> int:
 
 
 def _open_by_path(root: Path, safe: str) -> int:
-    """For platforms without `dir_fd`: what was checked and what was opened must be the same file."""
+    """Return a descriptor of a file on a platform without `dir_fd`. The file that was checked and the file
+    that was opened must be the same."""
     full = os_path(root, safe)
     _check_no_links(root, safe)
     before = os.lstat(full)
@@ -107,12 +110,15 @@ def _open_by_path(root: Path, safe: str) -> int:
 
 
 def _check_no_links(root: Path, safe: str) -> None:
+    """Raise PathNotAllowed if a path leads through a link."""
     wanted = os.path.join(os.path.realpath(os.fsencode(root)), *os.fsencode(safe).split(b"/"))
     if os.path.normcase(os.path.realpath(wanted)) != os.path.normcase(wanted):
         raise PathNotAllowed(f"{safe!r} leads through a link", details={"path": safe})
 
 
 def _read(descriptor: int, limit: int, expected: int) -> bytes:
+    """Return the bytes of an open file up to `limit`. `expected` is its size plus one, so that one call
+    usually suffices."""
     pieces: list[bytes] = []
     left = limit if limit >= 0 else sys.maxsize
     while left > 0:
@@ -126,6 +132,7 @@ def _read(descriptor: int, limit: int, expected: int) -> bytes:
 
 
 def _typed(path: str, error: OSError) -> SatchelError:
+    """Return the typed error for an OSError."""
     details = {"path": path, "reason": error.strerror or str(error)}
     if error.errno in _LINK_ERRORS:
         return PathNotAllowed(f"{path!r} is a symlink", details=details)

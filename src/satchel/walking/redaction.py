@@ -1,8 +1,9 @@
-"""Which values in a text are secrets, and how does it read without them?
+"""Find the secret values in a text and replace them.
 
-Everything works on UTF-8 bytes: one automaton looks for the words of all formats, and only the
-formats whose words are there are matched. A value never spans a line end, so a redacted text has
-the same lines.
+All work is done on UTF-8 bytes. One automaton searches for the words of all secret formats, and only the
+formats whose words occur are matched. A value never spans a line end, so a redacted text has the same lines.
+Of a PEM private key the BEGIN and END lines and every line between them stay; only the key material is
+replaced. Keys inside string literals, on one line or several, are found as well.
 """
 
 from __future__ import annotations
@@ -63,34 +64,36 @@ _KEY_SHARE = 0.6  # of what stands between the markers; code that mentions both 
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets; `lines` has the line of each value that was replaced, ascending."""
+    """A text without its secrets. `lines` has the line of each replaced value, ascending."""
 
     text: str
     lines: tuple[int, ...] = ()
 
 
 def redact(text: str) -> Redacted:
-    """Replaces each secret value by `«redacted:kind»`; the number of lines does not change."""
+    """Return the text with each secret value replaced by `«redacted:kind»`. The number of lines does not
+    change."""
     raw = text.encode("utf-8", "surrogatepass")
-    words = _words_in(raw)
+    words = _hint_words_in(raw)
     if not words:
         return Redacted(text)
-    values = list(_without_overlaps(_values(raw, words)))
+    values = list(_without_overlaps(_secret_values(raw, words)))
     if not values:
         return Redacted(text)
     starts = [0, *(found.end() for found in _LINE_END.finditer(raw))]
     lines = tuple(bisect_right(starts, start) for start, _, _ in values)
-    return Redacted(_replaced(raw, values).decode("utf-8", "surrogatepass"), lines)
+    return Redacted(_replace_values(raw, values).decode("utf-8", "surrogatepass"), lines)
 
 
 def holds_secret(name: str) -> bool:
-    """Whether the name of a file or folder has a secret value in it. Words are looked for without the
-    automaton: making that takes longer than a walk over a small tree."""
-    return _has_word(name) and bool(redact(name).lines)
+    """Return whether the name of a file or folder contains a secret value. The words are searched for without
+    the automaton, because building it takes longer than walking a small tree."""
+    return _has_hint_word(name) and bool(redact(name).lines)
 
 
-def _has_word(name: str) -> bool:
-    starts, any_case = _plain_words()
+def _has_hint_word(name: str) -> bool:
+    """Return whether a name contains a word of any secret format."""
+    starts, any_case = _hint_words()
     for at in range(len(name) - 1):
         words = starts.get(name[at : at + 2])
         if words is not None and name.startswith(words, at):
@@ -99,7 +102,8 @@ def _has_word(name: str) -> bool:
     return any(word in lowered for word in any_case)
 
 
-def _values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
+def _secret_values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, kind) of each secret value. Values may overlap."""
     if _PRIVATE_KEY in words:
         for start, end in _private_key_values(raw):
             yield start, end, "private-key"
@@ -117,7 +121,8 @@ def _values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_token(value: bytes, rule: SecretFormat) -> bool:
-    """Documented examples count; fillers (`sk-xxxx`, one letter repeated) do not."""
+    """Return whether a matched value is a real token. Documented examples count; fillers (`sk-xxxx`, one
+    letter repeated) do not."""
     own = value[8:] if len(value) >= _WITH_PREFIX else value
     if len(set(own)) < rule.variety or _FILLER.search(value):
         return False
@@ -125,6 +130,7 @@ def _is_token(value: bytes, rule: SecretFormat) -> bool:
 
 
 def _is_password(value: bytes, _: SecretFormat) -> bool:
+    """Return whether a matched value is a real password, not a default, a variable or a filler."""
     lowered = value.lower()
     if lowered in _DEFAULT_PASSWORDS or _VARIABLE.search(value) or _FILLER.search(value):
         return False
@@ -134,7 +140,8 @@ def _is_password(value: bytes, _: SecretFormat) -> bool:
 
 
 def _without_overlaps(values: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-    """Of values that overlap the first and longest stands, stretched over the others."""
+    """Yield the values without overlaps: the first and longest of overlapping values, extended over the
+    others."""
     last: tuple[int, int, str] | None = None
     for start, end, kind in sorted(values, key=lambda value: (value[0], -value[1], value[2])):
         if last is not None and start < last[1]:
@@ -147,7 +154,7 @@ def _without_overlaps(values: Iterable[tuple[int, int, str]]) -> Iterator[tuple[
         yield last
 
 
-def _replaced(raw: bytes, values: list[tuple[int, int, str]]) -> bytes:
+def _replace_values(raw: bytes, values: list[tuple[int, int, str]]) -> bytes:
     pieces: list[bytes] = []
     masks = {kind: f"«redacted:{kind}»".encode() for kind in {kind for _, _, kind in values}}
     done = 0
@@ -157,7 +164,8 @@ def _replaced(raw: bytes, values: list[tuple[int, int, str]]) -> bytes:
     return b"".join((*pieces, raw[done:]))
 
 
-def _words_in(raw: bytes) -> set[str]:
+def _hint_words_in(raw: bytes) -> set[str]:
+    """Return the words of secret formats that occur in a text."""
     automaton, words = _word_automaton()
     found = {words[number] for number in automaton.Match(raw) or ()}
     if b"://" in raw and b"@" in raw and _URL_WITH_USER.search(raw):
@@ -166,8 +174,9 @@ def _words_in(raw: bytes) -> set[str]:
 
 
 @cache
-def _plain_words() -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """The words looked for as written, by their first two characters, and those looked for in any case."""
+def _hint_words() -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Return the words that are matched as written, grouped by their first two characters, and those matched
+    in any case."""
     starts: dict[str, tuple[str, ...]] = {}
     for word in {word for rule in SECRET_FORMATS if not rule.any_case for word in rule.words}:
         starts[word[:2]] = (*starts.get(word[:2], ()), word)
@@ -176,7 +185,8 @@ def _plain_words() -> tuple[dict[str, tuple[str, ...]], list[str]]:
 
 @cache
 def _word_automaton() -> tuple[Any, list[str]]:
-    """All words and hints in one pass. A plain alternation would not do: `sk-` would hide `sk-ant-`."""
+    """Return an automaton for all words, and the words by number. A plain alternation would not do, because
+    `sk-` would hide `sk-ant-`."""
     import re2
 
     looked_for = {_PRIVATE_KEY: re.escape(_PRIVATE_KEY)}
@@ -188,7 +198,7 @@ def _word_automaton() -> tuple[Any, list[str]]:
             if rule.any_case or word not in looked_for:
                 looked_for[word] = ("(?i)" if rule.any_case else "") + re.escape(word)
     del looked_for["://"]
-    automaton = re2.Set.SearchSet(_options())
+    automaton = re2.Set.SearchSet(_bytewise_options())
     for pattern in looked_for.values():
         automaton.Add(pattern)
     automaton.Compile()
@@ -197,13 +207,14 @@ def _word_automaton() -> tuple[Any, list[str]]:
 
 @cache
 def _pattern(number: int) -> Any:
-    """The compiled pattern of one row of the table: most texts need few, and all of them take 40 ms."""
+    """Return the compiled pattern of one format. Most texts need few of them, and compiling all takes 40
+    ms."""
     import re2
 
-    return re2.compile(SECRET_FORMATS[number].pattern.encode(), _options())
+    return re2.compile(SECRET_FORMATS[number].pattern.encode(), _bytewise_options())
 
 
-def _options() -> Any:
+def _bytewise_options() -> Any:
     import re2
 
     options = re2.Options()
@@ -212,42 +223,48 @@ def _options() -> Any:
 
 
 def _private_key_values(raw: bytes) -> Iterator[tuple[int, int]]:
-    """(start, end) of each run of key material; none of them holds a line end."""
+    """Yield (start, end) of each run of key material of PEM private keys. No run contains a line end."""
     position = 0
     while (begin := _BEGIN.search(raw, position)) is not None:
         start = begin.end()
         position = _end_of_key(raw, start)
-        yield from _material(raw, start, position)
+        yield from _key_material(raw, start, position)
 
 
-def _material(raw: bytes, start: int, end: int) -> list[tuple[int, int]]:
+def _key_material(raw: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the runs of key material between the start and the end of a key."""
     headers = [found.span() for found in _HEADER.finditer(raw, start, end)]
-    pieces = list(_pieces(raw, start, end, headers))
-    long = [found.span(1) for found in pieces if _is_long(found[1])]
+    pieces = list(_base64_runs(raw, start, end, headers))
+    long = [found.span(1) for found in pieces if _is_key_line(found[1])]
     total = len(b"".join(raw[start:end].split())) - sum(last - first for first, last in headers)
     if sum(len(found[1]) for found in pieces) < _KEY_SHARE * total:
         return long
-    return [found.span(1) for found in pieces if _counts(found)] if long else []
+    return [found.span(1) for found in pieces if _belongs_to_key(found)] if long else []
 
 
-def _pieces(raw: bytes, start: int, end: int, headers: list[tuple[int, int]]) -> Iterator[re.Match[bytes]]:
-    """The runs of base64 characters before, between and after the headers."""
+def _base64_runs(
+    raw: bytes, start: int, end: int, headers: list[tuple[int, int]]
+) -> Iterator[re.Match[bytes]]:
+    """Yield the runs of base64 characters before, between and after the headers of a key."""
     ends = [start, *(last for _, last in headers)]
     for first, last in zip(ends, [*(first for first, _ in headers), end], strict=True):
         yield from (found for found in _PIECE.finditer(raw, first, last) if found[1])
 
 
-def _is_long(piece: bytes) -> bool:
+def _is_key_line(piece: bytes) -> bool:
+    """Return whether a run is as long and as mixed as a line of a key."""
     return len(piece) >= _LONG_PIECE and len(set(piece)) >= _MIXED
 
 
-def _counts(found: re.Match[bytes]) -> bool:
-    """A short piece is a word of the code around a key, unless its line starts with it."""
+def _belongs_to_key(found: re.Match[bytes]) -> bool:
+    """Return whether a run is key material. A short run is a word of the code around a key, unless its line
+    starts with it."""
     return len(found[1]) >= _SHORT_PIECE or found.start() < found.start(1)
 
 
 def _end_of_key(raw: bytes, start: int) -> int:
-    """The next marker, or for a key without one the last line that looks like a part of it."""
+    """Return the position of the next marker, or for a key without an END marker the end of the last line
+    that looks like a part of it."""
     limit = min(len(raw), start + _MAX_KEY_BYTES)
     marker = _NEXT_MARKER.search(raw, start, limit)
     if marker is not None:
@@ -260,4 +277,5 @@ def _end_of_key(raw: bytes, start: int) -> int:
 
 
 def _line_of_key(raw: bytes, position: int, limit: int) -> re.Match[bytes] | None:
+    """Return the match of a line that belongs to a key without an END marker."""
     return _KEY_LINE.match(raw, position, limit) or _HEADER_LINE.match(raw, position, limit)

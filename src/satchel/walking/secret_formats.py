@@ -1,13 +1,15 @@
-r"""What do the documented secret formats look like? Data only; `redaction` applies it.
+r"""The documented formats of secrets, as one table. `redaction` applies it.
 
-Each rule has words one of which stands in every text it can match (they are looked for first, in one
-pass) and a linear-time pattern whose first group is the value. There is no rule for "anything that
-looks random after `key =`": it finds mostly test fixtures and hashes.
+Each format has words, one of which stands in every text that it can match, and a linear-time pattern whose first
+group is the value. The words are searched for first, in one pass. There is no format for "anything that looks
+random after `key =`": it would mostly find test fixtures and hashes.
 
 A token is found wherever it is written: `\b` would miss it after `\n` in a string literal, after `%3D` in an
-address and beside `_`. A prefix that no word ends with (`ghp_`, `xoxb-`) needs no edge before it; a short one
-(`key-`, `AKIA`) starts after `_START`. A value of a fixed length ends before `_STOP`. Both edges are matched,
-because linear-time patterns cannot look around; the search goes on right after the value.
+address and beside `_`. A prefix that no word ends with (`ghp_`, `xoxb-`) needs no border before it; a short one
+(`key-`, `AKIA`) must follow `_START`. A value of a fixed length must be followed by `_STOP`. Both borders are part
+of the match, because linear-time patterns cannot look around; the search continues right after the value.
+
+The file is long because it is one table.
 """
 
 from __future__ import annotations
@@ -38,9 +40,13 @@ _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F
 
 @dataclass(frozen=True, slots=True)
 class SecretFormat:
-    """One kind of secret. `words` are matched as written, or in any case when `any_case` is set. A value
-    counts that has `variety` different characters after its prefix and matches `holds` somewhere. Where the
-    words stand in many texts (`cio`, `test_`) `hint` is looked for in their place, a short pattern."""
+    """One kind of secret.
+
+    `words` occur in every text that the pattern matches; they are compared as written, or in any case if
+    `any_case` is set. A value counts if it has `variety` different characters after its prefix and matches
+    `holds` somewhere. If the words are common in ordinary text (`cio`, `test_`), the short pattern `hint` is
+    searched for in their place.
+    """
 
     kind: str
     words: tuple[str, ...]

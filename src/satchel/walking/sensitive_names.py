@@ -1,6 +1,9 @@
-"""Is this file one that holds secrets by its name? Matched on whole words of names, never on `token` or
-`key` inside another word: `tokenizer.py` and `monkey.py` are code. A name that is a secret itself is kept out
-as well, and shown without it."""
+"""Recognise files that hold secrets by their names.
+
+Names are compared by whole words: `token` or `key` inside another word does not count, because `tokenizer.py`
+and `monkey.py` are code. A name that contains a token itself is kept out as well, and shown with the token
+masked.
+"""
 
 from __future__ import annotations
 
@@ -69,13 +72,13 @@ _SECRET_DATA = (
 
 
 def is_sensitive(path: str) -> str | None:
-    """The name of the rule that keeps a path out, None if none does."""
+    """Return the name of the rule that keeps a path out, None if no rule does."""
     folder, _, name = path.rpartition("/")
     return sensitive_folder(folder) or sensitive_name(name)
 
 
 def sensitive_folder(folder: str) -> str | None:
-    """The rule that keeps a folder out with all that is in it."""
+    """Return the rule that keeps a folder and everything in it out, None if no rule does."""
     while folder:
         rule = sensitive_last_folder(folder)
         if rule:
@@ -85,7 +88,8 @@ def sensitive_folder(folder: str) -> str | None:
 
 
 def sensitive_last_folder(folder: str) -> str | None:
-    """The same for a folder whose parents are known to be harmless: only its last two names count."""
+    """Return the rule that keeps a folder out whose parents are known to be harmless: only its last two names
+    are checked."""
     above, _, name = folder.rpartition("/")
     lowered = name.lower()
     rule = _FOLDERS.get(lowered) or _FOLDER_PAIRS.get((above.rpartition("/")[2].lower(), lowered))
@@ -94,7 +98,7 @@ def sensitive_last_folder(folder: str) -> str | None:
 
 @lru_cache(maxsize=65_536)  # `__init__.py` is asked thousands of times
 def sensitive_name(name: str) -> str | None:
-    """The rule that keeps a file of this name out, wherever it is."""
+    """Return the rule that keeps a file of this name out in any folder, None if no rule does."""
     if holds_token(name):  # before all others: who reports the path has to know that it cannot be shown
         return TOKEN_IN_NAME
     lowered = name.lower()
@@ -115,12 +119,12 @@ def sensitive_name(name: str) -> str | None:
 
 
 def without_tokens(path: str) -> str:
-    """The path with `«redacted:kind»` in place of each token in its names."""
+    """Return the path with `«redacted:kind»` in place of each token in its names."""
     return redaction.redact(path).text if any(map(holds_token, path.split("/"))) else path
 
 
 def holds_token(name: str) -> bool:
-    """Whether the name of a file or folder has a token in it."""
+    """Return whether the name of a file or folder contains a token."""
     if len(name) < _SHORTEST_TOKEN:
         return False
     with_digit = _DIGIT.search(name) is not None and _WITH_DIGIT.search(name) is not None
@@ -130,6 +134,7 @@ def holds_token(name: str) -> bool:
 
 
 def _secret_data(lowered: str, suffix: str) -> str | None:
+    """Return the rule for a data file that is named after secrets, None for code of such a name."""
     if suffix and suffix not in _DATA_SUFFIXES:
         return None
     return next((rule for pattern, rule in _SECRET_DATA if pattern.search(lowered)), None)

@@ -1,4 +1,5 @@
-"""What is in a file? Bytes become a `Source`: decoded exactly, recognised, and last of all redacted."""
+"""Turn the bytes of files into sources: decode them, detect their language, and redact secrets last of
+all."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _HEAD_CHARS = 20_000  # enough to tell C++ from C
 
 
 def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) -> Source | Skipped:
-    """The source, or why it is none."""
+    """Return the source, or the reason why the file is left out."""
     if (by_name := skip_by_name(path, options)) is not None:
         return by_name
     if len(data) > options.max_file_bytes:  # it grew since it was listed
@@ -48,12 +49,13 @@ def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) ->
 
 @dataclass(frozen=True, slots=True)
 class SourceReader:
-    """Reads entries in the order given; a file that cannot be used is answered with the reason."""
+    """Reads files of a tree as sources."""
 
     tree: SourceTree
     options: WalkOptions
 
     def __call__(self, entries: Sequence[FileEntry]) -> Iterator[tuple[FileEntry, Source | Skipped]]:
+        """Yield the source of each entry in order, or the reason why the file is left out."""
         data_of = self.tree.read_many([entry.path for entry in entries])
         for entry, (path, data) in zip(entries, data_of, strict=True):
             source = data if isinstance(data, Skipped) else read_source(path, data, self.options, detect)
@@ -62,8 +64,8 @@ class SourceReader:
             yield entry, source
 
     def hashes(self, entries: Sequence[FileEntry]) -> Iterator[tuple[FileEntry, str]]:
-        """The hash of each file's bytes, empty where they cannot be read. It tells whether a file is the one
-        that is known, at a tenth of what making a source of it takes."""
+        """Yield the hash of each file's bytes, empty if they cannot be read. This tells whether a file is
+        already known, at a tenth of the cost of making a source of it."""
         data_of = self.tree.read_many([entry.path for entry in entries])
         for entry, (_, data) in zip(entries, data_of, strict=True):
             yield entry, "" if isinstance(data, Skipped) else hash_bytes(data)

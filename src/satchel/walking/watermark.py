@@ -1,6 +1,7 @@
-"""Has the segment changed? A short value that differs when the files (may) differ.
+"""A watermark is a short value that differs when the files of a segment (may) differ.
 
-In a git work tree: the commit, and what differs from it. Elsewhere: how many files, the newest, their bytes.
+In a git work tree it consists of the commit and of what differs from it. Elsewhere it consists of the number
+of files, the newest modification time and the total size.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ _STATUS = (
 
 
 class WatermarkKind(StrEnum):
-    """What a watermark was taken from."""
+    """What a watermark was computed from."""
 
     GIT = "git"
     FILESYSTEM = "filesystem"
 
 
 class Watermark(Struct, frozen=True):
-    """Two equal watermarks mean the same files, as far as one quick look can tell."""
+    """The state of the files of a segment. Equal watermarks mean equal files, as far as a quick check can
+    tell."""
 
     kind: WatermarkKind
     git_head: str | None = None  # None in a repository without commits
@@ -50,13 +52,14 @@ class Watermark(Struct, frozen=True):
 
 
 def compute(root: Path, options: WalkOptions | None = None, walk: Walk | None = None) -> Watermark:
-    """The watermark of a folder now; `walk` saves another look at a folder without git."""
+    """Return the present watermark of a folder. If `walk` is given, a folder without git is not walked
+    again."""
     found = from_git(root) if in_repository(root) else None
     return found or from_files((walk or WorkTree(root, options).entries()).files)
 
 
 def from_git(root: Path) -> Watermark | None:
-    """The watermark of a git work tree; None where git cannot answer, which the kind of another one says."""
+    """Return the watermark of a git work tree, None if git cannot answer."""
     try:
         return _from_git(root)
     except GitUnusable:
@@ -64,13 +67,13 @@ def from_git(root: Path) -> Watermark | None:
 
 
 def from_files(files: Sequence[FileEntry]) -> Watermark:
-    """The watermark of these files, without git."""
+    """Return the watermark of these files, without git."""
     latest = max((entry.mtime_ns for entry in files), default=0)
     return from_totals(len(files), latest, sum(entry.size for entry in files))
 
 
 def from_totals(file_count: int, latest_mtime_ns: int, total_bytes: int) -> Watermark:
-    """The watermark of files that were counted already."""
+    """Return the watermark of files whose totals are known already."""
     return Watermark(
         WatermarkKind.FILESYSTEM,
         file_count=file_count,
@@ -80,7 +83,7 @@ def from_totals(file_count: int, latest_mtime_ns: int, total_bytes: int) -> Wate
 
 
 def from_content(head: str, content_id: str) -> Watermark:
-    """The watermark of files that never change: a commit, or what is staged."""
+    """Return the watermark of a tree that never changes: a commit, or what is staged."""
     return Watermark(
         WatermarkKind.GIT, git_head=head or None, git_dirty=False, dirty_hash=hash_bytes(content_id.encode())
     )
@@ -92,18 +95,18 @@ def _from_git(root: Path) -> Watermark:
     if prefix:  # a folder that its repository ignores is refused: git would never see it change
         list_work_tree(root, place=place)
     status = run_git(root, [*_STATUS, "--", "."], config=filters_off(root))
-    dirty = [record for record in status.split(b"\0") if record and not _is_own(record[3:])]
-    seen = b"\0".join(part for record in dirty for part in (record, _stamp(root, prefix, record[3:])))
+    dirty = [record for record in status.split(b"\0") if record and not _is_own_output(record[3:])]
+    seen = b"\0".join(part for record in dirty for part in (record, _stat_stamp(root, prefix, record[3:])))
     return Watermark(
         WatermarkKind.GIT, git_head=place.head or None, git_dirty=bool(dirty), dirty_hash=hash_bytes(seen)
     )
 
 
-def _is_own(path: bytes) -> bool:
+def _is_own_output(path: bytes) -> bool:
     return b"_ctx" in path.split(b"/")
 
 
-def _stamp(root: Path, prefix: str, path: bytes) -> bytes:
+def _stat_stamp(root: Path, prefix: str, path: bytes) -> bytes:
     relative = path.decode("utf-8", "surrogateescape").removeprefix(prefix)
     try:
         status = os.lstat(os_path(root, relative))

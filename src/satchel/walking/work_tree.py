@@ -1,7 +1,5 @@
-"""Which files does a segment have, and what are their bytes? What a tree is, and the one on disk.
-
-`blob_trees` has the others: a commit, and what is staged for the next one.
-"""
+"""The interface of a tree of files, and the tree on disk. `git_trees` has the trees of commits and staged
+files."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from satchel.storage.records import HistoryCommit
     from satchel.walking import file_filter, git, git_command, history, ignore_rules, listing
     from satchel.walking.file_filter import FileFilter
-    from satchel.walking.ignore_rules import IgnoreRules, Load
+    from satchel.walking.ignore_rules import IgnoreRules, LoadFile
     from satchel.walking.listing import IsIgnored
 else:  # a folder without git never needs the first three, one that has not changed none of them
     file_filter, git, git_command, history, ignore_rules, listing = (
@@ -38,43 +36,46 @@ _MOST_NAMED = 3  # files in a note
 
 
 class SourceTree(Protocol):
-    """The files of one segment."""
+    """The files of one segment, from wherever they are read."""
 
     @property
     def ref(self) -> str:
-        """Where citations say that the files are: a commit, or a word for what is none."""
+        """Return the ref that citations state: a commit, or the word for a tree that is not a commit."""
 
     @property
     def content_id(self) -> str:
-        """A name that no other content has, for a tree that never changes; empty for one that may."""
+        """Return an id of the content of a tree that never changes; empty for a tree that may change."""
 
     def entries(self) -> Walk:
-        """Every file that belongs, and every one left out."""
+        """Return every file that belongs and every file left out."""
 
     def entries_at(self, paths: Sequence[str]) -> Walk:
-        """These paths alone: those that belong, and those left out. A path that is gone is in neither."""
+        """Return the same for some paths only. A path that does not exist is in neither list."""
 
     def read(self, path: str) -> bytes:
-        """One file; a typed error if it is gone, is no regular file or is outside the root."""
+        """Return the bytes of one file. A typed error says if it is gone, not a regular file, or outside the
+        root."""
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
-        """Many files in the order asked for; one that cannot be read is answered with the reason."""
+        """Yield the bytes of many files in the order asked for, or the reason why a file cannot be read."""
 
     def is_unchanged(self, file: Path, key: str) -> bool:
-        """Whether the tree is known to be as the walk found it that was remembered under this key."""
+        """Return whether the tree is known to be as the walk found it whose stamps were saved in this file
+        under this key."""
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
-        """Keep what the last walk rested on, so that `stands` can tell."""
+        """Save the stamps of the last walk, so that `is_unchanged` can compare them."""
 
     def head(self) -> str:
-        """The commit that the files come from, as the last walk found it; empty where there is none."""
+        """Return the commit that the files come from, as the last walk found it; empty if there is none."""
 
     def history(self, head: str) -> list[HistoryCommit]:
-        """The last commits up to that one, newest first."""
+        """Return the last commits up to that one, newest first."""
 
 
 class WorkTree:
-    """The files on disk. In a git work tree git answers for `.gitignore`; else the files are read here."""
+    """The files on disk. In a git work tree git applies `.gitignore`; elsewhere the ignore files are read
+    here."""
 
     ref = WORK_TREE
     content_id = ""
@@ -85,7 +86,7 @@ class WorkTree:
         self.root = root
         self.options = options or WalkOptions()
         self._walked_ns = 0
-        self._places: list[str] | None = None  # what the last walk listed and read; None if git did
+        self._walked_paths: list[str] | None = None  # what the last walk listed and read; None if git did
         self._head: str | None = None  # as the last walk found it; None before the first one
         self._unread: set[str] = set()  # rules that the last walk could not read
 
@@ -93,25 +94,26 @@ class WorkTree:
         return self._walk(ignore_rules.IgnoreRules)
 
     def ignored(self) -> list[Skipped]:
-        """What ignore files leave out, folders as one: a walk passes these by without a word."""
-        noted: set[str] = set()
-        self._walk(ignore_rules.RecordingIgnoreRules.noting(noted))
+        """Return what ignore files leave out, a whole folder as one path. A walk does not report these."""
+        recorded: set[str] = set()
+        self._walk(ignore_rules.RecordingIgnoreRules.recording(recorded))
         if in_repository(self.root):
             with suppress(git_command.GitUnusable):
-                noted.update(git.list_ignored(self.root))
-        paths = (path.rstrip("/") for path in noted if path.partition("/")[0] != INDEX_FOLDER)
+                recorded.update(git.list_ignored(self.root))
+        paths = (path.rstrip("/") for path in recorded if path.partition("/")[0] != INDEX_FOLDER)
         return [Skipped(file_filter.printable(path), SkipReason.IGNORED) for path in sorted(paths)]
 
     def _walk(self, make_rules: ignore_rules.MakeRules) -> Walk:
+        """Return the files that belong, listed by git if possible, otherwise by listing every folder."""
         self._walked_ns = time.time_ns()
         self._unread.clear()
         chosen = file_filter.FileFilter(self.options)
         names: dict[str, set[str]] = {}
 
         def load(folder: str, name: str) -> bytes | None:
-            return self._load(folder, name) if name in names.get(folder, (name,)) else None
+            return self._load_ignore_file(folder, name) if name in names.get(folder, (name,)) else None
 
-        own = own_rules(load, self.options, make_rules)
+        own = own_ignore_rules(load, self.options, make_rules)
         notes: tuple[str, ...] = ()
         paths: list[str] | None = None
         repository = in_repository(self.root)
@@ -124,23 +126,23 @@ class WorkTree:
             except git_command.GitUnusable as problem:
                 notes = (f"{problem.message}; the folder was walked without git",)
         if paths is None:
-            own = [make_rules(ignore_rules.GIT_NAMES, load, self._excluded()), *own]
+            own = [make_rules(ignore_rules.GIT_NAMES, load, self._exclude_lines()), *own]
             listing.filter_folder_tree(self.root, own, chosen, names)
         else:
-            listing.filter_git_paths(self.root, paths, any_of(own), chosen)
-        self._places = None if repository else _places(names)
-        return sorted_walk(chosen, (*notes, *notes_of(own), *_of_unread(self._unread)))
+            listing.filter_git_paths(self.root, paths, ignored_by_any(own), chosen)
+        self._walked_paths = None if repository else _walked_paths(names)
+        return sorted_walk(chosen, (*notes, *rule_notes(own), *_unread_note(self._unread)))
 
     def is_unchanged(self, file: Path, key: str) -> bool:
         if in_repository(self.root):  # git knows of more than files: its index, its configuration
             return False
-        known = stat_cache.load(file, self._whole(key))
+        known = stat_cache.load(file, self._cache_key(key))
         return known is not None and stat_cache.is_unchanged(self.root, known)
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
-        if self._places is None or walk.notes:  # of a walk that stands nothing is said
+        if self._walked_paths is None or walk.notes:  # of a walk that stands nothing is said
             return
-        taken = stat_cache.capture(self.root, self._whole(key), walk, self._places, self._walked_ns)
+        taken = stat_cache.capture(self.root, self._cache_key(key), walk, self._walked_paths, self._walked_ns)
         if taken is not None:
             stat_cache.save(file, taken, self.root)
 
@@ -152,15 +154,16 @@ class WorkTree:
     def history(self, head: str) -> list[HistoryCommit]:
         return history.read_history(self.root, head) if head else []
 
-    def _whole(self, key: str) -> bytes:
-        """The key with what else a walk depends on: the folder, and what its user may list."""
+    def _cache_key(self, key: str) -> bytes:
+        """Return the key extended by everything else that a walk depends on: the folder, and the user who may
+        list it."""
         user = os.geteuid() if hasattr(os, "geteuid") else ""
         return f"{key}\n{user}\n{self.root}".encode("utf-8", "surrogatepass")
 
     def entries_at(self, paths: Sequence[str]) -> Walk:
         wanted = sorted({check_relative(path) for path in paths} - {""})
         chosen = file_filter.FileFilter(self.options)
-        rules = own_rules(self._load, self.options)
+        rules = own_ignore_rules(self._load_ignore_file, self.options)
         self._unread.clear()
         notes: tuple[str, ...] = ()
         found = wanted
@@ -170,12 +173,18 @@ class WorkTree:
         except git_command.GitUnusable as problem:
             notes = (f"{problem.message}; the files were looked at without git",)
         if found is wanted:
-            rules = [ignore_rules.IgnoreRules(ignore_rules.GIT_NAMES, self._load, self._excluded()), *rules]
-        listing.filter_git_paths(self.root, found, any_of(rules), chosen)
-        return sorted_walk(chosen, (*notes, *notes_of(rules), *_of_unread(self._unread)))
+            rules = [
+                ignore_rules.IgnoreRules(
+                    ignore_rules.GIT_NAMES, self._load_ignore_file, self._exclude_lines()
+                ),
+                *rules,
+            ]
+        listing.filter_git_paths(self.root, found, ignored_by_any(rules), chosen)
+        return sorted_walk(chosen, (*notes, *rule_notes(rules), *_unread_note(self._unread)))
 
-    def _excluded(self) -> list[str]:
-        return ignore_rules.ignore_lines(self._load(".git/info", "exclude"))
+    def _exclude_lines(self) -> list[str]:
+        """Return the patterns of `.git/info/exclude`."""
+        return ignore_rules.ignore_lines(self._load_ignore_file(".git/info", "exclude"))
 
     def read(self, path: str) -> bytes:
         return open_inside(self.root, path, self.options.max_file_bytes + 1)
@@ -187,7 +196,9 @@ class WorkTree:
             except SatchelError as error:
                 yield path, Skipped(path, SkipReason.UNREADABLE, error.message)
 
-    def _load(self, folder: str, name: str) -> bytes | None:
+    def _load_ignore_file(self, folder: str, name: str) -> bytes | None:
+        """Return the bytes of an ignore file, None if there is none. A file that cannot be read is remembered
+        for a note."""
         path = f"{folder}/{name}" if folder else name
         if not os.path.lexists(os_path(self.root, path)):
             return None
@@ -200,7 +211,7 @@ class WorkTree:
 
 
 class SubsetTree:
-    """Only what was picked belongs; the usual rules still say what is left out of that."""
+    """Some files and folders of a work tree. Ignore rules and filters apply to them as in any walk."""
 
     ref = WORK_TREE
     content_id = ""
@@ -208,30 +219,30 @@ class SubsetTree:
     def __init__(self, base: Path, options: WalkOptions) -> None:
         self.base = base
         self._work_tree = WorkTree(base, options)
-        self._picked: set[str] = set()
-        self._everything_below: list[str] = []
+        self._files: set[str] = set()
+        self._folder_prefixes: list[str] = []
 
     def add_file(self, path: str) -> None:
-        """Take one file in."""
-        self._picked.add(check_relative(path))
+        """Add one file."""
+        self._files.add(check_relative(path))
 
     def add_folder(self, path: str, *, recursive: bool = True) -> None:
-        """Take in what a folder holds, with or without its sub-folders."""
+        """Add the files of a folder, with or without its subfolders."""
         prefix = f"{path}/" if path else ""
         if recursive:
-            self._everything_below.append(prefix)
+            self._folder_prefixes.append(prefix)
             return
         for entry in self._work_tree.entries().files:
             if entry.path.startswith(prefix) and "/" not in entry.path[len(prefix) :]:
-                self._picked.add(entry.path)
+                self._files.add(entry.path)
 
     def entries(self) -> Walk:
         walk = self._work_tree.entries()
-        skipped = [item for item in walk.skipped if self._wanted(item.path)]
-        return Walk([item for item in walk.files if self._wanted(item.path)], skipped, walk.notes)
+        skipped = [item for item in walk.skipped if self._contains(item.path)]
+        return Walk([item for item in walk.files if self._contains(item.path)], skipped, walk.notes)
 
     def entries_at(self, paths: Sequence[str]) -> Walk:
-        return self._work_tree.entries_at([path for path in paths if self._wanted(path)])
+        return self._work_tree.entries_at([path for path in paths if self._contains(path)])
 
     def read(self, path: str) -> bytes:
         return self._work_tree.read(path)
@@ -243,7 +254,7 @@ class SubsetTree:
         return False  # what was picked may have changed, whatever the files did
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
-        """Nothing is kept."""
+        """Save nothing: the set of files may change although no file does."""
 
     def head(self) -> str:
         return ""  # what was picked is no repository, even where it lies in one
@@ -251,14 +262,15 @@ class SubsetTree:
     def history(self, head: str) -> list[HistoryCommit]:
         return []
 
-    def _wanted(self, path: str) -> bool:
-        return path in self._picked or any(path.startswith(prefix) for prefix in self._everything_below)
+    def _contains(self, path: str) -> bool:
+        return path in self._files or any(path.startswith(prefix) for prefix in self._folder_prefixes)
 
 
-def own_rules(
-    load: Load, options: WalkOptions, make_rules: ignore_rules.MakeRules | None = None
+def own_ignore_rules(
+    load: LoadFile, options: WalkOptions, make_rules: ignore_rules.MakeRules | None = None
 ) -> list[IgnoreRules]:
-    """`.ignore` and `.satchelignore`; what the caller adds cannot be taken in again by a file."""
+    """Return the rules of `.ignore` and `.satchelignore`. The caller's own patterns are separate rules, so
+    that no file can include again what they ignore."""
     make_rules = make_rules or ignore_rules.IgnoreRules
     rules = [make_rules(ignore_rules.OWN_NAMES, load)]
     if options.extra_ignores:
@@ -266,25 +278,27 @@ def own_rules(
     return rules
 
 
-def notes_of(rules: Sequence[IgnoreRules]) -> list[str]:
-    """What was left out of the ignore files that were asked so far."""
+def rule_notes(rules: Sequence[IgnoreRules]) -> list[str]:
+    """Return the notes on patterns that could not be used."""
     return [note for rule in rules for note in rule.notes]
 
 
-def any_of(rules: Sequence[IgnoreRules]) -> IsIgnored:
-    """What any of the rules leaves out; asked of every file, so that one family of rules is asked itself."""
+def ignored_by_any(rules: Sequence[IgnoreRules]) -> IsIgnored:
+    """Return a function that tells whether any of the rules ignores an entry. It is called for every file, so
+    a single family of rules is called directly."""
     if len(rules) == 1:
         return rules[0].ignores
     return lambda folder, entry: any(rule.ignores(folder, entry) for rule in rules)
 
 
 def in_repository(root: Path) -> bool:
-    """Asked first, because starting git takes longer than walking a small folder."""
+    """Return whether the root or a folder above it has a `.git`. Checked before git runs, because starting
+    git takes longer than walking a small folder."""
     return any(os.path.lexists(folder / ".git") for folder in (root.absolute(), *root.absolute().parents))
 
 
-def _places(names: dict[str, set[str]]) -> list[str]:
-    """The folders that a walk listed, and the ignore files that were in them."""
+def _walked_paths(names: dict[str, set[str]]) -> list[str]:
+    """Return the folders that a walk listed and the ignore files in them."""
     rule_names = {*ignore_rules.GIT_NAMES, *ignore_rules.OWN_NAMES}
     rules = [
         f"{folder}/{name}" if folder else name
@@ -294,13 +308,14 @@ def _places(names: dict[str, set[str]]) -> list[str]:
     return [*names, *rules]
 
 
-def _of_unread(paths: set[str]) -> Iterator[str]:
+def _unread_note(paths: set[str]) -> Iterator[str]:
+    """Yield a note on ignore files that could not be read."""
     if paths:
         named = ", ".join(map(repr, sorted(paths)[:_MOST_NAMED])) + (" …" if len(paths) > _MOST_NAMED else "")
         yield f"rules were not read, because a link or no regular file holds them: {named}"
 
 
 def sorted_walk(chosen: FileFilter, notes: tuple[str, ...]) -> Walk:
-    """What was chosen, as a walk gives it."""
+    """Return the result of a walk from a filter, sorted by path."""
     chosen.files.sort(key=attrgetter("path"))
     return Walk(chosen.files, chosen.sorted_skips(), notes)
