@@ -1,13 +1,14 @@
 r"""The documented formats of secrets, as one table. `redaction` applies it.
 
-Each format has words, one of which stands in every text that it can match, and a linear-time pattern whose first
-group is the value. The words are searched for first, in one pass. There is no format for "anything that looks
-random after `key =`": it would mostly find test fixtures and hashes.
+Each format has words, one of which stands in every text that it can match, and a linear-time pattern whose
+first group is the value. The words are searched for first, in one pass. There is no format for "anything that
+looks random after `key =`": it would mostly find test fixtures and hashes.
 
 A token is found wherever it is written: `\b` would miss it after `\n` in a string literal, after `%3D` in an
-address and beside `_`. A prefix that no word ends with (`ghp_`, `xoxb-`) needs no border before it; a short one
-(`key-`, `AKIA`) must follow `_START`. A value of a fixed length must be followed by `_STOP`. Both borders are part
-of the match, because linear-time patterns cannot look around; the search continues right after the value.
+address and beside `_`. A prefix that no word ends with (`ghp_`, `xoxb-`) needs no border before it; a short
+one (`key-`, `AKIA`) must follow `_START`. A value of a fixed length must be followed by `_STOP`. Both borders
+are part of the match, because linear-time patterns cannot look around; the search continues right after the
+value.
 
 The file is long because it is one table.
 """
