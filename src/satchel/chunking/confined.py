@@ -172,24 +172,19 @@ class _Helper:
         """Whether an ended helper went by itself rather than by a limit."""
         return self._process.returncode == 0
 
-    def kill(self) -> None:
-        """End the process at once and close its pipes."""
-        self._process.kill()
-        self.end()
-
     def end(self) -> None:
-        """End the process, if it has not ended, and close its pipes."""
+        """Close the pipes of the process, which ends an idle one, and end it where that is not enough."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
+        with contextlib.suppress(OSError):  # what it never read is dropped
+            stdin.close()
         try:
             self._process.wait(0.2)  # a process that its limit is ending just now keeps its exit code
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         stdout.close()
-        with contextlib.suppress(OSError):  # what it never read is dropped
-            stdin.close()
 
 
 _idle: list[_Helper] = []
@@ -200,7 +195,7 @@ if hasattr(os, "register_at_fork"):
 @atexit.register
 def _end_all() -> None:
     while _idle:
-        _idle.pop().kill()
+        _idle.pop().end()
 
 
 def _take_helper(parse_here: ParseHere) -> _Helper:
