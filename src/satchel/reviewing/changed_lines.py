@@ -1,5 +1,8 @@
-"""Which lines of a changed file does a reviewer read? The changed definitions, whole where they are short
-enough, and elsewhere the lines around the change."""
+"""Which lines of a changed file does a reviewer read?
+
+Of the new file the changed definitions, whole where they are short enough, and elsewhere the lines around the
+change. Of the old file the lines that are gone.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,19 @@ from satchel.walking.git_diff import Hunk, clip_range
 
 _AROUND = 3  # lines before and after a change that is not shown with its whole definition
 _BETWEEN = 4  # lines between two changes that are shown rather than left out: a citation takes as much
-_SMALL_LINES = 12  # a piece of a document or a settings file that is shown whole
+_SMALL_LINES = 12  # a chunk of a document or a settings file of so many lines is shown whole
 _NO_DEFINITIONS = frozenset(
     {ChunkKind.MODULE, ChunkKind.SECTION, ChunkKind.CONFIG, ChunkKind.TEXT, ChunkKind.FILE}
 )
 
-Remains = Callable[[Hunk, ChunkRecord], bool]
+_TOGETHER = 3  # kept lines between two removed ones that are shown with them: a citation takes as much
+_MOST_REMOVED = 40  # removed lines in one passage
+
+RemovedFrom = Callable[[Hunk, ChunkRecord], bool]
 
 
 class ChangedPassage(NamedTuple):
-    """Lines to show, the chunk that they are of, and those of them that the change put there."""
+    """Lines of the new file to show, the chunk that they are of, and the ranges in them that were changed."""
 
     start: int
     end: int
@@ -34,6 +40,7 @@ class ChangedPassage(NamedTuple):
 
     @property
     def whole(self) -> bool:
+        """Whether the lines are the whole chunk."""
         return (self.start, self.end) == (self.chunk.start_line, self.chunk.end_line)
 
 
@@ -43,16 +50,16 @@ def is_definition(chunk: ChunkRecord) -> bool:
 
 
 class ChunkChanges(NamedTuple):
-    """A chunk and its changed lines. A `part` has neighbours that belong to the same long definition."""
+    """A chunk and its changed ranges. A chunk that is a `part` has neighbours of the same long definition."""
 
     chunk: ChunkRecord
-    spans: list[LineRange]
+    ranges: list[LineRange]
     part: bool
 
 
-def changed_chunks(corpus: Corpus, file: ChangedFile, remains: Remains) -> list[ChunkChanges]:
-    """The chunks of a file that a change touches. Where lines were only taken out, a chunk counts if they
-    were taken out of it (`remains`), not if it merely stands next to the place."""
+def changed_chunks(corpus: Corpus, file: ChangedFile, removed_from: RemovedFrom) -> list[ChunkChanges]:
+    """Return the chunks of a file that a change touches. Where lines were only removed, a chunk counts if
+    they were removed from it (`removed_from`), not if it is merely next to them."""
     chunks = corpus.snapshot.chunks(file.path)
     symbols = corpus.snapshot.symbols(file.path)
     ends = [chunk.end_line for chunk in chunks]
@@ -62,15 +69,18 @@ def changed_chunks(corpus: Corpus, file: ChangedFile, remains: Remains) -> list[
         at = bisect_left(ends, first)
         while at < len(chunks) and chunks[at].start_line <= last:
             chunk = chunks[at]
-            if hunk.new_count or remains(hunk, chunk):
+            if hunk.new_count or removed_from(hunk, chunk):
                 own = max(first, chunk.start_line), min(last, chunk.end_line)
-                found.setdefault(at, ChunkChanges(chunk, [], _is_part(chunks, at, symbols))).spans.append(own)
+                found.setdefault(at, ChunkChanges(chunk, [], _is_part(chunks, at, symbols))).ranges.append(
+                    own
+                )
             at += 1
     return [found[at] for at in sorted(found)]
 
 
 def _is_part(chunks: Sequence[ChunkRecord], at: int, symbols: Sequence[Symbol]) -> bool:
-    """A neighbour of the same name is another part, unless it is an overload: that is a definition, too."""
+    """Whether a chunk is a part of a longer definition. A neighbour of the same name is another part of it,
+    unless it is an overload, which is a definition of its own."""
     chunk = chunks[at]
     near = (*chunks[max(0, at - 1) : at], *chunks[at + 1 : at + 2])
     if not is_definition(chunk) or all(other.title_path != chunk.title_path for other in near):
@@ -83,30 +93,31 @@ def _is_part(chunks: Sequence[ChunkRecord], at: int, symbols: Sequence[Symbol]) 
     )
 
 
-def pieces(
+def changed_passages(
     touched: Sequence[ChunkChanges], lines: Sequence[str], most_chars: int
 ) -> Iterator[ChangedPassage]:
-    """The lines to show of some chunks, none of more than so many characters."""
-    for chunk, spans, part in touched:
+    """Yield the passages to show of changed chunks, none of more than `most_chars` characters."""
+    for chunk, ranges, part in touched:
         size = sum(map(len, lines[chunk.start_line - 1 : chunk.end_line]))
         small = (is_definition(chunk) and not part) or chunk.end_line - chunk.start_line < _SMALL_LINES
         shown = (
-            [(chunk.start_line, chunk.end_line)] if small and size <= most_chars else _windows(chunk, spans)
+            [(chunk.start_line, chunk.end_line)] if small and size <= most_chars else _windows(chunk, ranges)
         )
         for start, end in shown:
-            for first, last in _parts(start, end, lines, most_chars):
+            for first, last in _cut_range(start, end, lines, most_chars):
                 own = tuple(
                     (max(first, start), min(last, end))
-                    for start, end in spans
+                    for start, end in ranges
                     if start <= last and first <= end
                 )
-                if own:  # a part of something long in which nothing changed is not shown
+                if own:  # a part of a long definition in which nothing changed is not shown
                     yield ChangedPassage(first, last, chunk, own)
 
 
-def _windows(chunk: ChunkRecord, spans: Sequence[LineRange]) -> list[LineRange]:
+def _windows(chunk: ChunkRecord, ranges: Sequence[LineRange]) -> list[LineRange]:
+    """Return the changed ranges of a chunk with some lines around them; close ones are joined."""
     found: list[LineRange] = []
-    for first, last in spans:
+    for first, last in ranges:
         start, end = max(chunk.start_line, first - _AROUND), min(chunk.end_line, last + _AROUND)
         if found and start - found[-1][1] <= _BETWEEN:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
@@ -115,8 +126,9 @@ def _windows(chunk: ChunkRecord, spans: Sequence[LineRange]) -> list[LineRange]:
     return found
 
 
-def _parts(start: int, end: int, lines: Sequence[str], most_chars: int) -> Iterator[LineRange]:
-    """Lines without blank ones at either end, cut where they become too many; one line is never cut."""
+def _cut_range(start: int, end: int, lines: Sequence[str], most_chars: int) -> Iterator[LineRange]:
+    """Yield a range without the blank lines at its ends, cut where it becomes too long; a line is never
+    cut."""
     while start < end and not lines[start - 1].strip():
         start += 1
     while end > start and not lines[end - 1].strip():
@@ -132,12 +144,8 @@ def _parts(start: int, end: int, lines: Sequence[str], most_chars: int) -> Itera
         yield first, end
 
 
-_TOGETHER = 3  # kept lines between two removed ones that are shown with them: a citation takes as much
-_MOST_LINES = 40  # of lines that are gone, in one piece
-
-
 class RemovedLines(NamedTuple):
-    """Lines of the old file that are gone; `at` is the line of the new file where they would stand."""
+    """Lines of the old file that are gone; `at` is the line of the new file where they would be."""
 
     first: int
     last: int
@@ -146,7 +154,7 @@ class RemovedLines(NamedTuple):
 
 
 class OldFile:
-    """A file as it was."""
+    """A file as it was before the change."""
 
     def __init__(self, source: Source, parsed: Parsed) -> None:
         self.source = source
@@ -154,11 +162,11 @@ class OldFile:
         self.lines = split_lines(source.text)
 
     def chunk_at(self, line: int) -> Chunk | None:
-        """The chunk that holds a line."""
+        """Return the chunk that holds a line."""
         return next((one for one in self.parsed.chunks if one.start_line <= line <= one.end_line), None)
 
     def took_from(self, hunk: Hunk, title_path: tuple[str, ...]) -> bool:
-        """Whether removed lines stood in what had that title."""
+        """Whether a hunk removed lines from a chunk of that title path."""
         last = hunk.old_line + hunk.old_count - 1
         return any(
             chunk.title_path == title_path and chunk.start_line <= last and hunk.old_line <= chunk.end_line
@@ -166,42 +174,46 @@ class OldFile:
         )
 
     def removed(self, file: ChangedFile, new_lines: Sequence[str]) -> Iterator[RemovedLines]:
-        """The removed lines, those that stand close together in one piece. Where the changed lines cannot be
-        told apart, nothing is known to be removed."""
+        """Yield the removed lines; ranges that are close together are one. Where git does not tell the
+        changed lines exactly, nothing is known to be removed."""
         if not file.exact and file.status is not Status.DELETED:
             return
         pending: RemovedLines | None = None
         for hunk in file.hunks:
             if not self._is_gone(hunk, new_lines):
                 continue
-            one = self._span(hunk)
+            one = self._removed_lines(hunk)
             if pending is not None and one.first - pending.last - 1 <= _TOGETHER:
                 pending = pending._replace(last=one.last)
             else:
                 if pending is not None:
-                    yield _cut(pending)
+                    yield _limited(pending)
                 pending = one
         if pending is not None:
-            yield _cut(pending)
+            yield _limited(pending)
 
     def gone_names(self, file: ChangedFile) -> list[str]:
-        """The names whose definitions were on removed lines."""
-        spans = [(hunk.old_line, hunk.old_line + hunk.old_count - 1) for hunk in file.hunks if hunk.old_count]
+        """Return the names whose definitions were on removed lines."""
+        ranges = [
+            (hunk.old_line, hunk.old_line + hunk.old_count - 1) for hunk in file.hunks if hunk.old_count
+        ]
         names = [
             symbol.name
             for symbol in self.parsed.symbols
-            if any(first <= symbol.start_line <= last for first, last in spans)
+            if any(first <= symbol.start_line <= last for first, last in ranges)
         ]
         return list(dict.fromkeys(names))
 
     def _is_gone(self, hunk: Hunk, new_lines: Sequence[str]) -> bool:
-        """Whether a line is really gone: one that was only moved to the side stands in the new lines."""
+        """Whether a hunk removes a line for good: a line that was only indented differently is in the new
+        lines."""
         old = self.lines[hunk.old_line - 1 : hunk.old_line - 1 + hunk.old_count] if hunk.old_count else []
         new = new_lines[hunk.new_line - 1 : hunk.new_line - 1 + hunk.new_count] if hunk.new_count else []
         kept = {" ".join(line.split()) for line in new}
         return any(line.strip() and " ".join(line.split()) not in kept for line in old)
 
-    def _span(self, hunk: Hunk) -> RemovedLines:
+    def _removed_lines(self, hunk: Hunk) -> RemovedLines:
+        """Return the lines that a hunk removes, without blank ones at either end."""
         first, last = hunk.old_line, min(hunk.old_line + hunk.old_count - 1, len(self.lines))
         while first < last and not self.lines[first - 1].strip():
             first += 1
@@ -210,5 +222,6 @@ class OldFile:
         return RemovedLines(first, last, hunk.new_line, self.chunk_at(first))
 
 
-def _cut(one: RemovedLines) -> RemovedLines:
-    return one._replace(last=min(one.last, one.first + _MOST_LINES - 1))
+def _limited(one: RemovedLines) -> RemovedLines:
+    """Return the first of many removed lines."""
+    return one._replace(last=min(one.last, one.first + _MOST_REMOVED - 1))

@@ -1,4 +1,4 @@
-"""Candidates in their order → the pack that fits, with what was left out."""
+"""Passages of a review in their order → the pack that fits, with hints on what it does not show."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from satchel.reviewing.passages import ReviewPassage
 from satchel.walking.change_set import ChangedFile, Status
 
 _CHARS_PER_TOKEN = 3  # of code; rather too large a budget is proposed than too small a one
-_ESCAPED = 1.1  # characters that a format makes of one
+_ESCAPED = 1.1  # characters that a format writes for each character of text
 _GROWTH = 1.25  # in a larger pack, longer definitions are shown whole
 _ROUND_TO = 500  # a budget is proposed in steps of this
-_LEAST_TOKENS = 24  # that an item takes; with less left, nothing more is tried
+_LEAST_TOKENS = 24  # that any item takes; with less room left no further one is tried
+_MOST_NAMED = 4  # files or names in one hint
 
 
 class Filling:
-    """Takes what fits, in its order. `capped` are pieces that are not even tried."""
+    """Fills the pack of a review with passages in their order; `capped` are passages that only count as
+    dropped by a cap."""
 
     def __init__(
         self,
@@ -45,7 +47,7 @@ class Filling:
         self.assembly = Assembly(frame, gauge, CorpusReading(corpus), PackPlan({}))
 
     def pack(self) -> Pack:
-        """The fullest pack that fits, hints included; the least needed item goes when it does not."""
+        """Return the fullest pack that fits with its hints. While it does not fit, the last passage goes."""
         taken = self._taken()
         while taken and not self._fits(taken):
             taken.pop()
@@ -58,7 +60,7 @@ class Filling:
         return self.gauge.fits(self.gauge.size(self._packed(taken)))
 
     def _taken(self) -> list[int]:
-        """The places of those that fit, beside as much as the hints may take."""
+        """Return the numbers of the passages that fit beside the hints of a pack without items."""
         left = self.gauge.left(self.gauge.size(self._packed(())))
         taken = []
         for at, one in enumerate(self.ordered):
@@ -71,6 +73,7 @@ class Filling:
         return taken
 
     def _packed(self, taken: Sequence[int]) -> Pack:
+        """Return the pack with the taken passages, its counts and its hints."""
         chosen = set(taken)
         shown = [self.ordered[at] for at in taken]
         dropped = [one for at, one in enumerate(self.ordered) if at not in chosen]
@@ -89,7 +92,8 @@ class Filling:
         return msgspec.structs.replace(self.frame, items=items, counts=counts, hints=said)
 
     def _wanted(self, dropped: Sequence[ReviewPassage]) -> str:
-        """The budget that would hold what was left out, as a flag; empty if nothing was, or if none would."""
+        """Return the flags of a budget that would hold what was left out; empty if nothing was left out, or
+        if no budget would hold it."""
         if not dropped:
             return ""
         chars = sum(len(one.item.content) for one in dropped)
@@ -108,7 +112,7 @@ class Filling:
 
     @cached_property
     def _citation(self) -> Size:
-        """What an item takes beside its content, in this format."""
+        """The size of an item beside its content, in this format."""
         bare = msgspec.structs.replace(self.ordered[0].item, content="")
         return self.assembly.cost(msgspec.structs.replace(self.frame, items=(bare,)))
 
@@ -118,32 +122,30 @@ def _rounded(value: float) -> int:
 
 
 def _as_read(shown: Sequence[ReviewPassage]) -> list[ReviewPassage]:
-    """File by file as the first of each came, from top to bottom, what was removed after what is there."""
+    """Return the passages in the order of reading: file by file, in the order of their first passages; by
+    line inside a file; removed lines after those that are there."""
     rank: dict[str, int] = {}
     for one in shown:
-        rank.setdefault(one.place.path, len(rank))
-    return sorted(shown, key=lambda one: (rank[one.place.path], one.place.line, one.place.old))
-
-
-_MOST_NAMED = 4  # files or names in one hint
+        rank.setdefault(one.order.path, len(rank))
+    return sorted(shown, key=lambda one: (rank[one.order.path], one.order.line, one.order.old))
 
 
 class ReviewNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """What a review found beside its items."""
+    """What a review knows of the change beside its passages."""
 
     files: Sequence[ChangedFile]
-    outside: Mapping[str, str]  # changed files that are not in the index, and why
-    no_files: Mapping[str, str]  # changed links and submodules, and which of them each is
-    filtered: int  # changed files that the filters leave out
+    outside: Mapping[str, str]  # changed files that are not in the index, with the reason
+    no_files: Mapping[str, str]  # changed links and submodules, with their kind
+    filtered: int  # number of changed files that the filters leave out
     left_names: Sequence[str]  # removed names that are still used
-    untested: Sequence[str]  # changed names that no test speaks of
-    kept: Sequence[str]  # files that a program keeps, of which only some lines are shown
-    sweeping: int  # files that are changed like many others
+    untested: Sequence[str]  # changed names that no test mentions
+    generated: Sequence[str]  # files that a program writes, of which only some lines are shown
+    sweeping: int  # number of files that have the same edit as many others
 
 
 def hints(notes: ReviewNotes, missing: Sequence[str], wanted: str) -> tuple[str, ...]:
-    """What to say, most needed first. `missing` are the files of which nothing is shown, `wanted`
-    is the flag that would give room to all; it is empty if there is none."""
+    """Return the hints of a review, most needed first. `missing` are the changed files of which nothing is
+    shown; `wanted` are the flags of a budget that would hold all, empty if there is none."""
     if not notes.files and not notes.filtered:
         return tuple(_no_files(notes.no_files)) or ("nothing is changed here",)
     if not notes.files:
@@ -158,8 +160,8 @@ def hints(notes: ReviewNotes, missing: Sequence[str], wanted: str) -> tuple[str,
         *_moved(notes.files),
         *_without_lines(notes),
     ]
-    if notes.kept:
-        said.append(f"only the first changed lines are shown of {_listed(notes.kept)}")
+    if notes.generated:
+        said.append(f"only the first changed lines are shown of {_listed(notes.generated)}")
     if notes.untested:
         said.append(f"no test in the index speaks of {_listed(notes.untested)}")
     if notes.sweeping:

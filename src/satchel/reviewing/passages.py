@@ -1,5 +1,5 @@
-"""In which order do the pieces of a change matter? Code, then tests, then documents, then settings, and last
-what programs keep; what answers the reviewer's question before all else."""
+"""The passages of a change as items, and the order in which they matter: code, then tests, documents and
+settings, and last files that programs write. Passages that answer the reviewer's query come before all."""
 
 from __future__ import annotations
 
@@ -17,86 +17,91 @@ from satchel.retrieval.corpus import Corpus
 from satchel.reviewing.changed_lines import OldFile, RemovedLines
 from satchel.storage.records import ChunkRecord, FileRecord
 from satchel.terms import terms
-from satchel.types import ChunkKind
+from satchel.types import ChunkKind, LineRange
 
-_KEPT_BY_PROGRAMS = re.compile(
+_GENERATED = re.compile(
     r"(?:^|/)(?:[^/]*[-._]lock(?:\.[^/]+)?|[^/]+\.lock|go\.sum|npm-shrinkwrap\.json|package\.resolved)$",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"(?:^|/)(?:bench\w*|examples?|samples?|demos?|scripts?|tools?)/", re.IGNORECASE)
-_SWEEP_FILES = 8  # that are changed in the same way
-_CHANGE_SHARE = 0.75  # of the room for the change itself before those who depend on it have their turn
-_CITATION_CHARS = 120  # what an item takes beside its content, about
-_A_TURN = 3  # pieces
-_MATCHES = 0.4  # the share of a question's weight that an item must hold to answer it
+_SWEEP_FILES = 8  # an edit that is made in so many files is one sweep over the repository
+_CHANGE_SHARE = 0.75  # of the room is for the change itself before dependent code has its turn
+_CITATION_CHARS = 120  # that an item takes beside its content, about
+_A_TURN = 3  # passages of a file before other files have their turn
+_MATCHES = 0.4  # the share of a query's weight that an item must hold to answer it
 _WORDS = re.compile(r"\w+")
+REMOVED = "removed"  # the relationship of lines that are gone to those that are there
+_OLD_SCORE = 0.5  # of removed lines; those of the new file have 1
 
 
 class Tier(IntEnum):
-    """What a changed piece is, most telling first."""
+    """What kind of file a change is in, most important first."""
 
     CODE = 0
     TESTS = 1
     DOCS = 2
     SETTINGS = 3
-    KEPT = 4  # lock files: a program wrote them
+    GENERATED = 4  # lock files: a program wrote them
 
 
 class ReviewOrder(NamedTuple):
-    """Where a piece comes among those of its tier."""
+    """The sort key of a passage of a change."""
 
     tier: Tier
-    sweep: bool  # the same edit as in many other files
-    group: int  # definitions, other lines, what was rewritten or deleted or is no part of the product
-    turn: int  # of a file's many pieces; each file has its turn before one has all
+    sweep: bool  # whether the file has only the same edit as many other files
+    group: int  # 0 for definitions, 1 for other lines, 2 for files that matter least
+    turn: int  # each file shows some passages before one file shows all of its own
     path: str
     line: int
-    old: bool
+    old: bool  # whether the lines are those of the old file
 
 
 class ReviewPassage(NamedTuple):
-    """A piece that may be shown; `file` is the changed file that it belongs to, empty for dependants."""
+    """A passage of a review that may be shown, as the item that it would be. `file` is the changed file that
+    it belongs to, empty for code that depends on the change."""
 
     item: Item
-    place: ReviewOrder
+    order: ReviewOrder
     file: str = ""
-    changed: tuple[tuple[int, int], ...] = ()  # those of its lines that the change put there
+    changed: tuple[LineRange, ...] = ()  # the ranges of its lines that were changed
 
     @property
     def chars(self) -> int:
+        """About how many characters it takes in a pack."""
         return len(self.item.content) + _CITATION_CHARS
 
 
 def is_aside(path: str) -> bool:
-    """Whether a file is code that the product does without."""
+    """Whether a file is an example, a benchmark or a tool rather than the product."""
     return _ASIDE.search(path) is not None
 
 
 def tier_of(path: str, section: Section) -> Tier:
-    """What a file of a change is."""
-    if _KEPT_BY_PROGRAMS.search(path):
-        return Tier.KEPT
+    """Return the tier of a changed file."""
+    if _GENERATED.search(path):
+        return Tier.GENERATED
     if section is Section.DEFINITIONS:
         return Tier.CODE
     return {Section.TESTS: Tier.TESTS, Section.DOCS: Tier.DOCS}.get(section, Tier.SETTINGS)
 
 
 class WordEdit(NamedTuple):
-    """What an edit does to the words of a line, whatever stands around them."""
+    """The words that an edit removes from some lines and adds to them, whatever else the lines hold."""
 
-    out: frozenset[str]
-    put_in: frozenset[str]
+    removed: frozenset[str]
+    added: frozenset[str]
 
 
 def edit_of(old: Iterable[str], new: Iterable[str]) -> WordEdit:
-    """The edit that leads from some lines to others."""
+    """Return the edit that leads from the old lines to the new ones."""
     before = {word for line in old for word in _WORDS.findall(line)}
     after = {word for line in new for word in _WORDS.findall(line)}
     return WordEdit(frozenset(before - after), frozenset(after - before))
 
 
 def sweeps(edits: Mapping[str, Sequence[WordEdit]]) -> set[str]:
-    """The files in which nothing is done that is not done in many; the first of each kind stands for all."""
+    """Return the files that have only edits which many files have; the first file with an edit is not among
+    them, so that it stands for all."""
     files: dict[WordEdit, list[str]] = defaultdict(list)
     for path in sorted(edits):
         for edit in dict.fromkeys(edits[path]):
@@ -110,20 +115,20 @@ def sweeps(edits: Mapping[str, Sequence[WordEdit]]) -> set[str]:
 
 
 def in_turns(own: Sequence[ReviewPassage]) -> list[ReviewPassage]:
-    """The pieces of one file, each told when its turn is."""
-    ordered = sorted(own, key=lambda candidate: candidate.place)
+    """Return the passages of one file in order, each with its turn."""
+    ordered = sorted(own, key=lambda passage: passage.order)
     return [
-        one._replace(place=one.place._replace(turn=number // _A_TURN)) for number, one in enumerate(ordered)
+        one._replace(order=one.order._replace(turn=number // _A_TURN)) for number, one in enumerate(ordered)
     ]
 
 
 def arrange(
     changed: Iterable[ReviewPassage], dependants: Sequence[ReviewPassage], room_chars: int
 ) -> list[ReviewPassage]:
-    """All in the order in which they are taken. A change that fits is taken whole; one that would fill
-    everything, and more, leaves some room to those who depend on it."""
-    ordered = sorted(changed, key=lambda candidate: candidate.place)
-    telling = [one for one in ordered if one.place.tier is not Tier.KEPT and not one.place.sweep]
+    """Return all passages in the order in which they are taken. A change that fits the room comes first as a
+    whole; a larger one leaves some room for the code that depends on it."""
+    ordered = sorted(changed, key=lambda passage: passage.order)
+    telling = [one for one in ordered if one.order.tier is not Tier.GENERATED and not one.order.sweep]
     if sum(one.chars for one in telling) > room_chars:
         room_chars = int(_CHANGE_SHARE * room_chars)
     first: list[ReviewPassage] = []
@@ -137,7 +142,7 @@ def arrange(
 
 
 class ReviewQuery:
-    """What a reviewer asks of a change, as terms with what each is worth."""
+    """The query of a reviewer: its terms, weighted by how rare each is."""
 
     def __init__(self, corpus: Corpus, query: str) -> None:
         self.weights = {
@@ -146,13 +151,13 @@ class ReviewQuery:
         }
         self.total = math.fsum(self.weights.values())
 
-    def first(self, candidates: Sequence[ReviewPassage]) -> list[ReviewPassage]:
-        """Those that answer before the others, the best first."""
+    def first(self, passages: Sequence[ReviewPassage]) -> list[ReviewPassage]:
+        """Return the passages, those that answer the query first."""
         if not self.total:
-            return list(candidates)
-        shares = [self._share(one.item) for one in candidates]
-        order = sorted(range(len(candidates)), key=lambda at: (-shares[at], at))
-        return [candidates[at] for at in order]
+            return list(passages)
+        shares = [self._share(one.item) for one in passages]
+        order = sorted(range(len(passages)), key=lambda at: (-shares[at], at))
+        return [passages[at] for at in order]
 
     def _share(self, item: Item) -> float:
         own = set(terms(f"{item.path} {item.symbol}\n{item.content}"))
@@ -160,12 +165,8 @@ class ReviewQuery:
         return round(share, 2) if share >= _MATCHES else 0.0
 
 
-REMOVED = "removed"  # how lines that are gone belong to those that are there
-_OLD_SCORE = 0.5  # what was is worth less than what is
-
-
 class ChangeItemBuilder:
-    """Makes items; `new` and `old` are what citations call the two sides."""
+    """Makes items of both sides of a change; `old` and `new` are the refs that citations name them by."""
 
     def __init__(self, corpus: Corpus, old: str, new: str) -> None:
         self.corpus = corpus
@@ -173,10 +174,11 @@ class ChangeItemBuilder:
         self.new = new
 
     def record(self, path: str) -> FileRecord:
+        """Return what the index knows of a file."""
         return self.corpus.files[self.corpus.position_of[path]]
 
     def of_new(self, first: int, last: int, chunk: ChunkRecord, reasons: tuple[str, ...]) -> Item:
-        """Lines of a chunk as they are now."""
+        """Return the item of lines of a chunk in the new tree."""
         path, record = chunk.path, self.record(chunk.path)
         content = "".join(self.corpus.lines(path)[first - 1 : last])
         whole = (first, last) == (chunk.start_line, chunk.end_line)
@@ -191,7 +193,7 @@ class ChangeItemBuilder:
             chunk_id=ids.canonical_id(ids.doc_of(path), chunk.digest) if whole else f"{path}:{first}:{last}",
             kind=chunk.kind.value,
             symbol=".".join(chunk.title_path),
-            section=section_of_piece(record.language, record.tags, chunk.kind),
+            section=section_of_chunk(record.language, record.tags, chunk.kind),
             score=1.0,
             language=record.language,
             reasons=reasons,
@@ -199,7 +201,8 @@ class ChangeItemBuilder:
         )
 
     def of_old(self, old: OldFile, one: RemovedLines) -> Item:
-        """Lines as they were; the work tree may not have the file any more, so the locator is the id."""
+        """Return the item of removed lines. The new tree may not have the file any more, so its id is the
+        locator."""
         source, chunk = old.source, one.chunk
         content = "".join(old.lines[one.first - 1 : one.last])
         return Item(
@@ -213,7 +216,7 @@ class ChangeItemBuilder:
             chunk_id=f"{source.path}:{one.first}:{one.last}",
             kind=chunk.kind.value if chunk else ChunkKind.TEXT.value,
             symbol=".".join(chunk.title_path) if chunk else "",
-            section=section_of_piece(source.language, source.tags, chunk.kind if chunk else ChunkKind.TEXT),
+            section=section_of_chunk(source.language, source.tags, chunk.kind if chunk else ChunkKind.TEXT),
             score=_OLD_SCORE,
             role=Role.RELATED,
             language=source.language,
@@ -223,10 +226,11 @@ class ChangeItemBuilder:
         )
 
 
-def section_of_piece(language: str, tags: Sequence[str], kind: ChunkKind) -> Section:
-    """Where a piece of a changed file belongs."""
+def section_of_chunk(language: str, tags: Sequence[str], kind: ChunkKind) -> Section:
+    """Return the section of a chunk of a changed file. Neither a CI job that runs tests nor a page about
+    tests is a test, whatever its path says."""
     if kind is ChunkKind.CONFIG and "ci" in tags:
-        return Section.CONFIG  # `tests.yaml` tells when tests run, it is none
+        return Section.CONFIG
     if kind is ChunkKind.SECTION:
-        return Section.DOCS  # nor is a page about tests
+        return Section.DOCS
     return section_of_file(language, tags, settings=kind is ChunkKind.CONFIG)

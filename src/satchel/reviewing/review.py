@@ -1,7 +1,8 @@
-"""One change → what its review needs: the changed lines, what they replaced, who depends on them, the tests.
+"""One change → the pack for its review: the changed lines, the lines they replaced, the code that depends on
+them, and their tests.
 
-Changed definitions come first, whole where they are short enough; beside each what it lost, cited at the
-commit that still has it; then who calls, uses or tests what was touched. What is not shown is said.
+Changed definitions come first, whole where they are short enough; beside each the lines that it lost, cited
+at the commit that still has them; then the code that calls, uses or tests them. Hints say what is not shown.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from satchel.packing.sections import section_of_file
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependants import Definition, definition_of
 from satchel.retrieval.filters import Filters
-from satchel.reviewing.changed_lines import ChunkChanges, OldFile, changed_chunks, is_definition, pieces
+from satchel.reviewing.changed_lines import (
+    ChunkChanges,
+    OldFile,
+    changed_chunks,
+    changed_passages,
+    is_definition,
+)
 from satchel.reviewing.filling import Filling, ReviewNotes
 from satchel.reviewing.passages import (
     ChangeItemBuilder,
@@ -42,31 +49,33 @@ from satchel.walking.git_diff import Hunk
 MODE = "review"
 _CHARS_PER_TOKEN = 3.3  # of code with its citations, about
 _FEW = 10  # changed definitions
-_WHOLE_OF_FEW, _WHOLE_OF_MANY, _MOST_WHOLE = 3_200, 1_600, 12_000  # characters of one that is shown whole
+# Characters of a changed definition that is shown whole: at least, for few and for many of them, and at most.
+_WHOLE_OF_FEW, _WHOLE_OF_MANY, _MOST_WHOLE = 3_200, 1_600, 12_000
 _WHOLE_SHARE = 0.6  # of the room that all changed definitions together may take
-_REWRITTEN = 300  # changed lines of a file that comes after those with smaller changes
-_KEPT_PIECES = 3  # of a file that a program keeps
+_REWRITTEN = 300  # changed lines; a file with more comes after those with smaller changes
+_GENERATED_PASSAGES = 3  # that are shown of a file which a program writes
 _IGNORED = "ignored"  # why a file is not indexed that the walk did not even meet
 
 ReadOld = Callable[[str], Source | Skipped]
 
 
 class Review:
-    """A change, seen from the tree that it leads to; `asked` is what the reviewer wants to know."""
+    """A change and the index of the tree that it leads to; `query` is what the reviewer wants to know, empty
+    if nothing in particular."""
 
     def __init__(
-        self, changes: ChangeSet, corpus: Corpus, read_old: ReadOld, filters: Filters, asked: str = ""
+        self, changes: ChangeSet, corpus: Corpus, read_old: ReadOld, filters: Filters, query: str = ""
     ) -> None:
         self.changes = changes
         self.corpus = corpus
         self.read_old = read_old
         self.filters = filters
-        self.asked = asked
-        self.maker = ChangeItemBuilder(corpus, changes.old, changes.new)
+        self.query = query
+        self.items = ChangeItemBuilder(corpus, changes.old, changes.new)
         self._old: dict[str, OldFile | Skipped] = {}
 
     def pack(self, gauge: Gauge, title: str, model_id: str, profile: str) -> Pack:
-        """As much of it as fits."""
+        """Return the pack with as much of the review as fits."""
         return make_within(gauge, lambda gauge: self._pack(gauge, title, model_id, profile))
 
     def _pack(self, gauge: Gauge, title: str, model_id: str, profile: str) -> Pack:
@@ -84,22 +93,22 @@ class Review:
         room = gauge.room()
         chars = min(filter(None, (int(room.tokens * _CHARS_PER_TOKEN), room.chars)), default=0)
         changed, capped = self._changed(chars)
-        around = self._around(changed)
-        ordered = [*arrange(changed, around.dependants, chars), *around.used]
-        if self.asked:
-            ordered = ReviewQuery(self.corpus, self.asked).first(ordered)
-        return Filling(frame, gauge, self.corpus, ordered, capped, self._notes(around, capped)).pack()
+        related = self._related(changed)
+        ordered = [*arrange(changed, related.dependants, chars), *related.used]
+        if self.query:
+            ordered = ReviewQuery(self.corpus, self.query).first(ordered)
+        return Filling(frame, gauge, self.corpus, ordered, capped, self._notes(related, capped)).pack()
 
     @cached_property
     def files(self) -> list[ChangedFile]:
-        """The changed files that the filters let through."""
+        """The changed files that pass the filters."""
         return [file for file in self.changes.files if self._accepts(file)]
 
     def _accepts(self, file: ChangedFile) -> bool:
         return self.filters.accepts_file(self._record(file))
 
     def _record(self, file: ChangedFile) -> FileRecord:
-        """A changed file as filters know it: as it is indexed, or as it was if it is gone."""
+        """Return a changed file as filters know it: as it is indexed, or as it was if it is gone."""
         at = self.corpus.position_of.get(file.path)
         if at is not None:
             return self.corpus.files[at]
@@ -108,7 +117,7 @@ class Review:
         return FileRecord(file.path, 0, 0, "", language, "", 0, tags=tags)
 
     def _old_file(self, file: ChangedFile) -> OldFile | Skipped | None:
-        """A file as it was, read and parsed once; None if there was none or nothing was taken out."""
+        """Return a file as it was, read and parsed once; None if it is new or nothing was removed from it."""
         if not file.old_path or not any(hunk.old_count for hunk in file.hunks):
             return None
         if file.old_path not in self._old:
@@ -122,13 +131,14 @@ class Review:
         return file.status is not Status.DELETED and file.path in self.corpus.position_of
 
     def _is_test(self, file: ChangedFile) -> bool:
-        return self._is_there(file) and "test" in self.maker.record(file.path).tags
+        return self._is_there(file) and "test" in self.items.record(file.path).tags
 
     def _new_lines(self, file: ChangedFile) -> Sequence[str]:
         return self.corpus.lines(file.path) if self._is_there(file) else ()
 
     def _changed(self, room_chars: int) -> tuple[list[ReviewPassage], list[ReviewPassage]]:
-        """The changed and the removed lines of all files, and those that are too many of one file."""
+        """Return the passages of changed and removed lines of all files, and those that are over the limit
+        for a file which a program writes."""
         found = [(file, self._touched(file)) for file in self.files]
         count = sum(is_definition(one.chunk) for file, own in found for one in own if not self._is_test(file))
         least = _WHOLE_OF_FEW if count <= _FEW else _WHOLE_OF_MANY
@@ -136,10 +146,10 @@ class Review:
         changed: list[ReviewPassage] = []
         capped: list[ReviewPassage] = []
         for file, own in found:
-            candidates = in_turns([*self._new_pieces(file, own, most), *self._removed(file)])
-            kept = bool(candidates) and candidates[0].place.tier is Tier.KEPT
-            changed += candidates[:_KEPT_PIECES] if kept else candidates
-            capped += candidates[_KEPT_PIECES:] if kept else []
+            passages = in_turns([*self._new_passages(file, own, most), *self._removed(file)])
+            generated = bool(passages) and passages[0].order.tier is Tier.GENERATED
+            changed += passages[:_GENERATED_PASSAGES] if generated else passages
+            capped += passages[_GENERATED_PASSAGES:] if generated else []
         return changed, capped
 
     def _touched(self, file: ChangedFile) -> list[ChunkChanges]:
@@ -156,18 +166,20 @@ class Review:
         record = self._record(file)
         return [one for one in found if self.filters.accepts_chunk(record, one.chunk.kind)]
 
-    def _new_pieces(
+    def _new_passages(
         self, file: ChangedFile, own: Sequence[ChunkChanges], most: int
     ) -> Iterator[ReviewPassage]:
-        for piece in pieces(own, self._new_lines(file), most):
-            item = self.maker.of_new(piece.start, piece.end, piece.chunk, ("changed", file.status.value))
-            group = _group(file, is_definition(piece.chunk))
+        for passage in changed_passages(own, self._new_lines(file), most):
+            item = self.items.of_new(
+                passage.start, passage.end, passage.chunk, ("changed", file.status.value)
+            )
+            group = _group(file, is_definition(passage.chunk))
             tier = tier_of(file.path, item.section)
-            place = ReviewOrder(tier, file.path in self._sweeps, group, 0, file.path, piece.start, False)
-            yield ReviewPassage(item, place, file.path, piece.changed)
+            order = ReviewOrder(tier, file.path in self._sweeps, group, 0, file.path, passage.start, False)
+            yield ReviewPassage(item, order, file.path, passage.changed)
 
     def _removed(self, file: ChangedFile) -> Iterator[ReviewPassage]:
-        """The lines that the change took out or replaced, at the commit that has them."""
+        """Yield the lines that the change removed or replaced, cited at the commit that has them."""
         old = self._old_file(file)
         if not isinstance(old, OldFile):
             return
@@ -176,12 +188,12 @@ class Review:
             kind = "" if one.chunk is None else one.chunk.kind
             if self.filters.by_kind and not self.filters.accepts_chunk(record, kind):
                 continue
-            item = self.maker.of_old(old, one)
+            item = self.items.of_old(old, one)
             named = bool(item.symbol) and item.section is Section.DEFINITIONS
             group = _group(file, named)
             tier = tier_of(file.path, item.section)
-            place = ReviewOrder(tier, file.path in self._sweeps, group, 0, file.path, one.at, True)
-            yield ReviewPassage(item, place, file.path)
+            order = ReviewOrder(tier, file.path in self._sweeps, group, 0, file.path, one.at, True)
+            yield ReviewPassage(item, order, file.path)
 
     @cached_property
     def _sweeps(self) -> set[str]:
@@ -197,24 +209,25 @@ class Review:
                 after[hunk.new_line - 1 : hunk.new_line - 1 + hunk.new_count] if hunk.new_count else (),
             )
 
-    def _around(self, changed: Sequence[ReviewPassage]) -> RelatedCode:
-        """Who calls, uses, extends or tests what was changed, and what the changed lines use."""
-        now = [one for one in sorted(changed, key=lambda candidate: candidate.place) if not one.place.old]
+    def _related(self, changed: Sequence[ReviewPassage]) -> RelatedCode:
+        """Return the code that calls, uses, extends or tests the changed definitions, and the definitions
+        that the changed lines use."""
+        now = [one for one in sorted(changed, key=lambda passage: passage.order) if not one.order.old]
         shown: dict[str, list[LineRange]] = defaultdict(list)
         edited: dict[str, list[LineRange]] = defaultdict(list)
         for one in now:
             shown[one.item.path].append((one.item.start_line, one.item.end_line))
             edited[one.item.path] += one.changed
-        return RelatedCodeFinder(self.corpus, self.filters, self.maker, shown).look(
+        return RelatedCodeFinder(self.corpus, self.filters, self.items, shown).find(
             list(dict.fromkeys(self._names(now))),
             self._gone_names(),
             edited,
-            {one.item.path: one.place.tier for one in now},
+            {one.item.path: one.order.tier for one in now},
         )
 
     def _names(self, changed: Sequence[ReviewPassage]) -> Iterator[Definition]:
         for one in changed:
-            if one.place.tier is Tier.CODE:
+            if one.order.tier is Tier.CODE:
                 first, last = one.item.start_line, one.item.end_line
                 for chunk in self.corpus.snapshot.chunks(one.item.path, first, last)[:1]:
                     name = definition_of(chunk)
@@ -222,7 +235,7 @@ class Review:
                         yield name
 
     def _gone_names(self) -> list[str]:
-        """The names that the change took out of the whole tree; those of tests come last."""
+        """Return the names that no file defines any more after the change; those of tests come last."""
         names: dict[Section, dict[str, None]] = {Section.DEFINITIONS: {}, Section.TESTS: {}}
         for file in self.files:
             old = self._old_file(file)
@@ -236,20 +249,20 @@ class Review:
             if not any(record.symbol.name == name for record in defined(name))
         ]
 
-    def _notes(self, around: RelatedCode, capped: Sequence[ReviewPassage]) -> ReviewNotes:
+    def _notes(self, related: RelatedCode, capped: Sequence[ReviewPassage]) -> ReviewNotes:
         return ReviewNotes(
             files=self.files,
             outside=dict(self._outside()),
             no_files=self.changes.non_files,
             filtered=len(self.changes.files) - len(self.files),
-            left_names=around.left_names,
-            untested=around.untested,
-            kept=list(dict.fromkeys(one.file for one in capped)),
+            left_names=related.left_names,
+            untested=related.untested,
+            generated=list(dict.fromkeys(one.file for one in capped)),
             sweeping=len(self._sweeps),
         )
 
     def _outside(self) -> Iterator[tuple[str, str]]:
-        """The changed files that are not indexed, with the reason."""
+        """Yield the changed files that are not indexed, with the reason."""
         skipped = {record.skipped.path: record.skipped for record in self.corpus.snapshot.skipped()}
         for file in self.files:
             old = self._old_file(file) if file.status is Status.DELETED else None
@@ -260,7 +273,8 @@ class Review:
 
 
 def _group(file: ChangedFile, named: bool) -> int:
-    """What comes first of a tier: named things, then other lines, then what was rewritten or deleted."""
+    """Return the group of a passage in its tier: 0 for named definitions, 1 for other lines, 2 for files that
+    were rewritten or deleted or are not the product."""
     rewritten = file.status is not Status.ADDED and sum(map(_size, file.hunks)) > _REWRITTEN
     if rewritten or file.status is Status.DELETED or is_aside(file.path):
         return 2
