@@ -298,7 +298,7 @@ def check_pack_renderers(data: bytes) -> None:
 def check_tokens(data: bytes) -> None:
     """A name survives being written as one word."""
     text = data.decode("utf-8", "replace")
-    assert quoting.read_token(quoting.token(text)) == text, "another name"
+    assert quoting.read_word(quoting.one_word(text)) == text, "another name"
 
 
 # --- what programs print and keep ---

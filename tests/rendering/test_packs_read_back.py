@@ -15,7 +15,7 @@ from satchel.errors import InvalidRequest
 from satchel.ids import hash_text
 from satchel.packing.pack import Budget, Item, Pack, Role, Section
 from satchel.rendering.packs import terminal
-from satchel.rendering.packs.quoting import shown
+from satchel.rendering.packs.quoting import shown_text
 from satchel.rendering.packs.renderer import Renderer
 from satchel.rendering.style import Style
 from satchel.types import Suggestion
@@ -145,7 +145,7 @@ def facts(pack: CitedPack, digits: int) -> list[tuple[object, ...]]:
 def wanted(found: Sequence[Item], digits: int) -> list[tuple[object, ...]]:
     return [
         (one.path, one.start_line, one.end_line, one.content_hash[:digits], one.ref[:12], one.section.value)
-        + (shown(one.content),)
+        + (shown_text(one.content),)
         for one in found
     ]
 
@@ -204,7 +204,7 @@ def test_a_pack_that_was_cut_is_refused_or_has_all_its_citations(name: str, pack
 def test_xml_is_well_formed_for_any_content(pack: Pack) -> None:
     root = ElementTree.fromstring(renderer("xml").render(pack))
     texts = [(item.text or "").removeprefix("\n") for item in root.iter("item")]
-    assert texts == [shown(item.content) for item in in_sections(pack)]
+    assert texts == [shown_text(item.content) for item in in_sections(pack)]
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -1,7 +1,7 @@
-"""The answers of the two pack commands as the pack they were made of, to be shown as agents read it.
+"""The answers of `context_pack` and `build_context_pack` as text for agents: the pack that each was made of,
+in the `context` format.
 
-What an answer does not carry (the sections of a flat pack, the counts) is not shown either. The tokens are
-left out of the first line: the budget counted the answer as JSON, not this text.
+The first line states no tokens, because the budget counted the answer as JSON, not this text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def render_sectioned(response: BuildContextPackResponse) -> str:
-    """A sectioned answer as a `.context` document."""
+    """Return a pack by sections as text."""
     items = [
         _snippet(item, Section(name))
         for name in response.sections.__struct_fields__
@@ -40,7 +40,7 @@ def render_sectioned(response: BuildContextPackResponse) -> str:
 
 
 def render_flat(response: ContextPackResponse) -> str:
-    """A flat answer as a `.context` document."""
+    """Return a flat pack as text."""
     ref = response.meta.ref or WORK_TREE
     pack = Pack(
         query=response.query,

@@ -15,7 +15,7 @@ _GROUP_COLUMNS = ("ndcg@10", "ndcg_files@10", "recall@10", "all_gold@5", "mrr", 
 
 
 def render_eval(response: EvalResponse, style: Style) -> str:
-    """What was asked, what it is worth, and what was compared or required."""
+    """Return an evaluation as text: its questions, metrics, comparison and gates."""
     rows = [*_heading(response), "", *_metrics(response.metrics, style)]
     if response.groups:
         rows += ["", *_groups(response.groups, style)]
@@ -43,7 +43,8 @@ def _heading(response: EvalResponse) -> list[str]:
 
 
 def _latency(response: EvalResponse) -> str:
-    """In a history every question meets another tree, so that nothing of it was read before."""
+    """Return the latency of searches. In an evaluation by history each question is asked of another tree, so
+    its search is always the first one there."""
     search = "first search of each tree" if response.source == "history" else "search"
     meta = response.meta
     return f"{search}, 10 hits: p50 {meta.latency_p50_ms:g} ms, p95 {meta.latency_p95_ms:g} ms"

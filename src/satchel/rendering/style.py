@@ -1,4 +1,4 @@
-"""Colour on a terminal, and none anywhere else."""
+"""What only a terminal gets: colours, and a progress bar for long work."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ import time
 
 import msgspec
 
+_WORTH_A_BAR = 200  # files; fewer are usually done before the bar is drawn
+_PATIENCE_SECONDS = 1.0  # after which even a few steps get a bar
+_REDRAW_SECONDS = 0.1  # drawing more often would only flicker
+_BAR_WIDTH = 40  # characters
+
 
 class Style(msgspec.Struct, frozen=True):
-    """Wraps text in ANSI colours if they are wanted."""
+    """Wraps text in ANSI colours, or leaves it as it is without `colour`."""
 
     colour: bool = False
 
@@ -27,12 +32,6 @@ class Style(msgspec.Struct, frozen=True):
 
     def _wrap(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
-
-
-_WORTH_A_BAR = 200  # files; fewer are usually done before the bar is drawn
-_PATIENCE_SECONDS = 1.0  # after which even a few steps get a bar
-_REDRAW_SECONDS = 0.1  # drawing more often would only flicker
-_BAR_WIDTH = 40  # characters
 
 
 class ProgressBar:

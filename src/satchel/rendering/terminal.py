@@ -1,4 +1,4 @@
-"""Answers for a person at a terminal: one function per response, found by its type."""
+"""Answers for a person at a terminal: one function per response, found by the name of its type."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from satchel.plugins import late
 from satchel.rendering.style import Style
-from satchel.rendering.visible import NOTE, one_line, source_of, visible
+from satchel.rendering.visible import NOTEBOOK_NOTE, one_line, shown_source, visible
 from satchel.visible_json import indented
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
@@ -35,7 +35,7 @@ else:
 
 
 def render(response: Any, style: Style) -> str:
-    """Any answer; one without a form of its own is shown as indented JSON."""
+    """Return any answer as text; one without a function of its own as indented JSON."""
     form = FORMS.get(type(response).__name__)
     if form is None:
         return indented(response, 2) + "\n"
@@ -62,9 +62,9 @@ def _get(response: GetResponse, style: Style) -> str:
     rows = []
     for chunk in response.chunks:
         where = style.path(f"{one_line(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
-        text = source_of(chunk.path, chunk.text)
+        text = shown_source(chunk.path, chunk.text)
         note = f"  {chunk.fate}: {one_line(chunk.detail)}" if chunk.detail else ""
-        note += f"  {NOTE}" if text != chunk.text else ""
+        note += f"  {NOTEBOOK_NOTE}" if text != chunk.text else ""
         named = f"  {style.name(one_line(chunk.symbol))}" if chunk.symbol else ""
         rows.append(f"{where}  {style.dim(one_line(chunk.id))}{named}{note}")
         if chunk.also_asked:
@@ -83,7 +83,7 @@ def _context_pack(response: ContextPackResponse, style: Style) -> str:
     rows = []
     for item in response.items:
         what = f"{item.role} {item.type} {item.symbol}".rstrip()
-        rows += _piece(item.file, item.start_line, item.end_line, what, item.content, style)
+        rows += _quoted_item(item.file, item.start_line, item.end_line, what, item.content, style)
     dropped = f"{len(response.items)} items, {response.budget.dropped_items} left out"
     return "\n".join([*rows, dropped, *map(one_line, response.meta.hints)]) + "\n"
 
@@ -93,13 +93,13 @@ def _build_context_pack(response: BuildContextPackResponse, style: Style) -> str
     for name in response.sections.__struct_fields__:
         for item in getattr(response.sections, name):
             what = f"{name} {item.kind} {item.symbol}".rstrip()
-            rows += _piece(item.path, item.line_start, item.line_end, what, item.content, style)
+            rows += _quoted_item(item.path, item.line_start, item.line_end, what, item.content, style)
     counts = response.metadata
     dropped = f"{counts.selected} pieces of {counts.candidates}, {response.token_budget_used} tokens"
     return "\n".join([*rows, dropped, *map(one_line, response.missing_context_hints)]) + "\n"
 
 
-def _piece(path: str, first: int, last: int, what: str, content: str, style: Style) -> list[str]:
+def _quoted_item(path: str, first: int, last: int, what: str, content: str, style: Style) -> list[str]:
     where = style.path(f"{one_line(path)}:{first}-{last}")
     lines = [f"  {style.dim('│')} {line}" for line in visible(content).rstrip("\n").split("\n")]
     return [f"{where}  {style.dim(one_line(what))}", *lines, ""]
@@ -125,8 +125,8 @@ def _build(response: BuildResponse, style: Style) -> str:
 
 
 def _validate(response: ValidateResponse | SyncResponse, style: Style) -> str:
-    verdict = "holds" if response.ok else f"{len(response.problems)} problems"
-    rows = [f"{style.path(one_line(response.path))}: {verdict}, {response.chunks} chunks"]
+    result = "holds" if response.ok else f"{len(response.problems)} problems"
+    rows = [f"{style.path(one_line(response.path))}: {result}, {response.chunks} chunks"]
     return "\n".join([*rows, *map(_problem, response.problems)]) + "\n"
 
 
@@ -223,11 +223,11 @@ def _eval(response: EvalResponse, style: Style) -> str:
 
 
 def _verify(response: VerifyResponse, style: Style) -> str:
-    if response.refreshed:  # there is no file: the new pack is the answer
+    if response.refreshed:  # there is no file to write to, so the new pack is the answer
         return response.refreshed
     true = response.counts["true"]
-    verdict = "all true" if response.ok else f"{len(response.items) - true} not true"
-    rows = [f"{len(response.items)} citations ({response.format}): {verdict}"]
+    result = "all true" if response.ok else f"{len(response.items) - true} not true"
+    rows = [f"{len(response.items)} citations ({response.format}): {result}"]
     rows += [_verified(item, style) for item in response.items]
     if response.written:
         rows.append(f"{style.path(one_line(response.written))} written")
@@ -260,4 +260,4 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "ValidateResponse": _validate,
     "VerifyResponse": _verify,
 }
-"""By the name of the response, which is all that is needed of the commands that did not run."""
+"""By the name of the response type, so that rendering loads no other command than the one that ran."""

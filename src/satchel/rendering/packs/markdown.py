@@ -1,6 +1,6 @@
 """The pack as Markdown, to paste into any chat: headings, citations, fences that name their language.
 
-    # Context pack: <question>
+    # Context pack: <query>
 
     worktree, 1 item, 310 of 4000 o200k tokens. Fenced text is quoted from the repository: data, …
 
@@ -20,17 +20,17 @@ import re
 from functools import lru_cache
 
 from satchel.packing.pack import Item, Pack
-from satchel.rendering.packs.quoting import fence_for, quoted_line, short_query, shown, token
+from satchel.rendering.packs.quoting import fence_for, one_word, quoted_line, short_query, shown_text
 from satchel.rendering.packs.renderer import Renderer
 from satchel.rendering.packs.text_lines import (
     QUOTED,
     by_section,
+    citation_proof,
     headline,
-    lines_of,
-    named,
+    kind_and_symbol,
+    line_numbers,
     next_text,
     pack_lines,
-    proof,
     read_citation_line,
     read_headline,
 )
@@ -44,11 +44,11 @@ _MISSING = "- missing: "
 _NEXT = "- next: "
 _MARKUP = re.compile(r"([\\`*\[\]<>])")
 _ESCAPED = re.compile(r"\\([\\`*\[\]<>])")
-_NO_INFO = re.compile(r"[^\w+.#-]")  # what has no place after a fence
+_NO_INFO = re.compile(r"[^\w+.#-]")  # characters that a language after a fence cannot have
 
 
 def render(pack: Pack) -> str:
-    """The whole pack."""
+    """Return the pack as text."""
     rows = [f"{_TITLE} {_plain(short_query(pack.query))}".rstrip(), "", f"{headline(pack)}{_RULE}", ""]
     for section, items in by_section(pack):
         rows += [f"## {section.value}", ""]
@@ -59,20 +59,20 @@ def render(pack: Pack) -> str:
     return "\n".join(rows).rstrip("\n") + "\n"
 
 
-@lru_cache(maxsize=512)  # a pack is rendered again and again while it is filled
+@lru_cache(maxsize=512)  # a pack is rendered many times while it is filled
 def _item(item: Item, pack_ref: str) -> str:
-    kind, _, symbol = named(item).lstrip().partition(" ")
+    kind, _, symbol = kind_and_symbol(item).lstrip().partition(" ")
     name = f" {kind}" if kind else ""
     if symbol:
         name += " `" + symbol.replace("`", "'") + "`"
-    text = shown(item.content)
+    text = shown_text(item.content)
     fence = fence_for(text)
-    heading = f"{_ITEM}`{token(item.path)}{lines_of(item)}` {proof(item, pack_ref)}{name}"
+    heading = f"{_ITEM}`{one_word(item.path)}{line_numbers(item)}` {citation_proof(item, pack_ref)}{name}"
     return f"{heading}\n{fence}{_NO_INFO.sub('', item.language)}\n{text}\n{fence}\n"
 
 
 def read(text: str) -> CitedPack | None:
-    """The citations of such a text; None if it is none."""
+    """Read a pack in this format; return None if the text is in another one."""
     lines = pack_lines(text)
     if len(lines) < 3 or not lines[0].startswith(_TITLE) or lines[1] or not lines[2].endswith(_RULE):
         return None
@@ -81,13 +81,14 @@ def read(text: str) -> CitedPack | None:
 
 
 def _citation(line: str, before: str, pack_ref: str, section: str) -> Citation | None:
-    """A heading without its marks is the line that all formats share."""
+    """Read the heading of an item: without its marks it is the citation line that all text formats share."""
     if not line.startswith(f"{_ITEM}`"):
         return None
     return read_citation_line(line.removeprefix(_ITEM).replace("`", ""), before, pack_ref, section)
 
 
 def _plain(text: str) -> str:
+    """Return a text with escapes, so that Markdown shows it as it is."""
     return _MARKUP.sub(r"\\\1", text)
 
 
@@ -96,4 +97,4 @@ def _read_plain(text: str) -> str:
 
 
 _GRAMMAR = TextGrammar("markdown", _citation, _MISSING, _NEXT, _read_plain)
-RENDERER = Renderer("markdown", render, read, shown)
+RENDERER = Renderer("markdown", render, read, shown_text)

@@ -1,10 +1,9 @@
-"""The seam between a pack and its formats: what every format promises.
+"""What every format of a pack provides.
 
-`render` gives the same bytes for the same pack. `read` takes the citations out of a text that `render` wrote,
-and only those: nothing that an item's content says can pass for one. It answers None for a text of another
-format, and raises InvalidRequest for one of its own that was cut or cannot be what `render` wrote. `show` is
-what `render` makes of an item's content, one line for each of its lines: by it a text that was edited is told
-from the file's.
+`render` returns the same bytes for the same pack. `read` returns the citations of a text that `render` wrote;
+nothing in the content of an item can pass for a citation. It returns None for a text of another format, and
+raises InvalidRequest for a text of its own format that was cut or edited. `show` returns the content of an
+item as `render` writes it, one line for each of its lines; with it an edited text is told from the file's.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from satchel.verifying.saved_pack import CitedPack, one_line_each
 
 
 class Renderer(msgspec.Struct, frozen=True):
-    """A format by name."""
+    """A format of packs."""
 
     name: str
     render: Callable[[Pack], str]

@@ -11,12 +11,12 @@ from satchel.visible_json import compact
 
 
 def render(pack: Pack) -> str:
-    """The whole pack."""
+    """Return the pack as text."""
     return compact(response_of(pack))
 
 
 def read(text: str) -> CitedPack | None:
-    """The citations of such a text; None if it is none."""
+    """Read a pack in this format; return None if the text is in another one."""
     found = read_json(text)
     return found.cited if found and found.cited.format == "sections" else None
 

@@ -25,7 +25,7 @@ import shlex
 import msgspec
 
 from satchel.packing.pack import Counts, Item, Pack
-from satchel.rendering.packs.quoting import quoted_line, short_query, shown, token
+from satchel.rendering.packs.quoting import one_word, quoted_line, short_query, shown_text
 from satchel.rendering.packs.renderer import Renderer
 from satchel.rendering.packs.text_lines import (
     LOCATOR,
@@ -33,44 +33,61 @@ from satchel.rendering.packs.text_lines import (
     SECTIONS,
     Headline,
     by_section,
-    cut,
+    citation_proof,
+    edited_pack,
     headline,
+    kind_and_symbol,
+    line_numbers,
     line_start,
-    lines_of,
-    named,
-    not_ours,
     pack_lines,
-    proof,
     read_headline,
     read_match,
+    truncated_pack,
 )
 from satchel.rendering.style import Style
 from satchel.types import Suggestion
 from satchel.verifying.saved_pack import Citation, CitedPack
 
 _BAR_CELLS = 24
+_TITLE = "Context pack:"
+_GUTTER = "│"
+_WHY = "  · "
+_BETWEEN = " — "
+_LEFT_OUT = "left out: "
+_MISSING = "missing: "
+_NEXT = "next: "
+# The reason begins with two spaces, the first of which must not be read as the start of a symbol.
+_ITEM_LINE = re.compile(
+    rf"{LOCATOR}(?:  (?P<kind>[\w-]+)(?:(?!{_WHY}) (?P<symbol>.*?))?)?(?:{_WHY}(?P<why>.*))?"
+)
+_PROOF_LINE = re.compile(rf"  {PROOF} score (?P<score>[-+.\w]+)(?:, \d+ redacted)?")
+_GUTTER_LINE = re.compile(rf"(?P<gutter> +\d+ {_GUTTER})(?: (?P<code>.*))?")
+_SECTION = re.compile(r"(\w+) \(\d+\)")
+_BAR = re.compile(r"  \[[█·]+\] \d+ %")
+_COUNT = re.compile(r"(\d{1,9}) (\w+)")
 
 
 def render(pack: Pack) -> str:
-    """The whole pack, without colours."""
-    rows = [f"{TITLE} {short_query(pack.query)}".rstrip(), f"{headline(pack)}{_bar(pack)}", ""]
+    """Return the pack as text, without colours."""
+    rows = [f"{_TITLE} {short_query(pack.query)}".rstrip(), f"{headline(pack)}{_bar(pack)}", ""]
     for section, items in by_section(pack):
         rows += [f"{section.value} ({len(items)})", ""]
         for item in items:
             rows += [*_item(item, pack.ref), ""]
     if pack.counts.dropped or pack.counts.duplicates:
-        rows.append(f"{LEFT_OUT}{_left_out(pack)}")
-    rows += [f"{MISSING}{quoted_line(hint)}" for hint in pack.hints]
-    rows += [f"{NEXT}{_command(suggestion)}" for suggestion in pack.next_queries]
+        rows.append(f"{_LEFT_OUT}{_left_out(pack)}")
+    rows += [f"{_MISSING}{quoted_line(hint)}" for hint in pack.hints]
+    rows += [f"{_NEXT}{_command(suggestion)}" for suggestion in pack.next_queries]
     return "\n".join(rows).rstrip("\n") + "\n"
 
 
 def paint(text: str, style: Style) -> str:
-    """What `render` wrote, in colours if they are wanted."""
+    """Return the text that `render` wrote, in colours if the style has them."""
     return "\n".join(_painted(line, style) for line in text.split("\n")) if style.colour else text
 
 
 def _bar(pack: Pack) -> str:
+    """Return a bar that shows how full the budget is; empty without a limit."""
     budget = pack.budget
     used, limit = (
         (budget.used_tokens, budget.max_tokens)
@@ -85,14 +102,14 @@ def _bar(pack: Pack) -> str:
 
 def _item(item: Item, pack_ref: str) -> list[str]:
     why = ", ".join(quoted_line(reason) for reason in item.reasons)
-    name = named(item).strip()
-    rows = [f"{token(item.path)}{lines_of(item)}"]
-    rows[0] += (f"  {name}" if name else "") + (f"{WHY}{why}" if why else "")
+    name = kind_and_symbol(item).strip()
+    rows = [f"{one_word(item.path)}{line_numbers(item)}"]
+    rows[0] += (f"  {name}" if name else "") + (f"{_WHY}{why}" if why else "")
     hidden = f", {item.redactions} redacted" if item.redactions else ""
-    rows.append(f"  {proof(item, pack_ref)} score {item.score:.4g}{hidden}")
+    rows.append(f"  {citation_proof(item, pack_ref)} score {item.score:.4g}{hidden}")
     width = len(str(item.end_line))
-    for number, line in enumerate(shown(item.content).split("\n"), item.start_line):
-        rows.append(f"  {number:>{width}} {GUTTER}{' ' if line else ''}{line}")
+    for number, line in enumerate(shown_text(item.content).split("\n"), item.start_line):
+        rows.append(f"  {number:>{width}} {_GUTTER}{' ' if line else ''}{line}")
     return rows
 
 
@@ -105,69 +122,55 @@ def _left_out(pack: Pack) -> str:
 def _command(suggestion: Suggestion) -> str:
     reason = quoted_line(suggestion.reason)
     command = f"satchel pack {shlex.quote(quoted_line(suggestion.query))}"
-    return f"{command}{BETWEEN}{reason}" if reason else command
+    return f"{command}{_BETWEEN}{reason}" if reason else command
 
 
 def _painted(line: str, style: Style) -> str:
-    if match := GUTTER_LINE.fullmatch(line):
+    if match := _GUTTER_LINE.fullmatch(line):
         end = match.end("gutter")
         return style.dim(line[:end]) + line[end:]
-    if PROOF_LINE.fullmatch(line):
+    if _PROOF_LINE.fullmatch(line):
         return style.dim(line)
-    if match := ITEM_LINE.fullmatch(line):
+    if match := _ITEM_LINE.fullmatch(line):
         end = match.end("last") if match["last"] else match.end("first")
-        name, between, why = line[end:].partition(WHY)
+        name, between, why = line[end:].partition(_WHY)
         return style.path(line[:end]) + style.name(name) + style.dim(between + why)
-    return style.name(line) if line.startswith(TITLE) else line
-
-
-TITLE = "Context pack:"
-GUTTER = "│"
-WHY = "  · "
-BETWEEN = " — "
-LEFT_OUT = "left out: "
-MISSING = "missing: "
-NEXT = "next: "
-ITEM_LINE = re.compile(  # the reason begins with two spaces, the first of which starts no symbol
-    rf"{LOCATOR}(?:  (?P<kind>[\w-]+)(?:(?!{WHY}) (?P<symbol>.*?))?)?(?:{WHY}(?P<why>.*))?"
-)
-PROOF_LINE = re.compile(rf"  {PROOF} score (?P<score>[-+.\w]+)(?:, \d+ redacted)?")
-GUTTER_LINE = re.compile(rf"(?P<gutter> +\d+ {GUTTER})(?: (?P<code>.*))?")
-_SECTION = re.compile(r"(\w+) \(\d+\)")
-_BAR = re.compile(r"  \[[█·]+\] \d+ %")
-_COUNT = re.compile(r"(\d{1,9}) (\w+)")
+    return style.name(line) if line.startswith(_TITLE) else line
 
 
 def read(text: str) -> CitedPack | None:
-    """The citations of such a text; None if it is none."""
+    """Read a pack in this format; return None if the text is in another one."""
     lines = pack_lines(text)
-    if len(lines) < 2 or not lines[0].startswith(TITLE):
+    if len(lines) < 2 or not lines[0].startswith(_TITLE):
         return None
     head = read_headline(_BAR.sub("", lines[1]))
     return _TerminalReader(lines, head).cited() if head is not None else None
 
 
 class _TerminalReader:
+    """Reads the lines of a saved pack. The gutter tells code from citations."""
+
     def __init__(self, lines: list[str], head: Headline) -> None:
         self._lines = lines
         self._head = head
         self._section = ""
         self._citations: list[Citation] = []
-        self._found: dict[str, list[str]] = {LEFT_OUT: [], MISSING: [], NEXT: []}
+        self._found: dict[str, list[str]] = {_LEFT_OUT: [], _MISSING: [], _NEXT: []}
         place = 2
         while place < len(lines):
             place = self._step(place)
 
     def cited(self) -> CitedPack:
-        pack = self._head.cited("terminal", self._lines[0].removeprefix(TITLE).strip(), self._citations)
+        pack = self._head.cited("terminal", self._lines[0].removeprefix(_TITLE).strip(), self._citations)
         return msgspec.structs.replace(
             pack,
-            hints=tuple(self._found[MISSING]),
-            next_queries=tuple(map(_suggestion, self._found[NEXT])),
-            counts=_counts(len(self._citations), "".join(self._found[LEFT_OUT])),
+            hints=tuple(self._found[_MISSING]),
+            next_queries=tuple(map(_suggestion, self._found[_NEXT])),
+            counts=_counts(len(self._citations), "".join(self._found[_LEFT_OUT])),
         )
 
     def _step(self, place: int) -> int:
+        """Read what starts at a line; return the number of the line after it."""
         line = self._lines[place]
         section = _SECTION.fullmatch(line)
         kind = next((prefix for prefix in self._found if line.startswith(prefix)), "")
@@ -180,21 +183,21 @@ class _TerminalReader:
         return place + 1
 
     def _item(self, place: int, line: str) -> int:
-        match = ITEM_LINE.fullmatch(line)
+        match = _ITEM_LINE.fullmatch(line)
         if match is None or match["path"] is None:
-            raise not_ours(f"line {place + 1} is not part of it: {line_start(line)}")
+            raise edited_pack(f"line {place + 1} is not part of it: {line_start(line)}")
         rest = self._lines[place + 1] if place + 1 < len(self._lines) else ""
-        proof = PROOF_LINE.fullmatch(rest)
+        proof = _PROOF_LINE.fullmatch(rest)
         if proof is None:
-            raise cut(f"the hash of {line_start(line)} is not there")
+            raise truncated_pack(f"the hash of {line_start(line)} is not there")
         end = place + 2
         code = []
-        while end < len(self._lines) and (row := GUTTER_LINE.fullmatch(self._lines[end])):
+        while end < len(self._lines) and (row := _GUTTER_LINE.fullmatch(self._lines[end])):
             code.append(row["code"] or "")
             end += 1
         citation = self._citation(match, proof, "\n".join(code))
         if len(code) != citation.end_line - citation.start_line + 1:
-            raise cut(f"the text of {citation.locator} has {len(code)} lines")
+            raise truncated_pack(f"the text of {citation.locator} has {len(code)} lines")
         self._citations.append(citation)
         return end
 
@@ -211,14 +214,14 @@ def _score(written: str) -> float:
     try:
         return float(written)
     except ValueError as error:
-        raise not_ours("a score is no number") from error
+        raise edited_pack("a score is no number") from error
 
 
 def _suggestion(text: str) -> Suggestion:
-    command, _, reason = text.partition(BETWEEN)
+    command, _, reason = text.partition(_BETWEEN)
     try:
         query = shlex.split(command)[2:3]
-    except ValueError:  # the reason's mark stood in the query
+    except ValueError:  # the query itself holds the mark that comes before a reason
         query = [command]
     return Suggestion("".join(query), reason)
 
@@ -232,4 +235,4 @@ def _counts(selected: int, text: str) -> Counts | None:
     return Counts(candidates=candidates, selected=selected, duplicates=duplicates, dropped=found)
 
 
-RENDERER = Renderer("terminal", render, read, shown)
+RENDERER = Renderer("terminal", render, read, shown_text)

@@ -6,7 +6,8 @@
     <![CDATA[…]]></item>
     </context>
 
-What XML cannot hold is made visible first. A path with such characters is a JSON string: it is read exactly.
+Characters that XML cannot hold are written as escapes. A path with such characters is a JSON string, so that
+it is read back exactly. The reader refuses document types and entities before they can have an effect.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ import msgspec
 
 from satchel.errors import InvalidRequest
 from satchel.packing.pack import Item, Pack, Role
-from satchel.rendering.packs.quoting import quoted_line, short_query, shown
+from satchel.rendering.packs.quoting import quoted_line, short_query, shown_text
 from satchel.rendering.packs.renderer import Renderer
-from satchel.rendering.packs.text_lines import QUOTED, Headline, by_section, cut, not_ours
+from satchel.rendering.packs.text_lines import QUOTED, Headline, by_section, edited_pack, truncated_pack
 from satchel.rendering.visible import visible
 from satchel.types import Suggestion
 from satchel.verifying.saved_pack import FULL_HASH, SHORT_HASH, Citation, CitedPack
@@ -32,10 +33,14 @@ _NOTE = f"<note>Text in item elements is {QUOTED}</note>"
 _ROOT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?<(?:context[\s>]|!DOCTYPE)")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;"}
 _MARKUP = re.compile(r'[&<>"\t\n]')
+_LINES = re.compile(r"(\d{1,9})-(\d{1,9})")
+_HASH = re.compile(rf"[0-9a-f]{{{SHORT_HASH},{FULL_HASH}}}")
+_NUMBER = re.compile(r"\d{1,9}")
+_CHILDREN = ("item", "missing", "next", "note")
 
 
 def render(pack: Pack) -> str:
-    """The whole pack."""
+    """Return the pack as text."""
     rows = [_open_tag("context", _root(pack)), _NOTE]
     rows += [_item(item, pack.ref) for _, items in by_section(pack) for item in items]
     rows += [f"<missing>{_escaped(quoted_line(hint))}</missing>" for hint in pack.hints]
@@ -59,7 +64,7 @@ def _root(pack: Pack) -> dict[str, str | int]:
     }
 
 
-@lru_cache(maxsize=512)  # a pack is rendered again and again while it is filled
+@lru_cache(maxsize=512)  # a pack is rendered many times while it is filled
 def _item(item: Item, pack_ref: str) -> str:
     related = item.role is Role.RELATED or bool(item.relationship)
     attributes: dict[str, str | int] = {
@@ -74,12 +79,12 @@ def _item(item: Item, pack_ref: str) -> str:
         "distance": str(item.distance) if related else "",
         "redactions": item.redactions,
     }
-    text = shown(item.content).replace("]]>", "]]]]><![CDATA[>")
+    text = shown_text(item.content).replace("]]>", "]]]]><![CDATA[>")
     return f"{_open_tag('item', attributes)}\n<![CDATA[{text}]]></item>"
 
 
 def _open_tag(name: str, attributes: dict[str, str | int] | dict[str, str]) -> str:
-    """Empty and zero attributes say nothing."""
+    """Return the opening tag of an element without its empty and zero attributes."""
     written = "".join(f' {key}="{_escaped(str(value))}"' for key, value in attributes.items() if value)
     return f"<{name}{written}>"
 
@@ -89,39 +94,32 @@ def _escaped(text: str) -> str:
 
 
 def _written(name: str) -> str:
-    """A name that can be read back: as it is, or as a JSON string."""
+    """Return a name so that it is read back exactly: as it is, or as a JSON string."""
     return name if visible(name) == name and not name.startswith('"') else json.dumps(name)
 
 
 def read(text: str) -> CitedPack | None:
-    """The citations of such a text; None if it is none."""
+    """Read a pack in this format; return None if the text is in another one."""
     text = text.removeprefix("\ufeff")
-    return read_document(text) if _ROOT.match(text) and "<context" in text else None
+    return _read_document(text) if _ROOT.match(text) and "<context" in text else None
 
 
-RENDERER = Renderer("xml", render, read, shown)
-
-
-_LINES = re.compile(r"(\d{1,9})-(\d{1,9})")
-_HASH = re.compile(rf"[0-9a-f]{{{SHORT_HASH},{FULL_HASH}}}")
-_NUMBER = re.compile(r"\d{1,9}")
-_CHILDREN = ("item", "missing", "next", "note")
-
-
-def read_document(text: str) -> CitedPack:
-    """The pack that a document holds."""
-    reading = _XmlReader()
+def _read_document(text: str) -> CitedPack:
+    """Parse an XML document as a pack."""
+    reader = _XmlReader()
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
-    parser.StartElementHandler = reading.start
-    parser.EndElementHandler = reading.end
-    parser.CharacterDataHandler = reading.text.append
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.text.append
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = _refuse
     try:
         parser.Parse(text.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
-        raise cut(f"the XML is broken at line {error.lineno}: {expat.ErrorString(error.code)}") from error
-    return reading.cited()
+        raise truncated_pack(
+            f"the XML is broken at line {error.lineno}: {expat.ErrorString(error.code)}"
+        ) from error
+    return reader.cited()
 
 
 def _refuse(*_: object) -> NoReturn:
@@ -131,7 +129,8 @@ def _refuse(*_: object) -> NoReturn:
 
 
 class _XmlReader:
-    """Takes in elements. Text is looked at only where an element ends, so CDATA is never taken for markup."""
+    """Takes the events of an XML parser. Text is read only where an element ends, so text in CDATA is never
+    taken for markup."""
 
     def __init__(self) -> None:
         self.text: list[str] = []
@@ -143,7 +142,7 @@ class _XmlReader:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open) > 1 or (self._open and name not in _CHILDREN):
-            raise not_ours(f"there is no <{name[:60]}> in a pack")
+            raise edited_pack(f"there is no <{name[:60]}> in a pack")
         if not self._open:
             self._root = attributes
         self._open.append((name, attributes))
@@ -178,9 +177,9 @@ class _XmlReader:
         match = _LINES.fullmatch(attributes.get("lines", ""))
         first, last = map(int, match.groups()) if match else (0, 0)
         if not 1 <= first <= last:
-            raise not_ours(f"the item of {path!r} has no lines")
+            raise edited_pack(f"the item of {path!r} has no lines")
         if not _HASH.fullmatch(attributes.get("sha256", "")):
-            raise not_ours(f"the item of {path!r} has no sha256")
+            raise edited_pack(f"the item of {path!r} has no sha256")
         return Citation(
             path=path,
             start_line=first,
@@ -202,11 +201,14 @@ def _read_name(written: str) -> str:
     try:
         return str(json.loads(written))
     except ValueError as error:
-        raise not_ours("a name in it is no JSON string") from error
+        raise edited_pack("a name in it is no JSON string") from error
 
 
 def _number(attributes: dict[str, str], name: str) -> int:
     written = attributes.get(name, "0")
     if not _NUMBER.fullmatch(written):
-        raise not_ours(f"{name} is no number")
+        raise edited_pack(f"{name} is no number")
     return int(written)
+
+
+RENDERER = Renderer("xml", render, read, shown_text)
