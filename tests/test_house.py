@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import subprocess
 import sys
@@ -195,3 +196,16 @@ def test_the_version_takes_under_60_ms_of_cpu() -> None:
 def test_only_ids_hashes() -> None:
     users = [path for path in FILES if "hashlib" in path.read_text()]
     assert users == [SOURCE / "ids.py"]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((SOURCE.parents[1] / "benchmarks").rglob("*.py")), ids=lambda path: path.name
+)
+def test_benchmarks_import_what_is_there(path: Path) -> None:
+    """The type checker reads the package alone, and a benchmark is run too seldom to notice a moved name."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "satchel":
+            module = importlib.import_module(node.module or "")
+            for alias in node.names:
+                if not hasattr(module, alias.name):
+                    importlib.import_module(f"{node.module}.{alias.name}")

@@ -28,7 +28,7 @@ from originals import original_count  # noqa: E402
 
 from satchel import ids, languages, plugins, settings, tokenizers  # noqa: E402
 from satchel.chunking import parse_source  # noqa: E402
-from satchel.commands import json_refs  # noqa: E402
+from satchel.commands import payloads  # noqa: E402
 from satchel.commands.context_pack import ContextPackRequest  # noqa: E402
 from satchel.commands.context_pack import run as context_pack  # noqa: E402
 from satchel.commands.verify import VerifyRequest  # noqa: E402
@@ -242,7 +242,7 @@ def check_references(data: bytes) -> None:
     except (ValueError, RecursionError):
         return
     answers = {"a": {"hits": [{"path": "x"}], "": 1, "~/": {"$ref": "#/items/a/data"}}, "1": []}
-    json.dumps(json_refs.resolve(value, answers))
+    json.dumps(payloads.resolve(value, answers))
 
 
 def check_cursor(data: bytes) -> None:
