@@ -1,4 +1,4 @@
-"""Source → chunks, symbols, references."""
+"""From a source to its chunks, symbols and references."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ def prepare(entries: Iterable[FileEntry]) -> None:
 
 
 def prepare_worker() -> None:
-    """Make this process one that a file may end; the pool that it works for must replace it then."""
+    """Allow files to end this process when they reach a limit. The pool that it works for must then replace
+    it."""
     confined.become_expendable()
 
 
 def parse_source(text: str, language: str) -> Parsed:
-    """What one file holds. The same text in the same language always gives the same answer."""
+    """Return the chunks, symbols and references of one file. The result depends on the text and the language
+    alone."""
     chunker = plugins.load("chunker", languages.get(language).chunker)
     parsed: Parsed = chunker.parse(text, language)
     return parsed

@@ -1,9 +1,10 @@
-"""Brace languages without a grammar → chunks, symbols and references.
+"""Chunk languages with braces for which there is no grammar.
 
-A definition is a keyword of the language that starts a statement, followed by a name; it ends with
-its closing brace, with its `;`, or where the next one starts. In a language of settings every other
-outer block is one too, named by what stands before its brace. Comments and strings are blanked
-first, so a brace inside them counts for nothing and a line that is blank only then is a comment.
+A definition is a keyword of the language at the start of a statement, followed by a name. It ends with its
+closing brace, with its `;`, or where the next definition starts. In a language of settings every other
+outermost pair of braces is a definition too, named by the text before it (a CSS selector, a resource).
+Comments and strings are blanked first, so that a brace inside them does not count. A line that is blank only
+after that is a comment.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from satchel.lines import split_lines
 from satchel.types import ChunkKind, Label, Parsed, Reference, Symbol
 
 _SIGNATURE_LIMIT = 240  # characters
-_DEEPEST = 40  # braces inside one another; what is deeper defines nothing, so recursion stays bounded
+_MAX_DEPTH = 40  # braces inside one another; what is deeper defines nothing, so recursion stays bounded
 _DOC_LIMIT = 300  # characters
 _HEAD_LIMIT = 80  # characters of a selector or a resource that make its name
 _BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)")
@@ -40,10 +41,10 @@ _TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")  # a value of an enum is all capita
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenDefinition:
     """A definition whose end is not reached yet."""
 
-    block: Definition
+    definition: Definition
     start: int
     line: int
     signature: str = ""
@@ -51,7 +52,8 @@ class _Open:
 
 @cache
 def _patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What is blanked, and what is then read: keywords with their names, braces and semicolons."""
+    """Return the pattern of what is blanked, and the pattern of what is then read: keywords with names,
+    braces, semicolons."""
     language = languages.get(name)
     marks = "|".join(map(re.escape, dict.fromkeys((language.line_comment or "//", "//"))))
     longest_first = sorted((keyword for keyword, _ in language.block_keywords), key=len, reverse=True)
@@ -64,8 +66,8 @@ def _patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(blanked, re.DOTALL), re.compile(read)
 
 
-class _Scan:
-    """One pass over the braces of a file; `code` is the text with comments and strings blanked."""
+class _BraceScanner:
+    """One pass over the braces of a file. `code` is the text with comments and strings blanked."""
 
     def __init__(self, text: str, code: str, language: Language) -> None:
         self.text, self.code, self.language = text, code, language
@@ -73,15 +75,16 @@ class _Scan:
         self.starts = [0, *accumulate(map(len, self.lines))]
         self.roots: list[Definition] = []
         self.symbols: list[tuple[int, Symbol]] = []
-        self.stack: list[_Open | None] = []  # one for each open brace; None if it defines nothing
-        self.pending: _Open | None = None  # its brace has not come yet
+        self.stack: list[_OpenDefinition | None] = []  # one for each open brace; None if it defines nothing
+        self.pending: _OpenDefinition | None = None  # its brace has not come yet
         self.statement = 0  # where the present statement starts
 
     def run(self, tokens: re.Pattern[str]) -> None:
+        """Collect the definitions and symbols of the file."""
         kinds = dict(self.language.block_keywords)
         for match in tokens.finditer(self.code):
             if match["keyword"] is None:
-                self.mark(match[0], match.start())
+                self.handle_mark(match[0], match.start())
             elif self.starts_statement(match.start()):
                 self.close(self.pending, match.start())
                 self.define(kinds[match["keyword"]], match["name"], match.start())
@@ -90,17 +93,20 @@ class _Scan:
             self.close(unclosed, len(self.code))
 
     def line(self, position: int) -> int:
+        """Return the number of the line at a position."""
         return bisect_right(self.starts, position)
 
     def starts_statement(self, position: int) -> bool:
+        """Return whether nothing but white space stands before a position in its statement and line."""
         line_start = self.starts[self.line(position) - 1]
         return not self.code[max(line_start, self.statement) : position].strip()
 
-    def mark(self, mark: str, position: int) -> None:
+    def handle_mark(self, mark: str, position: int) -> None:
+        """Open or close definitions at a brace or semicolon."""
         if mark == "{":
             outer = self.pending is None and not self.stack
             if outer and self.language.module_kind is ChunkKind.CONFIG:
-                self.define_by_head(position)
+                self.define_by_selector(position)
             if self.pending and (gap := _BLANK_LINE.search(self.text, self.pending.start, position)):
                 self.close(self.pending, gap.start())  # the brace belongs to something further down
                 self.pending = None
@@ -115,7 +121,8 @@ class _Scan:
                 self.close(self.stack.pop(), position + 1)
         self.statement = position + 1
 
-    def define_by_head(self, end: int) -> None:
+    def define_by_selector(self, end: int) -> None:
+        """Start a definition that is named by the text before its brace."""
         head = self.code[self.statement : end]
         start = self.statement + len(head) - len(head.lstrip())
         written = self.text[start:end]
@@ -125,39 +132,40 @@ class _Scan:
             self.define(ChunkKind.CONFIG, name, start)
 
     def define(self, kind: ChunkKind, name: str, start: int) -> None:
+        """Start a definition; its comment lines right above belong to it."""
         self.pending = None
-        if len(self.stack) >= _DEEPEST:
+        if len(self.stack) >= _MAX_DEPTH:
             return
-        parent = next((opened.block for opened in reversed(self.stack) if opened), None)
+        parent = next((opened.definition for opened in reversed(self.stack) if opened), None)
         line = first = self.line(start)
         while first > 1 and self.lines[first - 2].strip() and not self.code_lines[first - 2].strip():
             first -= 1
         title_path = (*(parent.title_path if parent else ()), name)
-        block = Definition(kind, title_path, first, line, always_split=kind is ChunkKind.IMPL)
-        (parent.children if parent else self.roots).append(block)
-        self.pending = _Open(block, start, line)
+        definition = Definition(kind, title_path, first, line, always_split=kind is ChunkKind.IMPL)
+        (parent.children if parent else self.roots).append(definition)
+        self.pending = _OpenDefinition(definition, start, line)
         self.statement = start
 
-    def close(self, opened: _Open | None, end: int) -> None:
-        """The definition ends with the last code before `end`."""
+    def close(self, opened: _OpenDefinition | None, end: int) -> None:
+        """End a definition with the last code before `end`, and add its symbol."""
         if opened is None:
             return
         written = self.code[opened.start : end].rstrip()
-        block = opened.block
-        block.last = self.line(opened.start + len(written) - 1)
-        if block.kind is ChunkKind.IMPL:  # it adds to what is defined elsewhere
+        definition = opened.definition
+        definition.last = self.line(opened.start + len(written) - 1)
+        if definition.kind is ChunkKind.IMPL:  # it adds to what is defined elsewhere
             return
         signature = opened.signature or " ".join(
             self.text[opened.start : opened.start + len(written)].split()
         )
-        doc = _first_paragraph(self.lines[block.first - 1 : opened.line - 1])
-        qualified = ".".join(block.title_path)
+        doc = _first_paragraph(self.lines[definition.first - 1 : opened.line - 1])
+        qualified = ".".join(definition.title_path)
         symbol = Symbol(
-            block.title_path[-1],
+            definition.title_path[-1],
             qualified,
-            block.kind,
+            definition.kind,
             opened.line,
-            block.last,
+            definition.last,
             signature[:_SIGNATURE_LIMIT],
             doc,
         )
@@ -165,13 +173,13 @@ class _Scan:
 
 
 def parse(text: str, name: str) -> Parsed:
-    """The chunks, symbols and references of one file."""
+    """Return the chunks, symbols and references of one file."""
     language = languages.get(name)
     blanked, tokens = _patterns(name)
     lines = split_lines(text)
     read = normalize_text(text)
     code = blanked.sub(lambda match: _NOT_LINE_END.sub(" ", match[0]), read)
-    scan = _Scan(read, code, language)
+    scan = _BraceScanner(read, code, language)
     scan.run(tokens)
     return Parsed(
         chunks=tuple(lay_out_chunks(lines, scan.roots, language.module_kind)),
@@ -181,8 +189,8 @@ def parse(text: str, name: str) -> Parsed:
     )
 
 
-def _references(scan: _Scan) -> Iterator[Reference]:
-    """Imports anywhere, and what definitions use: types by their capital, bases, mixins."""
+def _references(scan: _BraceScanner) -> Iterator[Reference]:
+    """Yield the imports, and what definitions use: types (by their capital letter), base types and mixins."""
     for match in _IMPORT.finditer(scan.text):
         if not scan.code[match.start() : match.start(1)].isspace():  # blank there: it is in a comment
             for quoted in _QUOTED.finditer(match[1]):
@@ -199,7 +207,8 @@ def _references(scan: _Scan) -> Iterator[Reference]:
             yield Reference(name, label, scan.line(match.start(3)))
 
 
-def _comments(scan: _Scan) -> Iterator[tuple[int, int]]:
+def _comments(scan: _BraceScanner) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of comment lines."""
     first = 0
     for number, (line, code) in enumerate(zip(scan.lines, scan.code_lines, strict=True), start=1):
         is_comment = bool(line.strip()) and not code.strip()
@@ -213,6 +222,7 @@ def _comments(scan: _Scan) -> Iterator[tuple[int, int]]:
 
 
 def _first_paragraph(lines: Sequence[str]) -> str:
+    """Return the first paragraph of a comment without its marks."""
     cleaned: list[str] = []
     for line in lines:
         stripped = line.strip().strip("/*#!\"' \t")

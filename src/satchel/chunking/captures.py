@@ -1,4 +1,4 @@
-"""What one run of a language's query finds in a syntax tree, still unconnected."""
+"""Collect what the query of a language captures in a syntax tree, before the parts are connected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ _WORD_BYTE = re.compile(rb"\w")
 
 @dataclass(slots=True)
 class CapturedDefinition:
-    """A definition, container or wrapper as the query found it."""
+    """A definition, container or wrapper as the query captured it. `syntax` fills in its lines, title path
+    and children."""
 
     node: tree_sitter.Node
     start: int
@@ -52,31 +53,33 @@ class CapturedDefinition:
 
 
 class LineMap:
-    """Nodes → line numbers, in a text whose lines all end with \\n: tree-sitter counts no other line ends."""
+    """Maps syntax nodes to line numbers. All lines of the text end with \\n, because tree-sitter counts no
+    other line ends."""
 
     def __init__(self, lines: Sequence[str], data: bytes) -> None:
         self.lines = lines
         self._data = data
 
     def first(self, node: tree_sitter.Node) -> int:
+        """Return the first line of a node."""
         return node.start_point[0] + 1
 
     def last(self, node: tree_sitter.Node) -> int:
-        """The line of the node's last character; a node may end behind its final line end, or in the
-        white space before what follows it."""
+        """Return the line of the last character of a node. The node itself may end behind its final line end,
+        or in the white space before the next node."""
         row, column = node.end_point
         inside = column and self._data[node.end_byte - column : node.end_byte].strip()
         return max(row + 1 if inside else row, node.start_point[0] + 1)
 
     def depth(self, number: int) -> int:
-        """How far a line is indented."""
+        """Return how many characters a line is indented."""
         line = self.lines[number - 1]
         return len(line) - len(line.lstrip())
 
 
 @dataclass(slots=True)
 class Captures:
-    """Everything one query run found, still unconnected."""
+    """Everything that one run of a query found in a file."""
 
     definitions: list[CapturedDefinition] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
@@ -87,7 +90,7 @@ class Captures:
     namespaces: list[tuple[int, str]] = field(default_factory=list)  # (where it starts, its name), in order
 
     def namespace(self, start: int) -> str:
-        """The namespace without braces that a place in the file is under, "" for none."""
+        """Return the namespace statement that applies at a position of the file, empty if there is none."""
         above = bisect_right(self.namespaces, start, key=itemgetter(0))
         return self.namespaces[above - 1][1] if above else ""
 
@@ -96,8 +99,9 @@ def _text(node: tree_sitter.Node, data: bytes) -> str:
     return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def _joined(nodes: list[tree_sitter.Node], data: bytes) -> str:
-    """Several nodes of one capture in one match are one path that the grammar left without a node."""
+def _joined_text(nodes: list[tree_sitter.Node], data: bytes) -> str:
+    """Return the text from the first to the last node. Several nodes of one capture in one match are a path
+    for which the grammar has no node."""
     return data[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
 
 
@@ -107,6 +111,7 @@ def collect_captures(
     line_map: LineMap,
     language: Language,
 ) -> Captures:
+    """Return the captures of a file, sorted by their role. References are distinct and sorted by line."""
     collected = Captures()
     uses: defaultdict[Label, list[tree_sitter.Node]] = defaultdict(list)
     labels = _REFERENCE_CAPTURES
@@ -142,9 +147,9 @@ def collect_captures(
                 for node in nodes:
                     _add_leading(collected, node, data, line_map, comment=group != "leading")
             elif capture == "import":
-                _add_import(collected, _joined(nodes, data), line_map.first(nodes[0]))
+                _add_import(collected, _joined_text(nodes, data), line_map.first(nodes[0]))
             elif capture == "import.name":
-                module = _joined(captures["import.module"], data)
+                module = _joined_text(captures["import.module"], data)
                 for node in nodes:
                     separator = (
                         "" if module.endswith(language.import_separator) else language.import_separator
@@ -164,6 +169,7 @@ def collect_captures(
 
 
 def _add_import(collected: Captures, written: str, line: int) -> None:
+    """Add an import without its quotation marks or brackets."""
     target = written.strip().strip("\"'`<>").strip()
     if target:
         collected.references.append(Reference(target, Label.IMPORTS, line))
@@ -180,6 +186,7 @@ def _add_definition(
     *,
     defines: bool,
 ) -> None:
+    """Add a definition or container, unless its name is missing or evidently not a name."""
     if "name" not in captures:
         return
     definition = CapturedDefinition(node, node.start_byte, node.end_byte, ChunkKind(kind), defines=defines)
@@ -188,7 +195,7 @@ def _add_definition(
     if name.start_byte == name.end_byte:
         return  # the parser made the name up to get on
     written = data[name.start_byte : name.end_byte]
-    if defines and definition.kind is not ChunkKind.CONFIG and _is_no_name(written):
+    if defines and definition.kind is not ChunkKind.CONFIG and _is_code_fragment(written):
         return
     definition.name = " ".join(written.decode("utf-8", "replace").split())
     if not definition.name:
@@ -208,10 +215,9 @@ def _add_definition(
     collected.definitions.append(definition)
 
 
-def _is_no_name(written: bytes) -> bool:
-    """Whether it is code that a parser in trouble took for a name. Strings and back-quoted names may say
-    anything; so may the selectors and keys of settings, which are not asked. A line end alone says nothing:
-    where a macro stands before its type, a function is named `type\\n    countl_zero`."""
+def _is_code_fragment(written: bytes) -> bool:
+    """Return whether a captured name is really a fragment of code, as happens where macros break the
+    grammar."""
     if written[:1] in (b'"', b"'", b"`"):
         return False
     return b"{" in written or b";" in written or (len(written) > _NAME_LIMIT and len(written.split()) > 1)
@@ -220,7 +226,8 @@ def _is_no_name(written: bytes) -> bool:
 def _add_leading(
     collected: Captures, node: tree_sitter.Node, data: bytes, line_map: LineMap, *, comment: bool
 ) -> None:
-    """Only what has its line for itself belongs to the definition below it."""
+    """Add a comment or attribute that has its lines to itself. Only such lines belong to the definition below
+    them."""
     end = node.end_byte - 1 if data[node.end_byte - 1 : node.end_byte] == b"\n" else node.end_byte
     line_end = data.find(b"\n", end)
     behind = data[end : line_end if line_end >= 0 else len(data)]
@@ -233,6 +240,7 @@ def _add_leading(
 
 
 def first_paragraph(written: str) -> str:
+    """Return the first paragraph of a comment or docstring as one line, without comment marks and markup."""
     cleaned = []
     for line in written.split("\n"):
         if _PARAMETERS.match(line):
@@ -248,7 +256,7 @@ def first_paragraph(written: str) -> str:
 
 
 def _without_marks(line: str) -> str:
-    """A line without what makes it a comment, or without the start of a string."""
+    """Return a line without comment marks, or without the start of a string."""
     text = line.lstrip(_OPENING_MARKS)
     if text == line and (start := _STRING_START.match(line)):
         text = line[start.end() :]

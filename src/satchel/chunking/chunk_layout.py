@@ -1,8 +1,8 @@
-"""Which lines make which chunk: a tree of definitions laid over the lines of a file.
+"""Divide the lines of a file into chunks, given the tree of its definitions.
 
-Every non-blank line ends up in exactly one chunk. A long type gives a header and its members;
-short neighbours of one kind (constants, settings) are grouped; what no definition claims is
-module code; a chunk over the limit is cut at blank lines, then at lines.
+Every non-blank line ends up in exactly one chunk. A long type yields a header chunk and its members; short
+neighbours of one kind (constants, settings) are grouped; lines outside of all definitions are module code; a
+chunk over the limit is cut at blank lines, then at any line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CLOSING = re.compile(r"[\s)\]};,_]*(?:(?:end|#endif|endif|fi|done|esac)\b[\s)\]
 
 @dataclass(slots=True)
 class Definition:
-    """A definition with the lines it claims, and the definitions inside it."""
+    """A definition with the lines that it claims, and the definitions inside it."""
 
     kind: ChunkKind
     title_path: tuple[str, ...]
@@ -48,7 +48,9 @@ class Definition:
 
 
 @dataclass(slots=True)
-class _Span:
+class _ChunkLines:
+    """The lines of a future chunk. `gap` marks lines between definitions."""
+
     kind: ChunkKind
     title_path: tuple[str, ...]
     first: int
@@ -58,43 +60,51 @@ class _Span:
 
 
 class _Layout:
+    """Collects the lines of the chunks of one file, in order."""
+
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.offsets = [0, *accumulate(map(len, lines))]
-        self.spans: list[_Span] = []
+        self.chunks_so_far: list[_ChunkLines] = []
 
     def chars(self, first: int, last: int) -> int:
-        """How long lines first..last are together; nothing for no lines."""
+        """Return the number of characters of lines `first` to `last`; 0 for an empty range."""
         return self.offsets[last] - self.offsets[first - 1]
 
-    def fill(self, first: int, last: int, children: Iterable[Definition], owner: _Span) -> None:
-        """Lay out lines first..last: the children where they are, the owner's own code between them."""
+    def fill(self, first: int, last: int, children: Iterable[Definition], owner: _ChunkLines) -> None:
+        """Divide lines `first` to `last`: the children where they are, and the owner's own code between
+        them."""
         cursor = first
         for child in children:
             if child.first < cursor:  # shares a line with what came before: they are one chunk
-                if self.spans and child.last >= cursor:
-                    self.spans[-1].last = child.last
+                if self.chunks_so_far and child.last >= cursor:
+                    self.chunks_so_far[-1].last = child.last
                     cursor = child.last + 1
                 continue
             if cursor == first and owner.container and self.chars(cursor, child.first - 1) <= HEADER_CHARS:
                 child.first = cursor  # `impl Address {` alone is no chunk: it opens the first member's
             self.add(owner.kind, owner.title_path, cursor, child.first - 1, gap=True)
             if self.splits(child):
-                inner = _Span(child.kind, child.title_path, child.first, child.last, True, child.always_split)
+                inner = _ChunkLines(
+                    child.kind, child.title_path, child.first, child.last, True, child.always_split
+                )
                 self.fill(child.first, child.last, child.children, inner)
             else:
                 self.add(child.kind, child.title_path, child.first, child.last, gap=False)
-            taken = self.spans[-1].last if self.spans else 0  # what is inside may end after what it is in
+            taken = (
+                self.chunks_so_far[-1].last if self.chunks_so_far else 0
+            )  # what is inside may end after what it is in
             cursor = max(cursor, child.last + 1, taken + 1)
         self.add(owner.kind, owner.title_path, cursor, last, gap=True)
 
-    def splits(self, block: Definition) -> bool:
-        if not block.children or block.kind not in _CONTAINERS:
+    def splits(self, definition: Definition) -> bool:
+        """Return whether a definition yields a chunk for each of its members."""
+        if not definition.children or definition.kind not in _CONTAINERS:
             return False
-        return block.always_split or self.chars(block.first, block.last) > WHOLE_TYPE_CHARS
+        return definition.always_split or self.chars(definition.first, definition.last) > WHOLE_TYPE_CHARS
 
     def add(self, kind: ChunkKind, title_path: tuple[str, ...], first: int, last: int, *, gap: bool) -> None:
-        """Add a span without its outer blank lines; nothing at all if it is blank."""
+        """Add lines without blank lines at either end; add nothing if all of them are blank."""
         lines = self.lines
         while first <= last and not lines[first - 1].strip():
             first += 1
@@ -102,7 +112,7 @@ class _Layout:
             last -= 1
         if first > last:
             return
-        previous = self.spans[-1] if self.spans else None
+        previous = self.chunks_so_far[-1] if self.chunks_so_far else None
         while gap and previous and first <= last and _CLOSING.fullmatch(lines[first - 1]):
             if lines[first - 1].strip():
                 previous.last = first  # a closing brace belongs to what it closes
@@ -112,12 +122,12 @@ class _Layout:
         if previous is not None and self.joins(previous, kind, title_path, last, gap):
             previous.last = last
             return
-        self.spans.append(_Span(kind, title_path, first, last, gap))
+        self.chunks_so_far.append(_ChunkLines(kind, title_path, first, last, gap))
 
     def joins(
-        self, previous: _Span, kind: ChunkKind, title_path: tuple[str, ...], last: int, gap: bool
+        self, previous: _ChunkLines, kind: ChunkKind, title_path: tuple[str, ...], last: int, gap: bool
     ) -> bool:
-        """Whether a span continues the group before it."""
+        """Return whether lines continue the group of the chunk before them."""
         return (
             not gap
             and kind in _GROUPED
@@ -128,22 +138,27 @@ class _Layout:
         )
 
 
-def lay_out_chunks(lines: Sequence[str], blocks: Iterable[Definition], kind: ChunkKind) -> list[Chunk]:
-    """The chunks of a file whose definitions are `blocks`; `kind` is that of the code between them."""
+def lay_out_chunks(lines: Sequence[str], definitions: Iterable[Definition], kind: ChunkKind) -> list[Chunk]:
+    """Return the chunks of a file with these definitions. `kind` is the kind of the code between them."""
     layout = _Layout(lines)
-    layout.fill(1, len(lines), blocks, _Span(kind, (), 1, len(lines), gap=True))
+    layout.fill(1, len(lines), definitions, _ChunkLines(kind, (), 1, len(lines), gap=True))
     chunks = []
-    for span in layout.spans:
+    for span in layout.chunks_so_far:
         whole = layout.chars(span.first, span.last) <= MAX_CHARS
-        for first, last in [(span.first, span.last)] if whole else cut(lines, span.first, span.last):
+        for first, last in (
+            [(span.first, span.last)] if whole else cut_at_blank_lines(lines, span.first, span.last)
+        ):
             text = "".join(lines[first - 1 : last])
             chunks.append(Chunk(span.kind, span.title_path, first, last, text))
     return chunks
 
 
-def cut(lines: Sequence[str], first: int, last: int, limit: int = MAX_CHARS) -> list[tuple[int, int]]:
-    """Lines first..last in parts of at most `limit` characters, at the last blank line that fits,
-    else at the last line; a single longer line stays whole. No part starts or ends blank."""
+def cut_at_blank_lines(
+    lines: Sequence[str], first: int, last: int, limit: int = MAX_CHARS
+) -> list[tuple[int, int]]:
+    """Return lines `first` to `last` in parts of at most `limit` characters. A part ends at the last blank
+    line that fits, otherwise at the last line that fits; a single line over the limit stays whole. No part
+    starts or ends with a blank line."""
     parts = []
     start = first
     size = 0
@@ -164,6 +179,7 @@ def cut(lines: Sequence[str], first: int, last: int, limit: int = MAX_CHARS) -> 
 
 
 def _trim(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
+    """Return a range without blank lines at either end."""
     while first <= last and not lines[first - 1].strip():
         first += 1
     while last >= first and not lines[last - 1].strip():

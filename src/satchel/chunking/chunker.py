@@ -1,7 +1,7 @@
-"""The seam between a source and its chunks: what every chunker promises.
+"""The interface of a chunker, and what every chunker guarantees.
 
-Its chunks cover every non-blank line exactly once, in order; each is whole lines of the text,
-nothing trimmed; and the answer depends on the text and the language alone.
+Its chunks cover every non-blank line exactly once, in order. Each chunk is whole lines of the text, nothing
+trimmed. The result depends on the text and the language alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from satchel.types import Parsed
 
 @dataclass(frozen=True, slots=True)
 class Chunker:
-    """A named way to chunk: `parse(text, language name)`."""
+    """A named way to divide a file into chunks: `parse(text, language name)`."""
 
     name: str
     parse: Callable[[str, str], Parsed]

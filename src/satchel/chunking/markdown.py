@@ -1,7 +1,10 @@
-"""Which sections does a Markdown document consist of, and what does it link to?
+"""Chunk a Markdown document by sections, and find its links to other files.
 
-A section runs from its heading to before the next one; only headings outside lists and quotes start
-one. What stands before the first heading, front matter included, is the section `INTRO` of level 0.
+A section runs from its heading to the line before the next heading; only headings outside lists and quotes
+start one. The text before the first heading, front matter included, is the section `INTRO` of level 0. Links
+are inline links and reference definitions outside fences and code spans. An image is not a link, but a link
+around an image is. Addresses with a scheme and bare anchors are left out: they lead to no file of the
+repository.
 """
 
 from __future__ import annotations
@@ -52,21 +55,21 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
 def find_headings(text: str) -> list[Heading]:
-    """The headings that start a section, in order."""
-    return _with_paths(_scan(text).headings)
+    """Return the headings that start a section, in order."""
+    return _with_title_paths(_scan(text).headings)
 
 
 def front_matter_end(text: str) -> int:
-    """How many lines of metadata (`---` YAML or `+++` TOML) the document starts with."""
-    plain = normalize_text(text)
-    found = _YAML.match(plain) or _TOML.match(plain)
+    """Return the number of lines of metadata (`---` YAML or `+++` TOML) at the start of a document."""
+    normal = normalize_text(text)
+    found = _YAML.match(normal) or _TOML.match(normal)
     return len(split_lines(found[0])) if found else 0
 
 
 def chunk_markdown(text: str, max_chars: int = MAX_CHARS) -> Parsed:
-    """A document as its sections, with one symbol per heading and its links to other files."""
+    """Return the sections of a document, with one symbol per heading and its links to other files."""
     scan = _scan(text)
-    headings = _with_paths(scan.headings)
+    headings = _with_title_paths(scan.headings)
     lines = split_lines(text)
     document = DocumentLines(
         lines, [0, *accumulate(map(len, lines))], {first + 1: after for first, after in scan.fences}
@@ -82,12 +85,13 @@ def chunk_markdown(text: str, max_chars: int = MAX_CHARS) -> Parsed:
 
 
 def _scan(text: str) -> BlockScanner:
-    plain = normalize_text(text)
-    return BlockScanner(plain, front_matter_end(plain))
+    """Return the block structure of a document after its front matter."""
+    normal = normalize_text(text)
+    return BlockScanner(normal, front_matter_end(normal))
 
 
-def _with_paths(raw_headings: Sequence[RawHeading]) -> list[Heading]:
-    """Give every heading the titles it stands under; a skipped level leaves no gap."""
+def _with_title_paths(raw_headings: Sequence[RawHeading]) -> list[Heading]:
+    """Return the headings with the titles they stand under. A skipped level leaves no gap in the path."""
     stack: list[RawHeading] = []
     headings = []
     for raw in raw_headings:
@@ -100,6 +104,7 @@ def _with_paths(raw_headings: Sequence[RawHeading]) -> list[Heading]:
 
 
 def _intro(document: DocumentLines, text: str, end: int, max_chars: int) -> list[Chunk]:
+    """Return the chunks of the text before the first heading."""
     first = 1
     while first <= end and document.blank(first):
         first += 1
@@ -112,6 +117,7 @@ def _intro(document: DocumentLines, text: str, end: int, max_chars: int) -> list
 def _section(
     document: DocumentLines, text: str, heading: Heading, end: int, max_chars: int
 ) -> Iterator[Chunk]:
+    """Yield the chunks of one section. The heading is not part of the body of the first one."""
     last = document.trim_end(heading.end_line, end)
     body_offset = document.size(heading.line, heading.end_line)
     for part in split_section(document, heading.line, heading.end_line, last, max_chars):
@@ -121,6 +127,7 @@ def _section(
 
 
 def _symbol(heading: Heading, signature: str, end_line: int) -> Symbol:
+    """Return the symbol of a heading."""
     name = TITLE_SEPARATOR.join(heading.title_path)
     return Symbol(heading.title, name, ChunkKind.SECTION, heading.line, end_line, signature)
 
@@ -130,7 +137,8 @@ def _parse(text: str, language: str) -> Parsed:
 
 
 def find_links(lines: Sequence[str], fences: Sequence[tuple[int, int]]) -> list[Reference]:
-    """The links of a document, by line; `lines` without line ends, `fences` as (first, after) indexes."""
+    """Return the links of a document by line. `lines` have no line ends; `fences` are (first, after) indexes
+    of lines."""
     visible = list(lines)
     for first, after in fences:
         visible[first:after] = [""] * (after - first)
@@ -139,6 +147,7 @@ def find_links(lines: Sequence[str], fences: Sequence[tuple[int, int]]) -> list[
 
 
 def _inline_links(lines: Sequence[str]) -> Iterator[Reference]:
+    """Yield the inline links of a document."""
     done = 0
     for number, line in enumerate(lines):
         if "](" in line and number >= done and _CANDIDATE.search(line):
@@ -147,7 +156,8 @@ def _inline_links(lines: Sequence[str]) -> Iterator[Reference]:
 
 
 def _paragraph(lines: Sequence[str], number: int, floor: int) -> tuple[int, int]:
-    """The lines around one that a link or a code span could reach, none of them below `floor`."""
+    """Return the range of lines around a line that a link or code span could reach, starting at `floor` at
+    the earliest."""
     first, after = number, number + 1
     while first > floor and not _STARTS_BLOCK.match(lines[first]) and lines[first - 1].strip():
         first -= 1
@@ -157,6 +167,7 @@ def _paragraph(lines: Sequence[str], number: int, floor: int) -> tuple[int, int]
 
 
 def _links_in(text: str, first_line: int) -> Iterator[Reference]:
+    """Yield the links in the text of a paragraph."""
     tokens = list(_TOKEN.finditer(text))
     runs = _tick_runs(tokens)
     brackets: list[str] = []
@@ -180,7 +191,7 @@ def _links_in(text: str, first_line: int) -> Iterator[Reference]:
 
 
 def _tick_runs(tokens: Sequence[re.Match[str]]) -> dict[int, list[int]]:
-    """Length of a run of backticks → the tokens that are such a run."""
+    """Return a mapping from the length of a run of backticks to the tokens that are such a run."""
     runs: dict[int, list[int]] = {}
     for index, token in enumerate(tokens):
         if token.lastgroup == "ticks":
@@ -189,13 +200,15 @@ def _tick_runs(tokens: Sequence[re.Match[str]]) -> dict[int, list[int]]:
 
 
 def _after_code_span(token: re.Match[str], index: int, runs: dict[int, list[int]]) -> int:
-    """The token after the code span that opens here; after this one if nothing closes it."""
+    """Return the index of the token after the code span that opens here, or of the next token if nothing
+    closes it."""
     same = runs.get(len(token["ticks"]) - len(token["escaped"]), [])
     position = bisect_right(same, index)
     return same[position] + 1 if position < len(same) else index + 1
 
 
 def _definitions(lines: Sequence[str]) -> Iterator[Reference]:
+    """Yield the targets of link reference definitions."""
     for number, line in enumerate(lines):
         if "]:" in line:
             if line.rstrip().endswith("]:"):  # the target may stand on the next line
@@ -207,7 +220,7 @@ def _definitions(lines: Sequence[str]) -> Iterator[Reference]:
 
 
 def _target(destination: str) -> str:
-    """The path of a destination as written, empty if it leads nowhere in the repository."""
+    """Return the path of a destination as written, empty if it leads to no file of the repository."""
     path = destination.partition("#")[0].partition("?")[0]
     return "" if _SCHEME.match(path) else path
 

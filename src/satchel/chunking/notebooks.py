@@ -1,8 +1,9 @@
-"""Notebooks → a chunk per cell. Its lines are the file's own JSON; `render_cell` shows what it says.
+"""Chunk a notebook by cells. A chunk is lines of the JSON file; `render_cell` shows the source that they
+hold.
 
-The values come from the JSON decoder, the places from the JSON syntax tree. Code cells are parsed
-in the notebook's language, and their symbols point at the file's lines: possible because a
-notebook is written with one string for each line of source.
+Values come from the JSON decoder, positions from the JSON syntax tree. Code cells are parsed in the language
+of the notebook, and their symbols point to lines of the file. This works because a notebook is written with
+one string for each line of source.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ _CELL_MAGIC = "%%"  # hands the whole cell to another program
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
+    """A cell with its lines in the file."""
+
     value: dict[str, Any]
     first: int
     last: int
@@ -43,14 +46,14 @@ class _Cell:
 
 
 def parse(text: str, name: str) -> Parsed:
-    """The cells of one notebook; what is no notebook becomes windows."""
-    notebook = _load(text)
+    """Return the cells of one notebook. A file that is not a notebook is cut into windows."""
+    notebook = _load_json(text)
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         return windows.parse(text, name)
     lines = split_lines(text)
-    cells = list(_cells(notebook["cells"], text, lines))
-    blocks, levels = _blocks(cells)
-    chunks = lay_out_chunks(lines, blocks, languages.get(name).module_kind)
+    cells = list(_locate_cells(notebook["cells"], text, lines))
+    definitions, levels = _cell_definitions(cells)
+    chunks = lay_out_chunks(lines, definitions, languages.get(name).module_kind)
     symbols: list[Symbol] = []
     references: list[Reference] = []
     by_lines = ByLines.NO
@@ -71,50 +74,52 @@ def parse(text: str, name: str) -> Parsed:
 
 
 def render_cell(text: str) -> str:
-    """The source of a cell, from its JSON lines; the text itself when it holds no source."""
-    cell = _load(text.strip().rstrip(","))
+    """Return the source of a cell from its JSON lines, or the lines themselves if they hold no source."""
+    cell = _load_json(text.strip().rstrip(","))
     if isinstance(cell, dict) and "source" in cell:
-        return _joined(cell["source"])
+        return _join_source(cell["source"])
     places = list(_SOURCE.finditer(text))  # a long cell is cut: its source stands in the last part
     for place in reversed(places):
         try:
-            return _joined(json.JSONDecoder().raw_decode(text, place.end())[0])
+            return _join_source(json.JSONDecoder().raw_decode(text, place.end())[0])
         except ValueError:
             continue
     return text
 
 
 def render_cells(text: str) -> str:
-    """The sources of the cells in some lines of a notebook, or in all of it; the lines themselves where
-    several cells are cut, so that nothing is lost."""
-    found = _load(text)
+    """Return the sources of the cells in some lines of a notebook, or in all of it. If several cells are
+    incomplete, return the lines themselves, so that nothing is lost."""
+    found = _load_json(text)
     cells = found.get("cells") if isinstance(found, dict) else None
     if not isinstance(cells, list):
-        cells = _load(f"[{text.rstrip(_AFTER_CELL)}]")
+        cells = _load_json(f"[{text.rstrip(_AFTER_CELL)}]")
     if cells and all(isinstance(cell, dict) and "source" in cell for cell in cells):
-        return "\n\n".join(_joined(cell["source"]) for cell in cells)
+        return "\n\n".join(_join_source(cell["source"]) for cell in cells)
     return render_cell(text) if len(_SOURCE.findall(text)) == 1 else text
 
 
-def _load(text: str) -> Any:
+def _load_json(text: str) -> Any:
+    """Return the decoded JSON, None if the text is not JSON."""
     try:
         return json.loads(normalize_text(text))  # the decoder refuses a byte order mark
     except (ValueError, RecursionError):
         return None
 
 
-def _joined(source: object) -> str:
+def _join_source(source: object) -> str:
+    """Return the source of a cell as one string."""
     return "".join(map(str, source)) if isinstance(source, list) else str(source)
 
 
-def _cells(values: Sequence[Any], text: str, lines: Sequence[str]) -> Iterator[_Cell]:
-    """Each cell that is an object, with its lines."""
+def _locate_cells(values: Sequence[Any], text: str, lines: Sequence[str]) -> Iterator[_Cell]:
+    """Yield each cell that is a JSON object, with its lines."""
     starts = [0, *accumulate(len(line.encode("utf-8", "surrogatepass")) for line in lines)]
     tree = load_grammar("json")[0].parse(text.encode("utf-8", "surrogatepass"))
     root = tree.root_node.named_children[0]
-    for value, node in zip(values, _items(_member(root, "cells")), strict=False):
+    for value, node in zip(values, _array_items(_member(root, "cells")), strict=False):
         if isinstance(value, dict):
-            strings = _items(_member(node, "source"))
+            strings = _array_items(_member(node, "source"))
             yield _Cell(
                 value,
                 bisect_right(starts, node.start_byte),
@@ -124,7 +129,7 @@ def _cells(values: Sequence[Any], text: str, lines: Sequence[str]) -> Iterator[_
 
 
 def _member(node: tree_sitter.Node | None, key: str) -> tree_sitter.Node | None:
-    """The value of a key; the last one counts, as it does for the decoder."""
+    """Return the value of a key. If the key is repeated the last value counts, as it does for the decoder."""
     found = None
     for pair in node.named_children if node else ():
         name = pair.child_by_field_name("key")
@@ -133,38 +138,40 @@ def _member(node: tree_sitter.Node | None, key: str) -> tree_sitter.Node | None:
     return found
 
 
-def _items(node: tree_sitter.Node | None) -> list[tree_sitter.Node]:
+def _array_items(node: tree_sitter.Node | None) -> list[tree_sitter.Node]:
+    """Return the items of a JSON array, none for any other node."""
     return list(node.named_children) if node is not None and node.type == "array" else []
 
 
-def _blocks(cells: Sequence[_Cell]) -> tuple[list[Definition], dict[tuple[str, ...], int]]:
-    """A block for each cell, and the level of those that start with a heading."""
-    blocks = []
+def _cell_definitions(cells: Sequence[_Cell]) -> tuple[list[Definition], dict[tuple[str, ...], int]]:
+    """Return a definition for each cell, and the heading level of cells that start with a heading."""
+    definitions = []
     levels: dict[tuple[str, ...], int] = {}
     open_titles: list[tuple[int, str]] = []
     for number, cell in enumerate(cells, start=1):
         title_path: tuple[str, ...] = (f"cell {number}",)
         is_prose = cell.value.get("cell_type") == "markdown"
-        heading = _heading(_joined(cell.value.get("source", ""))) if is_prose else None
+        heading = _heading(_join_source(cell.value.get("source", ""))) if is_prose else None
         if heading:
             open_titles = [item for item in open_titles if item[0] < heading.level]
             open_titles.append((heading.level, heading.title))
             title_path = tuple(title for _, title in open_titles)
             levels[title_path] = heading.level
         kind = ChunkKind.SECTION if is_prose else ChunkKind.MODULE
-        blocks.append(Definition(kind, title_path, cell.first, cell.last))
-    return blocks, levels
+        definitions.append(Definition(kind, title_path, cell.first, cell.last))
+    return definitions, levels
 
 
 def _heading(source: str) -> Heading | None:
-    """The heading a cell starts with."""
+    """Return the heading that a cell starts with, None if it starts with something else."""
     first = next(iter(find_headings(source)), None)
     starts_cell = first is not None and not "".join(split_lines(source)[: first.line - 1]).strip()
     return first if starts_cell else None
 
 
 def _code_language(notebook: dict[str, Any]) -> str:
-    """The language of the code cells, if its syntax is known; Python unless the notebook says otherwise."""
+    """Return the language of the code cells if its syntax is known, otherwise an empty string. The default is
+    Python."""
     metadata = notebook.get("metadata")
     stated = metadata.get("language_info") if isinstance(metadata, dict) else None
     name = str(stated.get("name", "python") if isinstance(stated, dict) else "python").lower()
@@ -173,9 +180,10 @@ def _code_language(notebook: dict[str, Any]) -> str:
 
 
 def _parse_cell(cell: _Cell, code_language: str) -> Parsed:
-    """What a cell defines, uses and links to, at the lines of the file; nothing where lines do not match."""
+    """Return what a cell defines, uses and links to, at lines of the file; nothing if its strings are not
+    lines."""
     strings = cell.value.get("source")
-    source = _joined(strings)
+    source = _join_source(strings)
     shift = cell.source_lines[0] - 1 if cell.source_lines else 0
     in_order = all(line == shift + number for number, line in enumerate(cell.source_lines, start=1))
     if not in_order or split_lines(source) != strings:
@@ -189,6 +197,7 @@ def _parse_cell(cell: _Cell, code_language: str) -> Parsed:
 
 
 def _shifted(parsed: Parsed, shift: int) -> Parsed:
+    """Return symbols and references moved down by `shift` lines."""
     return Parsed(
         chunks=(),
         symbols=tuple(

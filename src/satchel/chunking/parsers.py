@@ -1,6 +1,10 @@
-"""What is a parser given to read? The lines of a file, spelled as every parser knows them.
+"""Load the parser of a language, prepare the text that it is given, and refuse text that would take it
+minutes.
 
-Each line keeps its number, so what is found there is cited with the file's own text.
+The prepared text has the same lines as the file, so that whatever is found in it is cited with the file's own
+text. The time of a parser grows slowly with nesting, but that of a query grows with the square of the depth,
+and so does that of nested comments and long runs of comments. No real file comes near the limits; a file
+beyond them is cut into windows of lines.
 """
 
 from __future__ import annotations
@@ -37,7 +41,8 @@ _NO_BRACKET = bytes(byte for byte in range(256) if not _DELTA[byte])
 
 @cache
 def load_grammar(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query]:
-    """The parser and the compiled query of a language."""
+    """Return the parser and the compiled query of a language. They are loaded once per process, when first
+    needed."""
     language = languages.get(name)
     entry = getattr(importlib.import_module(language.grammar), language.grammar_entry)
     with warnings.catch_warnings():
@@ -47,15 +52,17 @@ def load_grammar(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query]:
 
 
 def normalize_text(text: str) -> str:
-    """The text with \\n for every line end (some grammars read on behind a lone \\r, some stop at \\r\\n) and
-    without a byte order mark, which is no white space: what follows it would not start its line."""
+    """Return the text with \\n for every line end and without a byte order mark. Some grammars read on behind
+    a lone \\r, some stop at \\r\\n; and a byte order mark is not white space to them, so a first line would
+    not start with its statement."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.removeprefix(_BYTE_ORDER_MARK)
 
 
 def blank_out(data: bytes, language: Language) -> bytes:
-    """The same bytes with spaces for what the language's grammar trips over; every place stays."""
+    """Return the same bytes with spaces in place of what the grammar cannot read. Every position stays the
+    same."""
     if not language.blanked:
         return data
     padded = b"\n" + data  # so that a pattern for a line finds the first one too
@@ -70,13 +77,15 @@ def _compiled(pattern: str) -> re.Pattern[bytes]:
 
 
 def _with_spaces(found: re.Match[bytes]) -> bytes:
+    """Return a match with the characters of its first group replaced by spaces."""
     start, end = (place - found.start() for place in found.span(1))
     whole = found[0]
     return whole[:start] + _NOT_LINE_END.sub(b" ", whole[start:end]) + whole[end:]
 
 
 def is_too_deep(data: bytes) -> bool:
-    """Whether brackets, tags or unclosed comments are nested beyond the limits, strings counted as code."""
+    """Return whether brackets, tags or unclosed comments are nested beyond the limits. Strings are counted as
+    code."""
     if data.count(b"<") > MAX_OPEN_TAGS and data.lstrip()[:1] == b"<" and _open_tags(data) > MAX_OPEN_TAGS:
         return True
     if data.count(b"/*") - data.count(b"*/") > MAX_OPEN_COMMENTS:
@@ -91,6 +100,6 @@ def is_too_deep(data: bytes) -> bool:
 
 
 def _open_tags(data: bytes) -> int:
-    """How many tags of a page are open at once."""
+    """Return the largest number of tags that are open at once."""
     deltas = [-1 if match[1] else 1 for match in _TAG.finditer(data)]
     return int(np.cumsum(deltas).max()) if deltas else 0

@@ -1,9 +1,11 @@
-"""Which sections does a reStructuredText document consist of?
+"""Chunk a reStructuredText document by sections, and find its links.
 
-A heading is a line of text with a line of one punctuation mark below it, and maybe the same above
-it. The marks have no fixed rank: the first style met is level 1, the next new one level 2, and so
-on. A heading starts a block at the left margin; paragraphs, tables, lists and everything indented
-(directives, literal blocks, quotes) hold none. Sections are cut as those of Markdown are.
+A heading is a line of text with a line of one punctuation mark below it, and possibly the same line above it.
+The marks have no fixed rank: the first style in a document is level 1, the next new one level 2, and so on. A
+heading starts a block at the left margin; paragraphs, tables, lists and everything indented (directives,
+literal blocks, quotes) contain none. Sections are cut as those of Markdown are. Links are roles (`:doc:`,
+`:ref:`, `:download:`), included files, the entries of a table of contents, and named addresses inside the
+repository, all outside of code samples.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#")  # another site, a mail a
 
 
 def find_headings(lines: Sequence[str]) -> list[Heading]:
-    """The headings of a document, in order."""
+    """Return the headings of a document, in order."""
     headings: list[Heading] = []
     styles: list[str] = []
     open_titles: list[tuple[int, str]] = []
@@ -57,7 +59,7 @@ def find_headings(lines: Sequence[str]) -> list[Heading]:
 
 
 def _titles(lines: Sequence[str]) -> Iterator[tuple[int, int, str, str]]:
-    """(first line, last line, style, title) of each heading, reading block by block."""
+    """Yield (first line, last line, style, title) of each heading, block by block."""
     index = 0
     while index < len(lines):
         line = lines[index]
@@ -83,28 +85,33 @@ def _titles(lines: Sequence[str]) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _overlined(lines: Sequence[str], index: int) -> bool:
+    """Return whether a heading with a line of marks above and below starts here."""
     over, title, under = lines[index : index + 3] if index + 2 < len(lines) else ("", "", "")
     is_title = bool(title) and not _MARKS.fullmatch(title) and over == under
     return is_title and bool(_MARKS.fullmatch(over)) and _reaches(over, title)
 
 
 def _reaches(marks: str, title: str) -> bool:
+    """Return whether a line of marks is long enough for a title."""
     return len(marks) >= _SURE_LENGTH or len(marks) >= _width(title)
 
 
 def _width(title: str) -> int:
+    """Return the number of columns that a title takes."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in title)
     return len(title) + wide - sum(map(bool, map(unicodedata.combining, title)))
 
 
 def _paragraph_end(lines: Sequence[str], index: int) -> int:
+    """Return the index after a paragraph."""
     while index < len(lines) and lines[index] and lines[index][0] != " ":
         index += 1
     return index
 
 
 def _table_end(lines: Sequence[str], top: int) -> int:
-    """A simple table ends at its second rule, or at one with a blank line below."""
+    """Return the index after a simple table. It ends at its second rule, or at a rule with a blank line
+    below."""
     end = len(lines)  # one without a rule runs to the end
     rules = (index for index in range(top + 1, len(lines)) if _TABLE_RULE.match(lines[index]))
     for index in islice(rules, 2):
@@ -115,7 +122,7 @@ def _table_end(lines: Sequence[str], top: int) -> int:
 
 
 def parse(text: str, name: str) -> Parsed:
-    """The sections of one document, with one symbol per heading and its links."""
+    """Return the sections of one document, with one symbol per heading and its links."""
     lines = split_lines(text)
     literals = literal_blocks(lines)
     document = DocumentLines(lines, [0, *accumulate(map(len, lines))], literals)
@@ -134,7 +141,7 @@ def parse(text: str, name: str) -> Parsed:
 
 
 def _with_targets(lines: Sequence[str], line: int) -> int:
-    """The first line of a section: the link targets right above its heading name it."""
+    """Return the first line of a section: the link targets right above a heading belong to it."""
     first = above = line
     while above > 1 and (not lines[above - 2].strip() or _TARGET.match(lines[above - 2])):
         above -= 1
@@ -146,23 +153,23 @@ def _with_targets(lines: Sequence[str], line: int) -> int:
 def _section(
     document: DocumentLines, text: str, span: tuple[int, int], heading: Heading | None
 ) -> Iterator[Chunk]:
-    """One section as chunks; its heading is no part of the body of the first."""
+    """Yield the chunks of one section. The heading is not part of the body of the first one."""
     first, end = span
     while first <= end and document.blank(first):
         first += 1
     if first > end:
         return
-    heading_last = heading.end_line if heading else first - 1
+    heading_end = heading.end_line if heading else first - 1
     title_path = heading.title_path if heading else (INTRO,)
     level = heading.level if heading else 0
-    body_offset = document.size(first, heading_last)
-    for part in split_section(document, first, heading_last, document.trim_end(first, end), MAX_CHARS):
+    body_offset = document.size(first, heading_end)
+    for part in split_section(document, first, heading_end, document.trim_end(first, end), MAX_CHARS):
         yield Chunk(ChunkKind.SECTION, title_path, *part, document.text(text, *part), level, body_offset)
         body_offset = 0
 
 
 def literal_blocks(lines: Sequence[str]) -> dict[int, int]:
-    """First line → last line of each code sample, from 1: what is indented below `::`."""
+    """Return the first and the last line of each code sample, counted from 1: what is indented below `::`."""
     blocks: dict[int, int] = {}
     margin = -1  # the indent of the line that opened a sample
     first = 0
@@ -180,7 +187,7 @@ def literal_blocks(lines: Sequence[str]) -> dict[int, int]:
 
 
 def find_links(lines: Sequence[str], literals: Mapping[int, int]) -> Iterator[Reference]:
-    """The links of a document, by line; `literals` are its code samples."""
+    """Yield the links of a document by line. `literals` are its code samples."""
     skipped_to = 0
     entries_margin = -1  # the indent of the table of contents whose entries are being read
     for number, line in enumerate(lines, start=1):

@@ -1,7 +1,7 @@
-"""Where is a section cut that is too long for one chunk?
+"""The headings and sections of a document, and how a section that is too long for one chunk is cut.
 
-At blank lines outside fences; inside a paragraph that is too long alone, at lines but not inside a
-fence; inside a fence only if the fence alone is too long. Lines are numbered from 1, ranges inclusive.
+It is cut at blank lines outside fences. A paragraph that is too long alone is cut at lines outside fences,
+and a fence only if it is too long alone. Lines are counted from 1; ranges include both ends.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ TITLE_SEPARATOR = " > "  # between the titles of a qualified name
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading at lines `line` to `end_line`, from 1 (a setext heading ends with its underline).
+    """A heading on lines `line` to `end_line`, counted from 1. A setext heading ends with its underline.
 
-    `title` is the inline text as written; that of a setext heading may hold line ends.
+    `title` is the inline text as written; that of a setext heading may contain line ends.
     """
 
     line: int
@@ -32,54 +32,60 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class DocumentLines:
-    """A document as the cutter sees it: `offsets[n]` is where line n ends, `fences` first line → last."""
+    """The lines of a document. `offsets[n]` is the position at which line n ends; `fences` maps the first
+    line of a fence to its last."""
 
     lines: Sequence[str]
     offsets: Sequence[int]
     fences: Mapping[int, int]
 
     def size(self, first: int, last: int) -> int:
-        """The characters of a range of lines."""
+        """Return the number of characters of a range of lines."""
         return self.offsets[last] - self.offsets[first - 1]
 
     def text(self, source: str, first: int, last: int) -> str:
-        """The exact text of a range of lines."""
+        """Return the exact text of a range of lines."""
         return source[self.offsets[first - 1] : self.offsets[last]]
 
     def blank(self, number: int) -> bool:
-        """Whether a line shows nothing."""
+        """Return whether a line holds nothing but white space."""
         return not self.lines[number - 1].strip()
 
     def trim_end(self, first: int, last: int) -> int:
-        """The last line that is not blank, at least `first`."""
+        """Return the last line of a range that is not blank, at least `first`."""
         while last > first and self.blank(last):
             last -= 1
         return last
 
 
 def split_section(
-    document: DocumentLines, first: int, heading_last: int, last: int, limit: int
+    document: DocumentLines, first: int, heading_end: int, last: int, limit: int
 ) -> list[LineRange]:
-    """The section's lines in parts of at most `limit` characters where that is possible.
+    """Return the lines of a section in parts of at most `limit` characters where that is possible.
 
-    `heading_last` is the last line of the heading, which is never cut, or `first - 1` without one.
+    `heading_end` is the last line of the heading, which is never cut, or `first - 1` if there is none.
     """
     if document.size(first, last) <= limit:
         return [(first, last)]
-    parts: list[LineRange] = [(first, heading_last)] if heading_last >= first else []
-    for paragraph in _paragraphs(document, heading_last + 1, last):
+    parts: list[LineRange] = [(first, heading_end)] if heading_end >= first else []
+    for paragraph in _paragraphs(document, heading_end + 1, last):
         if document.size(*paragraph) <= limit:
-            _append(parts, [paragraph], document, limit)
+            _join_parts(parts, [paragraph], document, limit)
             continue
-        pieces = list(_pieces(document, paragraph, limit))
-        if parts and parts[-1][1] > heading_last:
-            parts.append(pieces.pop(0))  # what is too long starts its own part, but not without its heading
-        _append(parts, pieces, document, limit)
+        parts_of_paragraph = list(_paragraph_parts(document, paragraph, limit))
+        if parts and parts[-1][1] > heading_end:
+            parts.append(
+                parts_of_paragraph.pop(0)
+            )  # what is too long starts its own part, but not without its heading
+        _join_parts(parts, parts_of_paragraph, document, limit)
     return [(begin, document.trim_end(begin, end)) for begin, end in parts]
 
 
-def _append(parts: list[LineRange], pieces: Sequence[LineRange], document: DocumentLines, limit: int) -> None:
-    for first, last in pieces:
+def _join_parts(
+    parts: list[LineRange], parts_of_paragraph: Sequence[LineRange], document: DocumentLines, limit: int
+) -> None:
+    """Append ranges to the parts; a range that fits the last part is joined with it."""
+    for first, last in parts_of_paragraph:
         if parts and document.size(parts[-1][0], last) <= limit:
             parts[-1] = (parts[-1][0], last)
         else:
@@ -87,7 +93,7 @@ def _append(parts: list[LineRange], pieces: Sequence[LineRange], document: Docum
 
 
 def _paragraphs(document: DocumentLines, first: int, last: int) -> Iterator[LineRange]:
-    """Runs of lines without a blank line outside fences."""
+    """Yield the runs of lines without a blank line outside fences."""
     begin = 0
     number = first
     while number <= last:
@@ -103,8 +109,9 @@ def _paragraphs(document: DocumentLines, first: int, last: int) -> Iterator[Line
         yield begin, last
 
 
-def _pieces(document: DocumentLines, paragraph: LineRange, limit: int) -> Iterator[LineRange]:
-    """Lines, and fences that fit whole; a blank line only ever stands between two pieces."""
+def _paragraph_parts(document: DocumentLines, paragraph: LineRange, limit: int) -> Iterator[LineRange]:
+    """Yield the lines of a paragraph one by one, but a fence that fits as a whole. Blank lines are left
+    out."""
     number, last = paragraph
     while number <= last:
         end = document.trim_end(number, min(document.fences.get(number, number), last))

@@ -1,8 +1,8 @@
-"""Code → chunks, symbols and references, through the syntax tree that tree-sitter makes.
+"""Chunk code through the syntax tree that tree-sitter makes.
 
-One parse and one query per file. A definition's *span* is what its chunk shows (comments,
-decorators and attributes included); its own lines are what its symbol shows. A file that does
-not parse cleanly loses nothing: what no definition claims becomes chunks of module code.
+A file takes one parse and one query. The span of a definition is what its chunk shows, including comments,
+decorators and attributes; its lines are what its symbol shows. A file that does not parse cleanly loses
+nothing: lines outside of all definitions become chunks of module code.
 """
 
 from __future__ import annotations
@@ -56,20 +56,20 @@ def parse_here(text: str, name: str) -> Parsed:
     if is_too_deep(data):
         return windows.parse(text, name, ByLines.NESTING)
     parser, query = load_grammar(name)
-    shown = blank_out(data, language)
-    if would_stall(shown, parser):
+    visible = blank_out(data, language)
+    if would_stall(visible, parser):
         return windows.parse(text, name, ByLines.ERRORS)
     lines = split_lines(text)
     line_map = LineMap(lines if read is text else split_lines(read), data)
-    tree = parser.parse(shown)
-    if shown != data and _is_broken(tree):
+    tree = parser.parse(visible)
+    if visible != data and _is_broken(tree):
         tree = parser.parse(data)  # what was blanked had kept its parts together
     captures = collect_captures(
         tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language
     )
     roots = _nest(captures, line_map, language)
-    blocks = [_block(definition) for definition in roots]
-    chunks = lay_out_chunks(lines, blocks, language.module_kind)
+    definitions = [_to_definition(definition) for definition in roots]
+    chunks = lay_out_chunks(lines, definitions, language.module_kind)
     comments = {number for first, last in captures.comments for number in range(first, last + 1)}
     symbols: list[Symbol] = []
     _collect_symbols(roots, data, line_map, comments, symbols)
@@ -82,7 +82,7 @@ def parse_here(text: str, name: str) -> Parsed:
 
 
 def _is_broken(tree: tree_sitter.Tree) -> bool:
-    """Whether one error takes more than half of the file."""
+    """Return whether a single error covers more than half of the file."""
     root = tree.root_node
     half = root.end_byte // 2
     return root.has_error and any(
@@ -91,7 +91,8 @@ def _is_broken(tree: tree_sitter.Tree) -> bool:
 
 
 def _nest(captures: Captures, line_map: LineMap, language: Language) -> list[CapturedDefinition]:
-    """Definitions as a tree by containment; wrappers lend their span and vanish."""
+    """Return the definitions as a tree by containment. A wrapper gives its span to what it wraps and is
+    dropped."""
     captures.comments.sort()
     roots: list[CapturedDefinition] = []
     stack: list[CapturedDefinition] = []
@@ -105,20 +106,21 @@ def _nest(captures: Captures, line_map: LineMap, language: Language) -> list[Cap
                 continue
         while stack and stack[-1].end < definition.end:
             stack.pop()
-        definition.lines = definition.span = _own_lines(definition.node, captures, line_map)
+        definition.lines = definition.span = _node_lines(definition.node, captures, line_map)
         if stack and stack[-1].kind is None and stack[-1].end - definition.end <= _WRAPPER_TAIL:
             definition.span = stack.pop().span
         if len(stack) >= _MAX_DEPTH:
             continue
         if definition.kind is not None:
-            _place(definition, [item for item in stack if item.kind is not None], roots, captures, language)
+            _attach(definition, [item for item in stack if item.kind is not None], roots, captures, language)
         stack.append(definition)
     return roots
 
 
-def _own_lines(node: tree_sitter.Node, captures: Captures, line_map: LineMap) -> tuple[int, int]:
-    """The lines of a node without its blank end. Where indentation closes a block (Scala) a node runs on to
-    the next one: the comments there, no deeper than the node itself, belong to what follows."""
+def _node_lines(node: tree_sitter.Node, captures: Captures, line_map: LineMap) -> tuple[int, int]:
+    """Return the lines of a node without trailing blank lines. Where indentation closes a block (Scala), a
+    node extends to the next one: trailing comments that are indented no deeper than the node belong to what
+    follows."""
     first, last = line_map.first(node), line_map.last(node)
     while last > first and (
         not line_map.lines[last - 1].strip()
@@ -132,13 +134,14 @@ def _own_lines(node: tree_sitter.Node, captures: Captures, line_map: LineMap) ->
     return first, last
 
 
-def _place(
+def _attach(
     definition: CapturedDefinition,
     parents: list[CapturedDefinition],
     roots: list[CapturedDefinition],
     captures: Captures,
     language: Language,
 ) -> None:
+    """Give a definition its title path, comments and kind, and add it to its parent or the roots."""
     parent = parents[-1] if parents else None
     if definition.kind is ChunkKind.FUNCTION and (
         definition.scope or (parent is not None and parent.kind in _TYPE_KINDS)
@@ -167,12 +170,14 @@ def _place(
 
 
 def _name_parts(written: list[str], language: Language) -> tuple[str, ...]:
+    """Return the parts of a qualified name."""
     for separator in language.name_separators:
         written = [part for piece in written for part in piece.split(separator)]
     return tuple(part.strip() for part in written if part.strip())
 
 
-def _block(definition: CapturedDefinition) -> Definition:
+def _to_definition(definition: CapturedDefinition) -> Definition:
+    """Return a captured definition in the form that the layout of chunks takes."""
     assert definition.kind is not None
     return Definition(
         kind=definition.kind,
@@ -180,7 +185,7 @@ def _block(definition: CapturedDefinition) -> Definition:
         first=definition.span[0],
         last=definition.span[1],
         always_split=not definition.defines,
-        children=[_block(child) for child in definition.children],
+        children=[_to_definition(child) for child in definition.children],
     )
 
 
@@ -191,6 +196,7 @@ def _collect_symbols(
     comments: set[int],
     symbols: list[Symbol],
 ) -> None:
+    """Append the symbols of definitions and of what they contain, in order."""
     for definition in definitions:
         if definition.defines:
             symbols.append(_symbol(definition, data, line_map, comments))
@@ -198,6 +204,7 @@ def _collect_symbols(
 
 
 def _symbol(definition: CapturedDefinition, data: bytes, line_map: LineMap, comments: set[int]) -> Symbol:
+    """Return the symbol of a definition."""
     assert definition.kind is not None
     first, last = definition.lines
     if definition.name_line > first and data[definition.start] in _ATTRIBUTE_MARKS:
@@ -215,7 +222,7 @@ def _symbol(definition: CapturedDefinition, data: bytes, line_map: LineMap, comm
 
 
 def _signature(definition: CapturedDefinition, data: bytes) -> str:
-    """The definition up to its body, on one line; without a body its first line."""
+    """Return the definition up to its body on one line; without a body, its first line."""
     body = definition.node.child_by_field_name("body")
     head_end = definition.head_end or (body.start_byte if body else 0)
     start = definition.start

@@ -1,7 +1,7 @@
-"""YAML → chunks through the syntax tree, except where its parser would end the process.
+"""Chunk YAML through its syntax tree, unless that would end the process.
 
-The grammar keeps its open blocks in a buffer of fixed size and does not check it: about 250 blocks
-inside one another are a crash that nothing in Python can catch. Such a file becomes windows.
+The grammar keeps its open blocks in a buffer of fixed size and does not check the size: about 250 nested
+blocks are a crash that Python cannot catch. A file that could reach that depth is cut into windows.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _MARKER = re.compile(r"[-?:]")
 
 
 def parse(text: str, name: str) -> Parsed:
-    """The settings of one file."""
+    """Return the settings of one file as chunks."""
     if is_too_deep(text):
         return windows.parse(text, name, ByLines.NESTING)
     return syntax.parse(text, name)
 
 
 def is_too_deep(text: str) -> bool:
-    """Whether more blocks might be open at once than the parser can hold.
+    """Return whether more blocks might be open at once than the parser can hold.
 
-    Open blocks start at different columns, so the columns at which anything starts bound their number,
-    whatever blank lines, comments or broken quotes stand between.
+    Open blocks start at different columns, so the number of columns at which anything starts bounds their
+    number, whatever blank lines, comments or broken quotes stand between.
     """
     heads = {match[0] for line in split_lines(text) if (match := _LINE_HEAD.match(line))}
     columns = {len(head) for head in heads}
