@@ -209,3 +209,43 @@ def test_benchmarks_import_what_is_there(path: Path) -> None:
             for alias in node.names:
                 if not hasattr(module, alias.name):
                     importlib.import_module(f"{node.module}.{alias.name}")
+
+
+# Who touches the environment beside `settings`, and why.
+ENVIRONMENT = {
+    "serving/cli.py",  # SATCHEL_DEBUG, before anything is loaded; a variable for numpy
+    "serving/installing/launch.py",  # hands it on, as a part of what is known of the machine
+    "serving/rpc/__init__.py",  # a variable for gRPC
+    "serving/transports/mcp.py",  # a variable for pydantic
+    "settings.py",
+    "walking/git_command.py",  # hands it on to git
+}
+
+
+def test_only_settings_reads_the_environment() -> None:
+    users = {path.relative_to(SOURCE).as_posix() for path in FILES if "os.environ" in path.read_text()}
+    assert users == ENVIRONMENT
+
+
+STORE_KINDS = {path.stem for path in (SOURCE / "storage").glob("*.py") if "\nSTORE = " in path.read_text()}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_nothing_outside_storage_knows_a_kind_of_store(path: Path) -> None:
+    """A store is chosen by its URL. The public API exports one class, for those who hand a store over."""
+    if part_of(path) in ("storage", "__init__"):
+        pytest.skip("stores may know each other, and the public API exports one")
+    kinds = {f"{kind.capitalize()}Store" for kind in STORE_KINDS}
+    tree = ast.parse(path.read_text())
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    assert not (names | {node.attr for node in attributes}) & kinds
+    # Only people are told the location of a store; no path is made of it.
+    of_store = {node.attr for node in attributes if getattr(node.value, "attr", "") in ("store", "_store")}
+    assert "path" not in of_store
+    if path.relative_to(SOURCE).as_posix() not in ("commands/status.py", "serving/installing/checkup.py"):
+        assert "location" not in of_store
+
+
+def test_storage_has_more_than_one_kind_of_store() -> None:
+    assert {"memory", "sqlite"} <= STORE_KINDS

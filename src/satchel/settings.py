@@ -1,5 +1,8 @@
-"""Which options each stage takes, and where they come from. The only reader of settings files
-and of the environment.
+"""Which options does each stage take, and where do they come from? The only reader of settings files and of
+environment variables that decide what Satchel does.
+
+Other files touch the environment only to hand it on to a program that they start, or to set something for a
+library; `tests/test_house.py` names them.
 
 Options resolve once, at the edge: request > flag > environment > project file (`satchel.toml`)
 > user file > default. A project file comes with the repository and is not trusted: it can leave
@@ -21,6 +24,7 @@ from satchel.errors import ConfigError
 
 PROJECT_FILE = "satchel.toml"
 INDEX_FOLDER = "_ctx"
+TOKEN_VARIABLE = "SATCHEL_TOKEN"
 _YES = ("1", "true", "yes", "on")
 QUALITY, FAST = "quality", "fast"  # ranked with vectors, or by words and structure alone
 
@@ -112,6 +116,16 @@ def chunk_search() -> ChunkSearch:
         chunks_dir=Path(os.environ.get("AGENT_CHUNKS_DIR") or usual.chunks_dir),
         manifest_path=Path(os.environ.get("AGENT_CHUNKS_MANIFEST") or usual.manifest_path),
     )
+
+
+def token() -> str:
+    """Return the token that `SATCHEL_TOKEN` asks of callers; empty if there is none."""
+    return os.environ.get(TOKEN_VARIABLE, "")
+
+
+def wants_no_colour() -> bool:
+    """Return whether `NO_COLOR` is set, as programs agree on."""
+    return "NO_COLOR" in os.environ
 
 
 def _user_file() -> Path:

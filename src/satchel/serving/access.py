@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from urllib.parse import urlsplit
 
 import msgspec
 
+from satchel import settings
 from satchel.errors import ConfigError, PathNotAllowed, Unauthorized
 
-TOKEN_VARIABLE = "SATCHEL_TOKEN"
 LEAST_TOKEN = 16  # characters; what is shorter can be guessed
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -61,11 +60,11 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
 def grant(host: str, *, public: bool, token: str, hosts: Sequence[str], origins: Sequence[str]) -> Access:
     """The rules for a server on that address. Beyond this machine it needs --public and a token."""
-    token = token or os.environ.get(TOKEN_VARIABLE, "")
+    token = token or settings.token()
     if not is_loopback(host) and not (public and token):
         raise ConfigError(
             f"{host} can be reached from other machines, so --public and a token are needed",
-            hint=f"set {TOKEN_VARIABLE} and add --public, or listen on 127.0.0.1",
+            hint=f"set {settings.TOKEN_VARIABLE} and add --public, or listen on 127.0.0.1",
         )
     if token and len(token) < LEAST_TOKEN:
         raise ConfigError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 import time
@@ -118,7 +117,12 @@ def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
         "--segment", "-s", default=".", metavar="DIR", help="the folder to work on (default: .)"
     )
     shared.add_argument("--repo-root", "-r", default="", metavar="DIR", help="where --segment is relative to")
-    shared.add_argument("--index-dir", default=None, metavar="DIR", help="keep the index here, not in _ctx/")
+    shared.add_argument(
+        "--index-dir",
+        default=None,
+        metavar="DIR",
+        help="keep the index in this folder or at this store URL, not in _ctx/",
+    )
     if "profile" not in command.request.__struct_fields__:  # a command may have one to say more about
         shared.add_argument(
             "--profile", default="", metavar="NAME", help="rank by quality (default) or fast: without vectors"
@@ -357,9 +361,10 @@ def _print_answer(response: Any, *, as_json: bool, counted: bool) -> None:
 
 
 def _style() -> Any:
+    from satchel import settings
     from satchel.rendering.style import Style
 
-    return Style(colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+    return Style(colour=sys.stdout.isatty() and not settings.wants_no_colour())
 
 
 def _print_document(response: Any) -> None:

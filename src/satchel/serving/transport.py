@@ -36,7 +36,9 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     allow_origins: Annotated[
         Words, Meta(description="let pages of this origin call (repeatable)"), Flag("--allow-origin")
     ] = ()
-    index_dir: Annotated[str, Meta(description="keep the index here, not in _ctx/")] = ""
+    index_dir: Annotated[
+        str, Meta(description="keep the index in this folder or at this store URL, not in _ctx/")
+    ] = ""
     profile: Annotated[str, Meta(description="rank by quality (default) or fast: without vectors")] = ""
     no_watch: Annotated[bool, Meta(description="do not watch the folder: look before every answer")] = False
     max_body_bytes: Annotated[int, Meta(description="the largest request")] = 8 * 1024 * 1024

@@ -23,7 +23,9 @@ STANDARD_INPUT = "-"
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     json: Annotated[str, Meta(description="the request itself")] = ""
     file: Annotated[str, Meta(description="the file that holds the request, or - for standard input")] = ""
-    index_dir: Annotated[str, Meta(description="keep the index here, not in _ctx/")] = ""
+    index_dir: Annotated[
+        str, Meta(description="keep the index in this folder or at this store URL, not in _ctx/")
+    ] = ""
 
 
 def run(request: CommandRequest) -> int:

@@ -31,7 +31,9 @@ _POLL_SECONDS = 0.5  # on some systems a signal is noticed only between two wait
 
 class WatchRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     segment: Annotated[str, Meta(description="the project (default: .)"), Flag("-s")] = "."
-    index_dir: Annotated[str, Meta(description="where the index is kept, if not in the project")] = ""
+    index_dir: Annotated[
+        str, Meta(description="keep the index in this folder or at this store URL, not in _ctx/")
+    ] = ""
     json: Annotated[bool, Meta(description="print a JSON object for each refresh")] = False
 
 
