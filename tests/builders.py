@@ -26,7 +26,7 @@ from satchel.lines import split_lines
 from satchel.packing.pack import WORK_TREE, Budget, Counts, Item, Pack, Section
 from satchel.retrieval.candidates import CANDIDATES
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.search import look_closely
+from satchel.retrieval.search import gather_evidence
 from satchel.retrieval.signals.signal import Context
 from satchel.storage import postings
 from satchel.storage.memory import MemoryStore
@@ -224,7 +224,7 @@ def reader(root: Path) -> SourceReader:
 
 def closely(engine: Engine, query: str, count: int = CANDIDATES) -> Context:
     """A question and its candidates, as the signals see them."""
-    context = look_closely(engine.corpus(), query, Filters(), count)
+    context = gather_evidence(engine.corpus(), query, Filters(), count)
     assert context is not None
     return context
 

@@ -154,17 +154,17 @@ def check_question(data: bytes) -> None:
     query_terms.weigh_terms(found)
     intent.detect_intents(found)
     issue_text.split(text)
-    tracebacks.deepest_last(tracebacks.locate(text), text)
+    tracebacks.deepest_last(tracebacks.find_frames(text), text)
     hits, suggestions = shop().search(text, 5)
     msgspec.json.encode([hits, suggestions])
 
 
 def check_locators(data: bytes) -> None:
-    """An id that is asked for has its readings; a path has one document id that leads back to it."""
+    """An id that is asked for has its possible_locators; a path has one document id that leads back to it."""
     text = data.decode("utf-8", "surrogateescape")
-    for reading in locators.readings(text):
+    for reading in locators.possible_locators(text):
         assert reading.path in text, "a path that was not asked for"
-        list(locators.spellings(reading.path))
+        list(locators.possible_paths(reading.path))
     locators.looks_like_id(text)
     for part in locators.split_joined(text, lambda part: part.endswith(".py")):
         assert part.strip() and part in text, "a part that is not in it"

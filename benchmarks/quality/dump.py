@@ -25,7 +25,7 @@ from satchel.evaluation.cases import PathMapping, is_indexed
 from satchel.retrieval import ranker
 from satchel.retrieval.candidates import CANDIDATES
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.search import look_closely
+from satchel.retrieval.search import gather_evidence
 from satchel.settings import QUALITY
 
 
@@ -52,7 +52,7 @@ def look_at(engine: Engine, indexed: set[str], question: Question) -> Looked:
         case.gold,
         tuple(missing),
     )
-    context = look_closely(engine.corpus(), case.query, Filters(), CANDIDATES)
+    context = gather_evidence(engine.corpus(), case.query, Filters(), CANDIDATES)
     if context is None:
         return Looked(asked, [], np.zeros(0, bool), {})
     paths = [question.prefix + record.path for record in context.records]

@@ -40,7 +40,7 @@ from satchel.retrieval import candidates, ranker
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.passage_signals import RankedPassage
 from satchel.retrieval.passages import passages_of_best_files
-from satchel.retrieval.search import look_closely
+from satchel.retrieval.search import gather_evidence
 from satchel.settings import QUALITY
 
 FILES = 20  # that pieces are looked at of
@@ -79,7 +79,7 @@ def look(group: Group, *, as_is: bool, folds: Folds) -> list[Looked]:
 
 def look_at(engine: Engine, question: Question, folds: Folds) -> Looked | None:
     """The pieces of one question; None if none of them is of the answer."""
-    context = look_closely(engine.corpus(), question.case.query, Filters(), candidates.CANDIDATES)
+    context = gather_evidence(engine.corpus(), question.case.query, Filters(), candidates.CANDIDATES)
     if context is None:
         return None
     weights = folds.get(question.repository) or ranker.weights(QUALITY)

@@ -25,10 +25,10 @@ from satchel.retrieval.dependencies import external_names, import_statements, ne
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.hit_lines import best_lines, term_worths
 from satchel.retrieval.intent import Intent
-from satchel.retrieval.passages import PASSAGES, by_chunk, passages
+from satchel.retrieval.passages import PASSAGES, score_passages, split_by_chunk
 from satchel.retrieval.query import parse_query
 from satchel.retrieval.related import RelatedChunk, find_related
-from satchel.retrieval.search import check, look_closely
+from satchel.retrieval.search import check, gather_evidence
 from satchel.retrieval.suggest import suggest
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
@@ -107,7 +107,7 @@ class Question:
         self.model_id = model_id
         self.weights = {**ranker.weights(PASSAGES), **(weights or ranker.weights(profile))}
         count = len(corpus.files) if filters.by_kind else candidates.CANDIDATES
-        self.context = look_closely(corpus, query, filters, count, profile)
+        self.context = gather_evidence(corpus, query, filters, count, profile)
         self.asked = self.context.query if self.context else parse_query(query)
         self.anchors = find_anchors(corpus, self.asked)
         rarity = term_worths(self.context.evidence) if self.context else {}
@@ -155,9 +155,9 @@ class Question:
             return []
         signals = ranker.signals(self.context)
         if not self.filters.by_kind:
-            return passages(self.context, signals, self.weights, files=files, count=count)
+            return score_passages(self.context, signals, self.weights, files=files, count=count)
         every_file = self.context.count
-        everything = passages(
+        everything = score_passages(
             self.context, signals, self.weights, files=every_file, count=_ALL, in_detail=every_file
         )
         found = self._of_kind(self._by_chunk(everything))
@@ -165,7 +165,7 @@ class Question:
         return [passage for passage in found if passage in best]
 
     def _by_chunk(self, found: Sequence[Passage]) -> list[Passage]:
-        return [one for passage in found for one in by_chunk(self.corpus, passage, self.asked.symbol)]
+        return [one for passage in found for one in split_by_chunk(self.corpus, passage, self.asked.symbol)]
 
     def _of_kind(self, found: list[Passage]) -> list[Passage]:
         if not self.filters.by_kind:

@@ -217,7 +217,7 @@ class Engine(Segment):
         """How hits are ranked: as asked for, but never by vectors that the index does not hold."""
         return self.options.profile if corpus.file_vectors is not None else settings.FAST
 
-    def find(self, ids: Iterable[str]) -> list[lookup.Found]:
+    def find(self, ids: Iterable[str]) -> list[lookup.LookupResult]:
         """What each id names, or what became of it."""
         snapshot = self.snapshot()
         return [lookup.find(snapshot, asked) for asked in ids]

@@ -9,7 +9,7 @@ from builders import make_tree, memory_engine
 
 from satchel.engine import Engine
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.search import look_closely
+from satchel.retrieval.search import gather_evidence
 
 BASKETS = {f"a{number}.md": "# Basket\n\nbasket basket basket\n" for number in range(12)}
 ODD = {
@@ -26,7 +26,7 @@ def engine(tmp_path: Path) -> Engine:
 
 def find(engine: Engine, query: str, count: int, without: str = "") -> list[str]:
     filters = Filters(exclude_paths=(without,) if without else ())
-    context = look_closely(engine.corpus(), query, filters, count)
+    context = gather_evidence(engine.corpus(), query, filters, count)
     paths = [record.path for record in context.records] if context is not None else []
     assert paths == sorted(set(paths))
     return paths

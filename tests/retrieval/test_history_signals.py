@@ -13,7 +13,7 @@ from satchel.retrieval import query
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.query_terms import Weighting, weigh_terms
-from satchel.retrieval.search import look_closely
+from satchel.retrieval.search import gather_evidence
 from satchel.retrieval.signals.history import SIGNAL
 from satchel.storage.records import HistoryCommit
 
@@ -31,7 +31,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 def ask(corpus: Corpus, query: str, past: Sequence[HistoryCommit]) -> dict[str, dict[str, float]]:
     """Each signal by path, without what is zero."""
     corpus.replace_history(past)
-    context = look_closely(corpus, query, Filters(), 100)
+    context = gather_evidence(corpus, query, Filters(), 100)
     assert context is not None
     return {
         name: {

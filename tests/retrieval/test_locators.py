@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.retrieval.locators import WHOLE, Lines, readings, spellings, split_joined
+from satchel.retrieval.locators import WHOLE, Locator, possible_locators, possible_paths, split_joined
 
 KNOWN = {"a.py", "b.py", "a,b.py", "notes, old.md", "x"}
 
 
 def known(text: str) -> bool:
-    return any(lines.path in KNOWN for lines in readings(text))
+    return any(lines.path in KNOWN for lines in possible_locators(text))
 
 
 def split(joined: str) -> list[str]:
@@ -23,27 +23,27 @@ def split(joined: str) -> list[str]:
     "written", ["a.py:3:9", "a.py:3-9", "a.py#L3-L9", "a.py#L3-9", "a.py:L3-L9", "a.py#L3C1-L9C2"]
 )
 def test_lines_may_be_written_in_these_ways(written: str) -> None:
-    assert Lines("a.py", 3, 9) in readings(written)
+    assert Locator("a.py", 3, 9) in possible_locators(written)
 
 
 @pytest.mark.parametrize("written", ["a.py:7", "a.py#L7", "a.py:7:7", "a.py:7-7", "a.py:L7"])
 def test_a_single_line_may_be_written_in_these_ways(written: str) -> None:
-    assert Lines("a.py", 7, 7) in readings(written)
+    assert Locator("a.py", 7, 7) in possible_locators(written)
 
 
 def test_a_path_alone_is_the_whole_file() -> None:
-    assert list(readings("src/app.py")) == [Lines("src/app.py", WHOLE, WHOLE)]
+    assert list(possible_locators("src/app.py")) == [Locator("src/app.py", WHOLE, WHOLE)]
 
 
 def test_our_own_form_is_read_before_a_file_of_that_name() -> None:
-    assert [lines.path for lines in readings("a:1:2")] == ["a", "a:1:2", "a:1"]
+    assert [lines.path for lines in possible_locators("a:1:2")] == ["a", "a:1:2", "a:1"]
 
 
 @pytest.mark.parametrize(
     "written", ["src/app.py", "src\\app.py", "./src/app.py", ".\\src\\app.py", ".//src/app.py"]
 )
 def test_a_path_may_be_spelled_in_these_ways(written: str) -> None:
-    assert "src/app.py" in spellings(written)
+    assert "src/app.py" in possible_paths(written)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from builders import SHOP, make_engine, make_tree, memory_engine
 from satchel import ids
 from satchel.engine import Engine
 from satchel.errors import ChunkNotFound
-from satchel.retrieval.lookup import Fate, Found
+from satchel.retrieval.lookup import Fate, LookupResult
 from satchel.storage.memory import MemoryStore
 from satchel.storage.records import ChunkRecord
 
@@ -30,7 +30,7 @@ def canonical(item: ChunkRecord) -> str:
     return ids.canonical_id(ids.doc_of(item.path), item.digest)
 
 
-def look(engine: Engine, asked: str) -> Found:
+def look(engine: Engine, asked: str) -> LookupResult:
     return engine.find([asked])[0]
 
 
@@ -214,7 +214,7 @@ def twin(engine: Engine, text: str) -> str:
     return canonical(next(found))
 
 
-def after_edits(folder: Path, text: str, *edits: str) -> Found:
+def after_edits(folder: Path, text: str, *edits: str) -> LookupResult:
     """What becomes of the id of the section with this text."""
     engine = memory_engine(make_tree(folder, {"a.md": _TWINS}))
     asked = twin(engine, text)

@@ -12,7 +12,7 @@ from satchel.commands.context_pack import run as context_pack
 from satchel.engine import Engine
 from satchel.lines import split_lines
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.passages import by_chunk
+from satchel.retrieval.passages import split_by_chunk
 from satchel.types import ChunkKind, Passage, Strategy
 
 _BODY = "".join(f"    total_{number} = basket(price, {number})\n" for number in range(400))
@@ -69,7 +69,7 @@ def test_what_the_question_names_names_the_passage(shop: Engine) -> None:
 
 def test_the_chunks_of_a_passage_are_those_of_the_index(shop: Engine) -> None:
     passage = next(piece for piece in found(shop, "add_money") if piece.path == "src/money.py")
-    parts = list(by_chunk(shop.corpus(), passage, "add_money"))
+    parts = list(split_by_chunk(shop.corpus(), passage, "add_money"))
     chunks = shop.snapshot().chunks("src/money.py")
     assert [(part.start_line, part.end_line) for part in parts] == [
         (chunk.start_line, chunk.end_line) for chunk in chunks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.retrieval.query import Frame, parse_query
-from satchel.retrieval.tracebacks import locate
+from satchel.retrieval.query import parse_query
+from satchel.retrieval.tracebacks import Frame, find_frames
 
 FRAMES = [
     ('  File "app/models.py", line 12, in save', Frame("app/models.py", 12, "save")),
@@ -56,7 +56,7 @@ FRAMES = [
 
 @pytest.mark.parametrize(("line", "frame"), FRAMES, ids=[line.strip()[:40] for line, _ in FRAMES])
 def test_a_frame_is_read_in_the_manner_of_its_language(line: str, frame: Frame) -> None:
-    assert [found.frame for found in locate(f"It crashes\n{line}\nand stops")] == [frame]
+    assert [found.frame for found in find_frames(f"It crashes\n{line}\nand stops")] == [frame]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_frame_is_read_in_the_manner_of_its_language(line: str, frame: Frame) 
     ],
 )
 def test_a_line_without_a_source_place_is_no_frame(line: str) -> None:
-    assert locate(f"It crashes\n{line}\n.py .js: .java") == []
+    assert find_frames(f"It crashes\n{line}\n.py .js: .java") == []
 
 
 def functions(trace: str) -> list[str]:

@@ -16,7 +16,7 @@ from satchel.errors import ChunkNotFound, InvalidBudget, InvalidRequest
 from satchel.packing import surrounding_lines
 from satchel.packing.excerpts import Mode, StopReason, fit, headroom, least_budget, show
 from satchel.packing.surrounding_lines import Definitions, FetchedLines
-from satchel.retrieval.lookup import WHOLE_FILE_LINES, Fate, Found, Lookup
+from satchel.retrieval.lookup import WHOLE_FILE_LINES, Fate, Lookup, LookupResult
 from satchel.storage.open_files import OpenFile, OpenFiles
 from satchel.storage.protocol import LAST_LINE
 from satchel.types import ChunkKind
@@ -99,7 +99,7 @@ class _Entry:
 
     file: OpenFile
     span: FetchedLines
-    answers: tuple[Found, ...]
+    answers: tuple[LookupResult, ...]
 
 
 def run(engine: Engine, request: GetRequest) -> GetResponse:
@@ -155,7 +155,7 @@ def _check(request: GetRequest) -> None:
             raise InvalidRequest(f"{name} is {getattr(request, name)}, it must be at least {least}")
 
 
-def _find(lookup: Lookup, request: GetRequest) -> list[Found]:
+def _find(lookup: Lookup, request: GetRequest) -> list[LookupResult]:
     asked = list(islice((part for item in request.ids for part in lookup.split(item)), MAX_IDS + 1))
     if not asked:
         raise InvalidRequest("no id was given", hint="take ids from `satchel search`")
@@ -166,7 +166,7 @@ def _find(lookup: Lookup, request: GetRequest) -> list[Found]:
     return [lookup.find(item) for item in asked]
 
 
-def _entries(files: OpenFiles, found: list[Found], request: GetRequest) -> list[_Entry]:
+def _entries(files: OpenFiles, found: list[LookupResult], request: GetRequest) -> list[_Entry]:
     """What answers the ids; widened lines that overlap are one entry."""
     definitions = cache(surrounding_lines.definitions)
     entries = []
@@ -179,7 +179,9 @@ def _entries(files: OpenFiles, found: list[Found], request: GetRequest) -> list[
     return [_merged([entries[place] for place in group]) for group in groups]
 
 
-def _widened(file: OpenFile, item: Found, definitions: Definitions, request: GetRequest) -> FetchedLines:
+def _widened(
+    file: OpenFile, item: LookupResult, definitions: Definitions, request: GetRequest
+) -> FetchedLines:
     chunk = item.chunk
     assert chunk is not None
     span = FetchedLines(chunk.path, chunk.start_line, chunk.end_line)

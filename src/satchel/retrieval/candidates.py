@@ -1,4 +1,5 @@
-"""Which files may answer at all: the first few hundred by words, and whatever the query names outright."""
+"""Which files may answer a query? The best by words, the files that it names, and those nearest in
+meaning."""
 
 from __future__ import annotations
 
@@ -19,35 +20,36 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from satchel.retrieval.corpus import Floats, Positions
 
 CANDIDATES = 150  # files that are looked at closely
-_ENOUGH = 400_000  # postings to score; common words are left to the close look
-_ASIDE = {"test": 1.0, "example": 0.5}  # how much later such files come among candidates
-_NAMED = 8  # files that define one name or have one file name; more of them are left to the words
+_ENOUGH = 400_000  # postings that are scored; common words are left to the signals
+_ASIDE = {"test": 1.0, "example": 0.5}  # what the tags of a file take from its first score
+_NAMED = 8  # files that define one name or have one file name; where they are more, words decide
 _NAMES = 50  # identifiers of a query that are looked up
-_NEAR = 30  # files that are taken in for their meaning alone
-_ALIKE = 0.4  # cosine; what is less alike shares a subject at most
+_NEAR = 30  # files that are added for their meaning alone
+_ALIKE = 0.4  # cosine; files that are less alike share a subject at most
 _DIGITS = 9
 
 
-def find(
+def find_candidates(
     postings: Postings, query: Query, accepted: NDArray[np.bool_], count: int, *, by_meaning: bool
 ) -> Positions:
-    """The positions of the candidates, ascending."""
+    """Return the positions of the `count` best files and of the files that are named or near in meaning."""
     corpus = postings.corpus
-    matched = np.flatnonzero(_matched(postings) & accepted)
+    matched = np.flatnonzero(_holds_any_term(postings) & accepted)
     if not len(matched):
         return matched
-    best = matched[first_largest(np.round(_rough(postings)[matched], _DIGITS), count)]
+    best = matched[first_largest(np.round(_first_scores(postings)[matched], _DIGITS), count)]
     named = np.fromiter(_named(corpus, query), np.int64)
     near = _near(postings) if by_meaning else named
     more = np.concatenate((named, near))
-    chosen = np.zeros(len(corpus.files), bool)  # np.union1d would load numpy.ma, which takes 16 ms
+    # np.union1d would load numpy.ma, which takes 16 ms.
+    chosen = np.zeros(len(corpus.files), bool)
     chosen[best] = True
     chosen[more[accepted[more]]] = True
     return np.flatnonzero(chosen)
 
 
 def _named(corpus: Corpus, query: Query) -> Iterator[int]:
-    """The files that the query names: by what they define, by their path, in a stack trace."""
+    """Yield the files that the query names: by what they define, by their path, in a stack trace."""
     names = dict.fromkeys((query.symbol, *query.title_names, *query.prose_names))
     for name in list(filter(None, names))[:_NAMES]:
         paths = {item.path for item in corpus.snapshot.symbols_named(name)}
@@ -60,8 +62,8 @@ def _named(corpus: Corpus, query: Query) -> Iterator[int]:
             yield from files
 
 
-def _matched(postings: Postings) -> NDArray[np.bool_]:
-    """The files that hold any word of the query."""
+def _holds_any_term(postings: Postings) -> NDArray[np.bool_]:
+    """Return for each file whether it holds a term of the query."""
     matched = np.zeros(len(postings.corpus.files), bool)
     for files in postings.files:
         matched[files] = True
@@ -69,16 +71,16 @@ def _matched(postings: Postings) -> NDArray[np.bool_]:
 
 
 def _near(postings: Postings) -> Positions:
-    """The files that come nearest to the title, whatever words they use."""
-    likeness = postings.similarities
-    if likeness is None:
+    """Return the files that come nearest to the title in meaning, whatever words they use."""
+    similarities = postings.similarities
+    if similarities is None:
         return np.zeros(0, np.int64)
-    near = np.flatnonzero(likeness >= _ALIKE)
-    return near[first_largest(likeness[near], _NEAR)]
+    near = np.flatnonzero(similarities >= _ALIKE)
+    return near[first_largest(similarities[near], _NEAR)]
 
 
-def _rough(postings: Postings) -> Floats:
-    """A first score of every file: its best unit, and how much there is in all of them."""
+def _first_scores(postings: Postings) -> Floats:
+    """Return a first score of every file: its best unit, and how much is in all of its units."""
     corpus = postings.corpus
     total = np.zeros(len(corpus.files))
     for weighting in (
@@ -99,7 +101,7 @@ def _rough(postings: Postings) -> Floats:
 
 
 def _unit_scores(postings: Postings, weighting: Weighting) -> Floats:
-    """Rare words first, until enough was scored."""
+    """Return a score for each unit, of the rarest terms until enough postings were scored."""
     corpus = postings.corpus
     weights = postings.query_terms.weights[weighting]
     scores = np.zeros(len(corpus.file_of))

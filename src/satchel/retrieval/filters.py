@@ -18,7 +18,8 @@ Acceptor = Callable[[FileRecord], bool]
 
 
 class Filters(msgspec.Struct, frozen=True):
-    """All must hold. Paths are relative to the root; an entry with `*` or `?` is a glob."""
+    """Conditions on files and chunks, which must all hold. Paths are relative to the root; an entry with `*`
+    or `?` is a glob."""
 
     path_prefix: str = ""
     file_type: str = ""
@@ -30,7 +31,7 @@ class Filters(msgspec.Struct, frozen=True):
     language: str = ""
 
     def active(self) -> list[str]:
-        """The names of the filters that are set; a path that means everything is no filter."""
+        """Return the names of the filters that are set; a path that means everything is no filter."""
         idle = {
             "path_prefix": not clean(self.path_prefix),
             "file_pattern": not clean(self.file_pattern),
@@ -49,18 +50,19 @@ class Filters(msgspec.Struct, frozen=True):
         check_limits({name: entries for name, entries in patterns.items() if any(entries)})
 
     def accepts_file(self, record: FileRecord) -> bool:
-        """Return whether a file may answer; whoever asks for many takes the `acceptor`."""
+        """Whether a file may answer. To ask for many files use `acceptor`."""
         return _acceptor(self)(record)
 
     def acceptor(self) -> Acceptor:
-        """Return the test that a file must pass; what is the same for all files is worked out once."""
+        """Return the test that a file must pass, prepared for many files."""
         tests = list(self._path_tests())
         language, tags = self.language.lower(), [tag.lower() for tag in self.tags]
         whole_files = self.chunk_type == ChunkKind.FILE
 
         def accepts(record: FileRecord) -> bool:
             path = record.path
-            for test in tests:  # runs for every file of an index: a generator would take half as long again
+            # This runs for every file of an index: a generator would take half as long again.
+            for test in tests:
                 if not test(path):
                     return False
             if language and record.language != language:
@@ -73,17 +75,17 @@ class Filters(msgspec.Struct, frozen=True):
 
     @property
     def by_kind(self) -> bool:
-        """Whether it takes the chunks of a file to tell if the file may answer."""
+        """Whether only the chunks of a file tell if the file may answer."""
         return bool(self._kind()) or any(tag.lower() in _KINDS for tag in self.tags)
 
     def accepts_chunk(self, record: FileRecord, kind: str) -> bool:
-        """Return whether a chunk of this kind may answer, in a file that may."""
+        """Whether a chunk of this kind may answer, in a file that may."""
         if self._kind() not in ("", kind):
             return False
         return all(tag == kind or _is_tagged(record, tag) for tag in map(str.lower, self.tags))
 
     def _kind(self) -> str:
-        """The kind that chunks must have. `file` is none: files that are one chunk pass, whatever it is."""
+        """Return the kind that chunks must have. `file` asks for no kind: files of one chunk pass."""
         return "" if self.chunk_type == ChunkKind.FILE else self.chunk_type
 
     def _path_tests(self) -> Iterator[Matcher]:
@@ -112,7 +114,7 @@ def _is_tagged(record: FileRecord, tag: str) -> bool:
 
 
 def clean(entry: str) -> str:
-    """A path filter in normal form: forward slashes, no `./`, no outer slashes; `.` is no filter."""
+    """Return a path filter in normal form: forward slashes, no `./`, no outer slashes; nothing for `.`."""
     entry = entry.replace("\\", "/").strip()
     while entry.startswith("./"):
         entry = entry[2:]

@@ -1,6 +1,6 @@
 """What kind of answer does a query ask for?
 
-Signals are soft and several hold at once: they tilt the ranking, they never shut a kind of file out.
+Intents are soft and several hold at once: they tilt the ranking, they never exclude a kind of file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from satchel.retrieval.query import Query
 
 
 class Intent(StrEnum):
-    """What a query can point at."""
+    """A kind of answer that a query can ask for."""
 
     IDENTIFIER = "identifier"
     PATH = "path"
@@ -24,14 +24,14 @@ class Intent(StrEnum):
 
 
 _PROSE_READ = 4000  # characters; what comes later in an issue seldom says what it is about
-_IN_PROSE = 0.3  # what a word in the body of an issue is worth against one in its title
+_IN_PROSE = 0.3  # what a word in the body of an issue is worth against a word in its title
 _NAMED = 0.8  # what the name of a thing of that kind is worth
 _WEAK = 0.5  # what a word is worth that often means something else
-_NAME_IN_TITLE = 0.3  # one name among words; the rest by the share of names
+_NAME_IN_TITLE = 0.3  # the least for a name in the title; the share of names is added
 _NAME_IN_BODY = 0.2
 _CODE_IN_BODY = 0.2
 
-# sure words, then words that often mean something else; whole words of the lower-case text
+# For each intent the sure words, then words that often mean something else; whole words of lower-case text.
 _DOCUMENTS = (
     r"readme|changelog|change log|release notes|tutorials?|documentation|docs|getting started|quick ?start"
     r"|(?:user|migration|style) guide|contributing|faq|licen[cs]e|installation"
@@ -55,7 +55,7 @@ _ERRORS = (
     r"errors?|exceptions?|fails|failed|failing|failure|bugs?|broken|breaks|raises|throws|thrown|wrong|wrongly"
     r"|incorrect|incorrectly|unexpected|unexpectedly|regression",
 )
-_PLACES = {  # what the path of a mentioned file says
+_PATHS = {  # what the path of a mentioned file says
     Intent.DOCUMENTS: r"(?:^|/)(?:docs?|documentation|guides?)/|\.(?:md|mdx|rst|markdown)$",
     Intent.TESTS: r"(?:^|/)(?:tests?|specs?|__tests__|fixtures)/|(?:^|/)test_[^/]*+$|[._](?:test|spec)\.\w+$",
     Intent.CONFIG: r"\.(?:toml|ya?ml|ini|cfg|json|lock)$|file$",
@@ -65,7 +65,7 @@ _TEST_NAME = r"test_\w|\w*?(?:_tests?$|[a-z0-9]Tests?$|_spec$|[a-z0-9]Spec$)|Tes
 
 
 def detect_intents(query: Query) -> dict[Intent, float]:
-    """How strongly a query points at each kind of answer, from 0 to 1; every kind is in it."""
+    """Return how strongly a query asks for each kind of answer, from 0 to 1."""
     title, prose = _plain(query.title), _plain(query.prose)
     found = {
         Intent.IDENTIFIER: _identifier(query),
@@ -75,13 +75,14 @@ def detect_intents(query: Query) -> dict[Intent, float]:
         Intent.TESTS: max(_words(title, prose, _TESTS), _named(query, _TEST_NAME)),
         Intent.CONFIG: _words(title, prose, _CONFIG),
     }
-    for kind, place in _PLACES.items():
-        if any(re.search(place, mention.path) for mention in query.mentions):
+    for kind, pattern in _PATHS.items():
+        if any(re.search(pattern, mention.path) for mention in query.mentions):
             found[kind] = max(found[kind], found[Intent.PATH])
     return {**found, Intent.CONCEPT: _concept(query, found)}
 
 
 def _identifier(query: Query) -> float:
+    """Return how much of a query is identifiers."""
     if query.symbol:
         return 1.0
     if query.title_names:
@@ -91,7 +92,7 @@ def _identifier(query: Query) -> float:
 
 
 def _path(query: Query) -> float:
-    """A query that is a path and no more, one that names a path, an issue with a path somewhere."""
+    """Return 1 for a query that is only a path, less for a path in the title, least for one in the text."""
     named = [mention.path.rpartition("/")[2] for mention in query.mentions]
     if not named:
         return 0.0
@@ -102,15 +103,18 @@ def _path(query: Query) -> float:
 
 
 def _plain(text: str) -> str:
+    """Return the lower-case words of the start of a text."""
     return " ".join(re.findall(r"[^\W_]++", text[:_PROSE_READ].lower()))
 
 
 def _words(title: str, prose: str, lists: tuple[str, str]) -> float:
-    """The strongest word of the lists, in the title or weaker in the prose; code names its own things."""
+    """Return the strength of the strongest listed word in the title, or weaker in the prose. Code is not
+    read: it names its own things."""
     return max(_strength(title, lists), _IN_PROSE * _strength(prose, lists))
 
 
 def _strength(plain: str, lists: tuple[str, str]) -> float:
+    """Return the strength of the strongest listed word in a text."""
     for words, strength in zip(lists, (1.0, _WEAK), strict=True):
         if re.search(rf"\b(?:{words})\b", plain):
             return strength
@@ -118,14 +122,14 @@ def _strength(plain: str, lists: tuple[str, str]) -> float:
 
 
 def _named(query: Query, form: str) -> float:
-    """Whether an identifier of that form is named in the title, or weaker in the prose."""
+    """Return how strongly an identifier of that form is named: in the title, or weaker in the prose."""
     if any(re.match(form, name) for name in query.title_names):
         return _NAMED
     return _IN_PROSE * any(re.match(form, name) for name in query.prose_names)
 
 
 def _concept(query: Query, found: dict[Intent, float]) -> float:
-    """Plain prose: the less a query names, the more it is about an idea."""
+    """Return how much a query is plain prose: the less it names, the more it is about an idea."""
     if query.symbol or found[Intent.PATH] == 1.0 or not query.title:
         return 0.0
     return 1.0 - 0.7 * max(found[Intent.IDENTIFIER], found[Intent.PATH], _WEAK * found[Intent.ERROR])

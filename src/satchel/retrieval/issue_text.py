@@ -1,7 +1,7 @@
-"""What in a pasted issue is title, what prose, what code, and what only filled in a form?
+"""Split a pasted issue into title, prose and code, without what only fills in a form.
 
-Headings of issue templates, check boxes, environment sections, comments and images say nothing
-about the code in question and are left out. The text is read once, line by line.
+Headings of issue templates, check boxes, environment sections, comments and images say nothing about the code
+and are left out. The text is read once, line by line.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _CODE_ENDS = (";", "{", "};", "},", "=>")
 
 
 def split(text: str, frames: Container[int] = ()) -> tuple[str, str, str]:
-    """Title, prose and code of a text with `\\n` line ends; a text of one line is all title.
+    """Return title, prose and code of a text with `\\n` line ends; a text of one line is all title.
 
     `frames` are the positions where a stack frame's line starts.
     """
@@ -98,9 +98,9 @@ def split(text: str, frames: Container[int] = ()) -> tuple[str, str, str]:
 
 
 def _title(line: str) -> str:
-    """The first line without tags such as `[Bug]`, `bug:`, `##`, as long as something is left."""
+    """Return the first line without tags such as `[Bug]`, `bug:`, `##`, as long as something is left."""
     title = line.strip()
-    if _TAG_SIGNS.isdisjoint(title):  # most questions, which need no pattern then
+    if _TAG_SIGNS.isdisjoint(title):  # most queries, which need no pattern then
         return title
     for _ in range(_MOST_TAGS):
         match = re.match(_TAG, title)
@@ -116,12 +116,13 @@ def _words(heading: str) -> list[str]:
 
 
 def _is_form(heading: str) -> bool:
-    """Whether a heading comes from a template: every word of it is one that templates use."""
+    """Whether a heading comes from a template: templates use every word of it."""
     return _FORM_WORDS.issuperset(_words(heading))
 
 
 def _is_environment(heading: str) -> bool:
-    """`Environment`, `Version`, `Node version`, `Which version of Node?`; not `Version is wrong`."""
+    """Whether a heading is like `Environment`, `Node version`, `Which version of Node?`, not `Version is
+    wrong`."""
     words = _words(heading)
     foreign = [word for word in words if word not in _FORM_WORDS and word not in _ENVIRONMENT_WORDS]
     if _ENVIRONMENT_WORDS.isdisjoint(words) or len(foreign) > 2:
@@ -130,18 +131,19 @@ def _is_environment(heading: str) -> bool:
 
 
 def _is_label(line: str) -> bool:
-    """`Description`, `Steps to reproduce:`, `Version` on a line of its own, without marks of a heading."""
+    """Whether a line is a label of a form, such as `Steps to reproduce:`, without the marks of a heading."""
     if len(line) > _LONGEST_LABEL or not line.rstrip(":?").replace(" ", "").isalpha():
         return False
     return all(word in _FORM_WORDS or word in _ENVIRONMENT_WORDS for word in _words(line))
 
 
 def _is_sentence(line: str) -> bool:
+    """Whether a line holds four plain words in a row."""
     return re.search(_SENTENCE, line) is not None
 
 
 def _is_code(line: str) -> bool:
-    """Whether a line outside any fence is evidently code: by its form, or indented and no sentence."""
+    """Whether a line outside of fences is code: by its form, or because it is indented and no sentence."""
     if line.rstrip().endswith(_CODE_ENDS):
         return True
     if re.match(_CODE_LINE, line):
@@ -151,7 +153,8 @@ def _is_code(line: str) -> bool:
 
 
 class _Reader:
-    """Where the reading of an issue is: inside a fence, a comment, a traceback, a section to leave out."""
+    """The state of reading an issue: inside a fence, a comment, a traceback, or a section that is left
+    out."""
 
     def __init__(self, body: str) -> None:
         self.prose: list[str] = []
@@ -162,7 +165,7 @@ class _Reader:
         self._source_follows = False  # a frame's line of source may have lost its indentation
 
     def read(self, number: int, line: str, is_frame: bool) -> None:
-        """Put one line where it belongs."""
+        """Add one line to the prose or to the code, or leave it out."""
         if self._closing:
             self._in_fence(line)
         elif self._in_comment:
@@ -177,6 +180,7 @@ class _Reader:
             self._plain(line, is_frame)
 
     def _opens_fence(self, line: str) -> bool:
+        """Whether a line opens a block of code; the block is then read."""
         if ("```" in line or "~~~" in line) and (match := re.match(_FENCE, line)):
             self._closing = match["mark"]
             if " " in match["info"].strip():
@@ -192,6 +196,7 @@ class _Reader:
         return True
 
     def _in_fence(self, line: str) -> None:
+        """Read a line inside a block of code, or the end of the block."""
         mark = self._closing
         bare = line.strip(" \t>")
         if mark[0] in "`~":
@@ -209,7 +214,7 @@ class _Reader:
             self.code.append(line)
 
     def _plain(self, line: str, is_frame: bool) -> None:
-        """A line outside fences and comments."""
+        """Read a line outside of fences and comments."""
         if self._continues_code(line, is_frame):
             self._add_code(line)
             return
@@ -224,6 +229,7 @@ class _Reader:
             (self.code if _is_code(line) else self.prose).append(line)
 
     def _heading(self, heading: str, rest: str) -> None:
+        """Read a heading: those of forms are left out, and an environment section begins with its own."""
         self._in_environment = _is_environment(heading)
         if self._in_environment:
             return
@@ -232,13 +238,13 @@ class _Reader:
         self.prose.append(rest)
 
     def _still_environment(self, line: str) -> bool:
-        """An environment section ends with the next heading, or with a sentence that is no list item."""
+        """Whether an environment section goes on. A sentence that is no list item ends it."""
         if self._in_environment and len(line.split()) >= 10 and _is_sentence(line):
             self._in_environment = bool(re.match(_LIST_ITEM, line))
         return self._in_environment
 
     def _continues_code(self, line: str, is_frame: bool) -> bool:
-        """Frames with their source lines, a traceback up to its error, the output of a session."""
+        """Whether a line belongs to a traceback (frames, source lines, the error) or to a shell session."""
         indented = line.startswith((" ", "\t", ">"))
         if is_frame or line.lstrip(" \t>E").startswith("Traceback (most recent"):
             self._in_traceback = self._source_follows = True

@@ -1,4 +1,4 @@
-"""What was asked for, as written → the ids and lines that it may mean.
+"""Parse ids and locators as written: which file and lines may a text mean?
 
 `path:12:40`, `path:12-40`, `path:12` and `path#L12-L40` are lines, a path alone is the file. A name may hold
 colons, hashes and commas itself, so one text has several readings: the index decides between them.
@@ -13,7 +13,7 @@ import msgspec
 
 from satchel import ids
 
-WHOLE = -1  # as a line: all lines of the file; 0 can be written, and is an error
+WHOLE = -1  # as a line number: all lines of the file; 0 can be written, and is an error
 _NUMBER = r"\d{1,9}"  # ten digits are the digest of an id
 _OWN_FORM = re.compile(rf"(.+):({_NUMBER}):({_NUMBER})", re.DOTALL)
 _OTHER_FORMS = (
@@ -26,7 +26,7 @@ LONG = re.compile(rf"chunk_([0-9a-f]{{{ids.LONG_DIGEST}}})")
 _COMMAS_IN_A_PATH = 8  # paths with more are asked for one at a time: joining stays linear
 
 
-class Lines(msgspec.Struct, frozen=True):
+class Locator(msgspec.Struct, frozen=True):
     """Lines of a file; all of them if `first` is WHOLE."""
 
     path: str
@@ -34,19 +34,20 @@ class Lines(msgspec.Struct, frozen=True):
     last: int = WHOLE
 
 
-def readings(asked: str) -> Iterator[Lines]:
-    """What a text may mean as lines of a file, the likeliest first."""
+def possible_locators(asked: str) -> Iterator[Locator]:
+    """Yield the lines of files that a text may mean, the likeliest first."""
     if match := _OWN_FORM.fullmatch(asked):
-        yield Lines(match[1], int(match[2]), int(match[3]))
-    yield Lines(asked)
+        yield Locator(match[1], int(match[2]), int(match[3]))
+    yield Locator(asked)
     for form in _OTHER_FORMS:
         if match := form.fullmatch(asked):
             written = [int(number) for number in match.groups()[1:] if number]
-            yield Lines(match[1], written[0], written[-1])
+            yield Locator(match[1], written[0], written[-1])
 
 
-def spellings(path: str) -> Iterator[str]:
-    """The paths that a written one may stand for: as it is, with back-slashes or `./`, as a document id."""
+def possible_paths(path: str) -> Iterator[str]:
+    """Yield the paths that a written path may mean: as it is, without back-slashes and `./`, as a document
+    id."""
     yield path
     plain = plain_path(path)
     if plain != path:
@@ -56,7 +57,7 @@ def spellings(path: str) -> Iterator[str]:
 
 
 def plain_path(path: str) -> str:
-    """A path with slashes, and without a `./` before it."""
+    """Return a path with forward slashes and without a leading `./`."""
     path = path.replace("\\", "/")
     while path.startswith("./"):
         path = path[2:].lstrip("/")
@@ -69,40 +70,43 @@ def looks_like_id(text: str) -> bool:
 
 
 def split_joined(joined: str, known: Callable[[str], bool]) -> Iterator[str]:
-    """The ids in a text that joins them by commas. A path may hold a comma too, so one separates only behind
-    an id or before something that the index knows; the longest part that it knows is taken as one."""
+    """Yield the ids in a text that joins them by commas.
+
+    A path may hold a comma too, so a comma separates only after an id or before a text that the index knows.
+    The longest part that the index knows is taken as one.
+    """
     parts = joined.split(",")
-    place = 0
-    while place < len(parts):
-        end = _end_of_known(parts, place, known) or place + 1
-        while end < len(parts) and not _separates(parts, place, end, known):
+    start = 0
+    while start < len(parts):
+        end = _end_of_known(parts, start, known) or start + 1
+        while end < len(parts) and not _separates(parts, start, end, known):
             end += 1
-        if part := without_blanks(",".join(parts[place:end]), known):
+        if part := without_blanks(",".join(parts[start:end]), known):
             yield part
-        place = end
+        start = end
 
 
 def without_blanks(asked: str, known: Callable[[str], bool]) -> str:
-    """What was asked for without the blanks around it, unless they belong to the name of a file."""
+    """Return a text without the blanks around it, unless they belong to the name of a file."""
     plain = asked.strip()
     return asked if plain != asked and known(asked) else plain
 
 
-def _separates(parts: list[str], place: int, end: int, known: Callable[[str], bool]) -> bool:
-    """Whether the comma before part `end` ends what began at `place`."""
-    so_far = ",".join(parts[place:end]).strip()
-    if not so_far or end - place > _COMMAS_IN_A_PATH or looks_like_id(so_far) or known(so_far):
+def _separates(parts: list[str], start: int, end: int, known: Callable[[str], bool]) -> bool:
+    """Whether the comma before part `end` ends the id that began at part `start`."""
+    so_far = ",".join(parts[start:end]).strip()
+    if not so_far or end - start > _COMMAS_IN_A_PATH or looks_like_id(so_far) or known(so_far):
         return True
     return not parts[end].strip() or bool(_end_of_known(parts, end, known))
 
 
-def _end_of_known(parts: list[str], place: int, known: Callable[[str], bool]) -> int:
-    """Where the longest part that the index knows ends; 0 if none starts here."""
-    first = parts[place].strip()
+def _end_of_known(parts: list[str], start: int, known: Callable[[str], bool]) -> int:
+    """Return the end of the longest run of parts from `start` that the index knows; 0 if there is none."""
+    first = parts[start].strip()
     if looks_like_id(first) and known(first):  # no file is called `app.py:1:2,` and so on
-        return place + 1
-    for end in range(min(len(parts), place + 1 + _COMMAS_IN_A_PATH), place, -1):
-        part = without_blanks(",".join(parts[place:end]), known)
+        return start + 1
+    for end in range(min(len(parts), start + 1 + _COMMAS_IN_A_PATH), start, -1):
+        part = without_blanks(",".join(parts[start:end]), known)
         if part and known(part):
             return end
     return 0

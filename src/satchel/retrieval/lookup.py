@@ -1,4 +1,4 @@
-"""An id or a locator → the chunk or lines it names, or what became of them.
+"""Look up ids and locators: the chunk or lines that one names, or what became of them.
 
 Ids are `doc:0123456789` and `chunk_0123456789abcdef`; `retrieval.locators` says how lines may be written.
 """
@@ -17,10 +17,10 @@ from satchel.retrieval.locators import (
     CANONICAL,
     LONG,
     WHOLE,
-    Lines,
+    Locator,
     plain_path,
-    readings,
-    spellings,
+    possible_locators,
+    possible_paths,
     split_joined,
     without_blanks,
 )
@@ -41,20 +41,20 @@ _NO_ID = "not an id: use doc:digest, chunk_digest, path:start:end or a path"
 
 
 class Fate(StrEnum):
-    """What an id stands for today."""
+    """What became of an id."""
 
     CURRENT = "current"
-    CHANGED = "changed"  # the same place holds other text, under a new id
+    CHANGED = "changed"  # the chunk has other text now, under a new id
     MOVED = "moved"  # the file was renamed
     GONE = "gone"
-    TOO_LONG = "too_long"  # a path alone, of a file that is not given whole
+    TOO_LONG = "too_long"  # a path alone, of a file that is too long to be given whole
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The answer to one asked id: `chunk` is what it names or has become, `holder` the one chunk of the
-    index that has these lines (None if they are of several)."""
+class LookupResult:
+    """The answer to one id. `chunk` is what the id names or has become; `holder` is the chunk of the index
+    that has these lines, None if they belong to several chunks."""
 
     asked: str
     fate: Fate
@@ -63,26 +63,26 @@ class Found:
     holder: ChunkRecord | None = None
 
 
-def find(snapshot: Snapshot, asked: str) -> Found:
-    """Look one id up. An id that has gone stale is answered with what became of it."""
+def find(snapshot: Snapshot, asked: str) -> LookupResult:
+    """Look up one id. For a stale id the result says what became of it."""
     return Lookup(OpenFiles(snapshot)).find(asked)
 
 
 class Lookup:
-    """Looks up the ids of one request; what the index says of a file is read once for all of them."""
+    """Looks up the ids of one request. Each file is read once for all of them."""
 
     def __init__(self, files: OpenFiles, longest_file: int = WHOLE_FILE_LINES) -> None:
         self.files = files
         self.longest_file = longest_file
 
     def split(self, joined: str) -> Iterator[str]:
-        """The ids in a text that joins them by commas."""
+        """Return the ids in a text that joins them by commas."""
         if "," in joined:
             return split_joined(joined, self._knows)
         return iter([joined] if joined.strip() or self._knows(joined) else [])
 
-    def find(self, asked: str) -> Found:
-        """What an id names, or what became of it."""
+    def find(self, asked: str) -> LookupResult:
+        """Return what an id names, or what became of it."""
         asked = without_blanks(asked, self._knows)
         if match := LONG.fullmatch(asked):
             current = self.files.snapshot.chunks_by_digest(match[1])
@@ -104,28 +104,28 @@ class Lookup:
         named = canonical is not None and any(map(self.files.get, _paths(canonical[1])))
         return named or self._first_known(text) is not None
 
-    def _first_known(self, asked: str) -> tuple[OpenFile, Lines] | None:
-        for lines in readings(asked):
-            for path in spellings(lines.path):
+    def _first_known(self, asked: str) -> tuple[OpenFile, Locator] | None:
+        for lines in possible_locators(asked):
+            for path in possible_paths(lines.path):
                 if (file := self.files.get(path)) is not None:
                     return file, lines
         return None
 
-    def _by_lines(self, asked: str, file: OpenFile, lines: Lines) -> Found:
-        """Any span of whole lines inside an indexed file can be cited."""
+    def _by_lines(self, asked: str, file: OpenFile, lines: Locator) -> LookupResult:
+        """Return lines of a file. Any range of whole lines inside an indexed file can be cited."""
         path, count = file.path, file.record.line_count
         if not file.record.chunk_count:
-            return Found(asked, Fate.UNKNOWN, detail=f"{path} is blank")
+            return LookupResult(asked, Fate.UNKNOWN, detail=f"{path} is blank")
         if lines.first == WHOLE:
             if count > self.longest_file:
-                return Found(asked, Fate.TOO_LONG, detail=_too_long(path, count, self.longest_file))
+                return LookupResult(asked, Fate.TOO_LONG, detail=_too_long(path, count, self.longest_file))
             return self._span(asked, file, 1, count)
         if not 1 <= lines.first <= lines.last <= count:
             detail = f"{path} has {count} lines, asked were {lines.first} to {lines.last}"
-            return Found(asked, Fate.UNKNOWN, detail=detail)
+            return LookupResult(asked, Fate.UNKNOWN, detail=detail)
         return self._span(asked, file, lines.first, lines.last)
 
-    def _span(self, asked: str, file: OpenFile, first: int, last: int) -> Found:
+    def _span(self, asked: str, file: OpenFile, first: int, last: int) -> LookupResult:
         if (exact := file.chunk_at(first, last)) is not None:
             return _found(asked, exact)
         touched = [item for item in file.chunks if item.start_line <= last and first <= item.end_line]
@@ -142,20 +142,20 @@ class Lookup:
             digest=ids.chunk_digest(ids.doc_of(file.path), seed, file.text(first, last))[: ids.LONG_DIGEST],
             path=file.path,
         )
-        return Found(asked, Fate.CURRENT, span, holder=holder)
+        return LookupResult(asked, Fate.CURRENT, span, holder=holder)
 
-    def _by_unknown_path(self, asked: str) -> Found:
-        """A path that the index does not hold: renamed, left out, a folder, or written wrong."""
-        read = list(readings(asked))
+    def _by_unknown_path(self, asked: str) -> LookupResult:
+        """Return the result for a path that is not in the index: renamed, left out, a folder, or mistyped."""
+        read = list(possible_locators(asked))
         lines = next((item for item in read if item.first != WHOLE), read[0])
         path = plain_path(lines.path)
         if (renamed := self._renamed(path)) is not None:
             found = self._by_lines(asked, renamed, lines)
             detail = f"{path} is now {renamed.path}"
             return replace(found, fate=Fate.MOVED, detail=detail) if found.chunk is not None else found
-        return Found(asked, Fate.UNKNOWN, detail=self._why_unknown(path, lines))
+        return LookupResult(asked, Fate.UNKNOWN, detail=self._why_unknown(path, lines))
 
-    def _why_unknown(self, path: str, lines: Lines) -> str:
+    def _why_unknown(self, path: str, lines: Locator) -> str:
         if (reason := self._skipped.get(path)) is not None:
             return f"{path} was left out of the index: {reason}"
         folder = path.rstrip("/") + "/"
@@ -167,19 +167,19 @@ class Lookup:
         return f"{path} is not in the index" + (f"; near it are {', '.join(near)}" if near else "")
 
     def _renamed(self, path: str) -> OpenFile | None:
-        """The file that holds today what an ended file of that path last held."""
+        """Return the file that holds the content which a removed file of that path last had."""
         return self.files.get(self._by_content.get(self._ended.get(path, ""), ""))
 
-    def _stale(self, asked: str, digest: str, paths: tuple[str, ...]) -> Found:
+    def _stale(self, asked: str, digest: str, paths: tuple[str, ...]) -> LookupResult:
         for old in self.files.snapshot.retired(digest):
             if not paths or old.path in paths:
                 return self._became(asked, old)
         for file in filter(None, map(self.files.get, paths)):
             detail = f"{file.path} is indexed with {len(file.chunks)} chunks, none has this id"
-            return Found(asked, Fate.UNKNOWN, detail=detail)
-        return Found(asked, Fate.UNKNOWN, detail="no chunk of this index has or had this id")
+            return LookupResult(asked, Fate.UNKNOWN, detail=detail)
+        return LookupResult(asked, Fate.UNKNOWN, detail="no chunk of this index has or had this id")
 
-    def _became(self, asked: str, old: RetiredChunk) -> Found:
+    def _became(self, asked: str, old: RetiredChunk) -> LookupResult:
         alike = self._same_title(old.path, old)
         now = self._successor(old) or (alike[0] if len(alike) == 1 and not old.place else None)
         if now is not None:
@@ -187,15 +187,15 @@ class Lookup:
             return _found(asked, now, Fate.CHANGED, detail)
         if (moved := self._in_renamed(old)) is not None:
             return _found(asked, moved, Fate.MOVED, f"{old.path} is now {moved.path}")
-        if alike:  # to take one of them for what this became would be a guess
-            return Found(asked, Fate.GONE if old.place else Fate.CHANGED, detail=_several(old, alike))
+        if alike:  # which of them the chunk became would be a guess
+            return LookupResult(asked, Fate.GONE if old.place else Fate.CHANGED, detail=_several(old, alike))
         if self.files.get(old.path) is None:
-            return Found(asked, Fate.GONE, detail=f"{old.path} is no longer in the index")
-        return Found(asked, Fate.GONE, detail=f"{old.path} no longer has {_title(old)}")
+            return LookupResult(asked, Fate.GONE, detail=f"{old.path} is no longer in the index")
+        return LookupResult(asked, Fate.GONE, detail=f"{old.path} no longer has {_title(old)}")
 
     def _in_renamed(self, old: RetiredChunk) -> ChunkRecord | None:
-        """The chunk in the file that the old path has become. A path that still has a file became no other,
-        whoever else has the text that it once had."""
+        """Return the chunk in the file to which the old path was renamed. A path that still has a file was
+        not renamed, even if another file has the text that it once had."""
         if self.files.get(old.path) is not None or (renamed := self._renamed(old.path)) is None:
             return None
         alike = self._same_title(renamed.path, old)
@@ -204,7 +204,7 @@ class Lookup:
         return alike[0] if len(alike) == 1 and not old.place else None  # it was edited before it moved
 
     def _successor(self, old: RetiredChunk) -> ChunkRecord | None:
-        """The chunk that stands today where the old one stood, through all the edits in between."""
+        """Return the current chunk that succeeded an old one, through all edits in between."""
         file, met = self.files.get(old.path), {""}
         current = {chunk.digest: chunk for chunk in file.chunks} if file is not None else {}
         following: RetiredChunk | None = old
@@ -217,6 +217,7 @@ class Lookup:
         return None
 
     def _same_title(self, path: str, old: RetiredChunk) -> list[ChunkRecord]:
+        """Return the chunks of a file that have the title path of an old chunk."""
         file = self.files.get(path)
         wanted = ids.normalize_title_path(old.title_path)
         chunks = file.chunks if file is not None else ()
@@ -232,7 +233,7 @@ class Lookup:
 
     @cached_property
     def _by_content(self) -> dict[str, str]:
-        """The hash of a file → the first path that has it."""
+        """Return for each file hash the first path that has it."""
         return {record.file_hash: record.path for record in reversed(self.files.snapshot.files())}
 
     @cached_property
@@ -241,17 +242,17 @@ class Lookup:
 
     @cached_property
     def _ended(self) -> dict[str, str]:
-        """A path that had chunks once → the hash of the last file that it was: what it was before that may
-        be in another file that it never became."""
+        """Return for each path that had chunks once the hash of its last content. Earlier content may be in a
+        file to which the path was never renamed."""
         return {old.path: old.file_hash for old in self.files.snapshot.retired("")}
 
 
-def _found(asked: str, chunk: ChunkRecord, fate: Fate = Fate.CURRENT, detail: str = "") -> Found:
-    return Found(asked, fate, chunk, detail, holder=chunk)
+def _found(asked: str, chunk: ChunkRecord, fate: Fate = Fate.CURRENT, detail: str = "") -> LookupResult:
+    return LookupResult(asked, fate, chunk, detail, holder=chunk)
 
 
 def _paths(doc: str) -> tuple[str, ...]:
-    """The paths that the document part of an id may stand for."""
+    """Return the paths that the document part of an id may mean."""
     return tuple(dict.fromkeys(ids.path_of(written) for written in (doc, doc.replace("\\", "/"))))
 
 

@@ -1,8 +1,8 @@
-"""What speaks for a passage of a file? One number per signal and passage, as for files; the weights are data.
+"""The signals of a passage: one number for each signal and passage, as for files. The weights are data.
 
-Beside its own words a passage is vouched for by what uses it: what has to be read or changed is often called
-from what the query describes. How sure its file is counts as well, and how long the passage is: more lines
-hold more of an answer.
+Beside the words of a passage, the words of code that uses it speak for it: the code that has to be read or
+changed is often called from the code that the query describes. The score of the file counts as well, and the
+length of the passage: more lines hold more of an answer.
 """
 
 from __future__ import annotations
@@ -17,30 +17,27 @@ import numpy as np
 from satchel.retrieval.evidence import saturated, scaled, summed
 from satchel.retrieval.passage_spans import FilePassages, PassageSpan
 from satchel.retrieval.query_terms import Weighting
+from satchel.retrieval.references import TYPE_KINDS
 from satchel.retrieval.signals.mentions import mentioned_candidates
 from satchel.retrieval.signals.signal import Context
-from satchel.types import ChunkKind
 
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats, Positions
 
 _IN_NAME = 2.0  # a word in a name counts like two more in the text
-_LONG = 0.5  # how much a long passage is held against it
-_TOO_COMMON = 4  # passages that define the same name; above this a reference tells nothing
-_CALLED = 0.8  # the function of a stack frame, against the very line of it
-_FIXED_CHARS = 80  # passages that are shorter are of no use
-_TYPES = frozenset(
-    {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.ENUM, ChunkKind.IMPL}
-)
+_LONG = 0.5  # how much the length of a passage lowers its frequencies, from 0 to 1
+_TOO_COMMON = 4  # passages that define the same name; with more a reference tells nothing
+_CALLED = 0.8  # what the function of a stack frame counts against the line of the frame
+_FIXED_CHARS = 80  # added to each length: shorter passages are of no use
 _OF_FILE = ("test", "document", "data")  # signals of the file that count again
 
 
 class RankedPassage(msgspec.Struct, frozen=True):
-    """Lines of a candidate that may enter a pack."""
+    """A passage of a ranked file, which may enter a pack."""
 
-    rank: int
-    at: int  # its file among the candidates
-    units: range  # among those of the candidates
+    rank: int  # of its file, from 0
+    at: int  # the number of its file among the candidates
+    units: range  # the numbers of its units among those of all candidates
     span: PassageSpan
     file: FilePassages
     number: int  # of the span in its file
@@ -49,7 +46,8 @@ class RankedPassage(msgspec.Struct, frozen=True):
 def compute(
     context: Context, passages: Sequence[RankedPassage], of_file: Mapping[str, Floats], scores: Floats
 ) -> dict[str, Floats]:
-    """Every signal of some passages, those of a file side by side; given the signals and scores of files."""
+    """Return every signal of some passages, those of a file side by side, given the signals and scores of the
+    files."""
     ranks = np.array([passage.rank for passage in passages])
     files = [passage.at for passage in passages]
     behind = scores[files] - float(scores.max())
@@ -61,7 +59,7 @@ def compute(
         "names": scaled(names),
         "used": _used(context, passages, words),
         "size": np.log([float(passage.span.size + _FIXED_CHARS) for passage in passages]) / 3.0,
-        "type": np.array([float(passage.span.chunks[0].kind in _TYPES) for passage in passages]),
+        "type": np.array([float(passage.span.chunks[0].kind in TYPE_KINDS) for passage in passages]),
         "file_score": behind,
         "file_score_short": behind * context.query_terms.all_title,
         "file_rank": np.log1p(ranks),
@@ -73,7 +71,8 @@ def compute(
 
 
 def _words(context: Context, passages: Sequence[RankedPassage]) -> tuple[Floats, Floats, Floats]:
-    """What the query's words are worth in each passage; those of its title; those in the passage's names."""
+    """Return what the words of the query are worth in each passage, then those of its title, then those in
+    the names of the passage."""
     evidence, corpus, count = context.evidence, context.corpus, len(passages)
     owner = np.full(len(evidence.unit_positions), -1, np.int64)
     for number, passage in enumerate(passages):
@@ -94,20 +93,21 @@ def _words(context: Context, passages: Sequence[RankedPassage]) -> tuple[Floats,
         totals, (Weighting.BLEND, Weighting.TITLE, Weighting.BLEND), (text, text, named), strict=True
     ):
         weights = evidence.weights[weighting] * evidence.unit_rarity
-        for column in np.flatnonzero(weights).tolist():  # added in this order on every machine
+        # Columns are added in this order on every machine.
+        for column in np.flatnonzero(weights).tolist():
             total += weights[column] * table[column::terms]
     return totals
 
 
 def _in_file(ranks: Positions, values: Floats) -> Floats:
-    """Against the best passage of the same file."""
+    """Return values divided by the best of the same file."""
     best = np.zeros(int(ranks.max()) + 1)
     np.maximum.at(best, ranks, values)
     return values / np.maximum(best[ranks], 1e-9)
 
 
 def _used(context: Context, passages: Sequence[RankedPassage], own: Floats) -> Floats:
-    """The best of the passages that refer to what a passage defines."""
+    """Return for each passage the words of the best passage that refers to what it defines."""
     used = np.zeros(len(own))
     for source, target in _references(context, passages):
         used[target] = max(used[target], own[source])
@@ -115,7 +115,7 @@ def _used(context: Context, passages: Sequence[RankedPassage], own: Floats) -> F
 
 
 def _references(context: Context, passages: Sequence[RankedPassage]) -> Iterator[tuple[int, int]]:
-    """Pairs of passages of which the first uses a name that the second defines."""
+    """Yield pairs of passages of which the first uses a name that the second defines."""
     defining: dict[str, list[int]] = defaultdict(list)
     firsts: dict[int, int] = {}
     for number, passage in enumerate(passages):
@@ -125,7 +125,7 @@ def _references(context: Context, passages: Sequence[RankedPassage]) -> Iterator
     telling = {name: numbers for name, numbers in defining.items() if len(numbers) <= _TOO_COMMON}
     for first in firsts.values():
         file = passages[first].file
-        if len(file.spans) < 2:  # nothing else of this file is looked at
+        if len(file.spans) < 2:  # only one unit of this file is scored
             continue
         users = file.users(context.corpus)
         for name in telling.keys() & users.keys():
@@ -136,18 +136,18 @@ def _references(context: Context, passages: Sequence[RankedPassage]) -> Iterator
 
 
 class _Pointing:
-    """What the query says of lines, beyond its words: the names in it, and the positions that it links to."""
+    """The lines that the query points at beyond its words: by names, links and stack frames."""
 
     def __init__(self, context: Context) -> None:
         query = context.query
         self.query = query
         self.named = frozenset((*query.title_names, query.symbol))
         paths = {item.path for item in query.mentions} | {item.path for item in query.frames}
-        self.meant = {path: {at for at, _ in mentioned_candidates(context, path, 1)} for path in paths}
-        self.files = frozenset[int]().union(*self.meant.values())
+        self.targets = {path: {at for at, _ in mentioned_candidates(context, path, 1)} for path in paths}
+        self.files = frozenset[int]().union(*self.targets.values())
 
     def compute(self, passages: Sequence[RankedPassage]) -> dict[str, Floats]:
-        """What is said of each passage: of most of them, nothing."""
+        """Return the signals of what the query points at; they are zero for most passages."""
         found = {name: np.zeros(len(passages)) for name in ("named", "linked", "traced")}
         for number, passage in enumerate(passages):
             found["named"][number] = not passage.span.names.isdisjoint(self.named)
@@ -157,16 +157,17 @@ class _Pointing:
         return found
 
     def _is_linked(self, passage: RankedPassage) -> bool:
+        """Whether a link in the query names lines of a passage."""
         first, last = passage.span.first_line, passage.span.last_line
         return any(
             item.first_line and first <= item.last_line and item.first_line <= last
             for item in self.query.mentions
-            if passage.at in self.meant[item.path]
+            if passage.at in self.targets[item.path]
         )
 
     def _traced(self, passage: RankedPassage) -> float:
-        """1 where a stack frame stands, less where only its function does."""
-        frames = [frame for frame in self.query.frames if passage.at in self.meant[frame.path]]
+        """Return 1 for a passage with the line of a stack frame, less if it only has the function."""
+        frames = [frame for frame in self.query.frames if passage.at in self.targets[frame.path]]
         if any(passage.span.first_line <= frame.line <= passage.span.last_line for frame in frames):
             return 1.0
         return _CALLED if any(frame.function in passage.span.names for frame in frames) else 0.0

@@ -1,6 +1,7 @@
-"""How is a file span into passages that may enter a pack? Whatever the query, so it is done once.
+"""How is a file divided into passages that may enter a pack? No query matters here, so it is done once.
 
-A passage is a definition with its comments, small neighbours together, or a window of what is too long.
+A passage is a definition with its comments, small neighbours together, or a window of a definition that is
+too long.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import msgspec
 from satchel import ids
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.records import ChunkRecord
-from satchel.types import ChunkKind, Label
+from satchel.types import ChunkKind, Label, LineRange
 
 _WHOLE_CHARS = 3_200  # a longer definition is offered in windows
-_MOST_HEAD_LINES = 6  # of a signature; of a longer one the first line names it
-_SAYING = re.compile(r"\w")
+_MOST_HEAD_LINES = 6  # of a signature; of a longer signature the first line is taken
+_WORD_CHARACTER = re.compile(r"\w")
 _COMMENT = re.compile(r"\s*(?:#(?![\[a-z])|//|/?\*|--|;|%|\"\"\"|'''|<!--)")  # not `#define` or `#[derive]`
-_TESTS = frozenset({"test", "tests"})  # modules
+_TEST_MODULES = frozenset({"test", "tests"})
 _PROSE = frozenset({ChunkKind.SECTION, ChunkKind.TEXT})
 DEFINITIONS = frozenset(ChunkKind) - {
     ChunkKind.MODULE,
@@ -33,7 +34,8 @@ DEFINITIONS = frozenset(ChunkKind) - {
 
 
 class PassageSpan(msgspec.Struct, frozen=True):
-    """Lines of a file: their units, counted from its first, and the chunks that they hold or are of."""
+    """The lines of one passage, its units (counted from the first of the file), and the chunks that it holds
+    or is a part of."""
 
     first_unit: int
     stop_unit: int
@@ -41,15 +43,15 @@ class PassageSpan(msgspec.Struct, frozen=True):
     first_line: int
     last_line: int
     size: int  # characters
-    names: frozenset[str]  # of what is in it
+    names: frozenset[str]  # of the chunks
     defined: tuple[str, ...]  # the names of definitions, as often as they are defined
 
 
 class PassageTraits(msgspec.Struct, frozen=True):
-    """What a pack says of such lines."""
+    """What a pack says of a passage beside its lines. The fields are those of `Passage`."""
 
     chunk_id: str
-    head: tuple[int, int]
+    head: LineRange
     names: tuple[tuple[int, ChunkKind, str], ...]
     whole: bool
     defines: bool
@@ -57,7 +59,7 @@ class PassageTraits(msgspec.Struct, frozen=True):
 
 
 class FilePassages:
-    """The passages of one file. What only some queries need is worked out when one does."""
+    """The passages of one file. Traits and users are computed when a query first needs them."""
 
     def __init__(self, path: str, spans: Sequence[PassageSpan]) -> None:
         self.path = path
@@ -66,14 +68,14 @@ class FilePassages:
         self._users: dict[str, tuple[int, ...]] | None = None
 
     def traits(self, corpus: Corpus, number: int) -> PassageTraits:
-        """What is to be said of a passage."""
+        """Return the traits of the passage with a number."""
         found = self._traits.get(number)
         if found is None:
             found = self._traits[number] = _traits(corpus, self.path, self.spans[number])
         return found
 
     def users(self, corpus: Corpus) -> dict[str, tuple[int, ...]]:
-        """For each name the passages that call, use or extend it."""
+        """Return for each name the numbers of the passages that call, use or extend it."""
         if self._users is None:
             starts = [span.first_line for span in self.spans]
             found: dict[str, dict[int, None]] = defaultdict(dict)
@@ -84,35 +86,36 @@ class FilePassages:
 
 
 def file_passages(corpus: Corpus, at: int) -> FilePassages:
-    """All passages of a file, in order."""
+    """Return all passages of a file, in order."""
     path = corpus.files[at].path
     return corpus.file_passages(path, lambda: FilePassages(path, tuple(_spans(corpus, at))))
 
 
 def unit_passage(corpus: Corpus, at: int, unit: int) -> FilePassages:
-    """One unit of a file as its only passage."""
+    """Return one unit of a file as its only passage."""
     path = corpus.files[at].path
     return corpus.unit_passage(path, unit, lambda: FilePassages(path, (_unit_span(corpus, at, unit),)))
 
 
-def qualified(chunk: ChunkRecord) -> str:
-    """The title path of a chunk, as it is shown."""
+def qualified_name(chunk: ChunkRecord) -> str:
+    """Return the title path of a chunk as it is shown."""
     return (" > " if chunk.kind is ChunkKind.SECTION else ".").join(chunk.title_path)
 
 
 def is_inner_test(chunk: ChunkRecord) -> bool:
-    """Whether a chunk is of the tests that stand in one file with what they test, as Rust has them."""
+    """Whether a chunk is a test in the same file as the tested code, as is usual in Rust."""
     modules = chunk.title_path if chunk.kind is ChunkKind.MODULE else chunk.title_path[:-1]
-    return not _TESTS.isdisjoint(modules)
+    return not _TEST_MODULES.isdisjoint(modules)
 
 
 def is_listing(chunk: ChunkRecord) -> bool:
-    """Whether a chunk only lists what a file defines: it has all the words of what it names, and says none of
-    what they mean."""
+    """Whether a chunk only lists the names that a file defines, as `__all__` does: it holds all their words
+    and explains none."""
     return chunk.title_path[-1:] == ("__all__",)
 
 
 def is_definition(chunk: ChunkRecord) -> bool:
+    """Whether a chunk is a named definition, not a module."""
     return bool(chunk.title_path) and chunk.kind in DEFINITIONS
 
 
@@ -126,6 +129,7 @@ def _span(
 
 
 def _spans(corpus: Corpus, at: int) -> Iterator[PassageSpan]:
+    """Yield the passages of the file at a position, in order."""
     path = corpus.files[at].path
     units = _unit_lines(corpus, at)
     chunks = corpus.snapshot.chunks(path)
@@ -136,7 +140,7 @@ def _spans(corpus: Corpus, at: int) -> Iterator[PassageSpan]:
         while chunks[position].end_line < first:
             position += 1
         longest = chunks[position]
-        if longest.end_line > last:  # the first of several windows
+        if longest.end_line > last:  # this unit is the first of several windows of the chunk
             stop = start + 1
             while stop < len(units) and units[stop][0] <= longest.end_line:
                 stop += 1
@@ -159,8 +163,8 @@ def _unit_span(corpus: Corpus, at: int, unit: int) -> PassageSpan:
     return _span(unit, unit + 1, corpus.snapshot.chunks(path, first, last), first, last, corpus.lines(path))
 
 
-def _unit_lines(corpus: Corpus, at: int) -> list[tuple[int, int]]:
-    """The first and last line of each unit of a file."""
+def _unit_lines(corpus: Corpus, at: int) -> list[LineRange]:
+    """Return the first and last line of each unit of a file."""
     start = int(corpus.unit_offsets[at])
     stop = start + corpus.files[at].unit_count
     return list(
@@ -175,7 +179,7 @@ def _traits(corpus: Corpus, path: str, span: PassageSpan) -> PassageTraits:
         chunk_id=_id(span),
         head=head,
         names=tuple(
-            (chunk.start_line, chunk.kind, qualified(chunk)) for chunk in span.chunks if chunk.title_path
+            (chunk.start_line, chunk.kind, qualified_name(chunk)) for chunk in span.chunks if chunk.title_path
         ),
         whole=not is_part and head[0] >= span.first_line,
         defines=bool(span.defined),
@@ -183,8 +187,9 @@ def _traits(corpus: Corpus, path: str, span: PassageSpan) -> PassageTraits:
     )
 
 
-def _head(corpus: Corpus, path: str, span: PassageSpan) -> tuple[int, int]:
-    """The signature of the first definition that starts here, or of the innermost that this is a part of."""
+def _head(corpus: Corpus, path: str, span: PassageSpan) -> LineRange:
+    """Return the lines of the signature of the first definition that starts in a passage, or of the innermost
+    definition that the passage is a part of."""
     known = corpus.definitions(path)
     at = bisect_left(known, (span.chunks[0].start_line,))
     if at < len(known) and known[at][0] <= span.last_line:
@@ -193,7 +198,8 @@ def _head(corpus: Corpus, path: str, span: PassageSpan) -> tuple[int, int]:
         around = next((item for item in reversed(known[:at]) if item[1] >= span.first_line), None)
         start, _, name = around or (_telling_line(corpus, path, span), 0, "")
     lines = corpus.lines(path)[start - 1 : start - 1 + _MOST_HEAD_LINES]
-    named = next((number for number, line in enumerate(lines) if name in line), 0)  # below `static int`
+    # The name may stand below the first line, as under `static int`.
+    named = next((number for number, line in enumerate(lines) if name in line), 0)
     depth = 0
     for number, line in enumerate(lines):
         depth += _depth(line)
@@ -203,7 +209,8 @@ def _head(corpus: Corpus, path: str, span: PassageSpan) -> tuple[int, int]:
 
 
 def _telling_line(corpus: Corpus, path: str, span: PassageSpan) -> int:
-    """Where code that defines nothing begins: after its comments and imports, if anything is there."""
+    """Return the first line of code that defines nothing which is no comment and no import, else its
+    first."""
     if span.chunks[0].kind in _PROSE:
         return span.first_line
     imports = {use.line for use in corpus.references(path) if use.label is Label.IMPORTS}
@@ -211,16 +218,18 @@ def _telling_line(corpus: Corpus, path: str, span: PassageSpan) -> int:
     telling = (
         number
         for number, line in enumerate(lines, span.first_line)
-        if number not in imports and _SAYING.search(line) and not _COMMENT.match(line)
+        if number not in imports and _WORD_CHARACTER.search(line) and not _COMMENT.match(line)
     )
     return next(telling, span.first_line)
 
 
 def _depth(line: str) -> int:
+    """Return how many more round brackets a line opens than it closes."""
     return line.count("(") - line.count(")")
 
 
 def _id(span: PassageSpan) -> str:
+    """Return the id of the only chunk of a passage, or a locator of its lines."""
     chunk = span.chunks[0]
     if len(span.chunks) == 1:
         return ids.canonical_id(ids.doc_of(chunk.path), chunk.digest)
@@ -228,10 +237,10 @@ def _id(span: PassageSpan) -> str:
 
 
 def _only_imports(corpus: Corpus, path: str, span: PassageSpan) -> bool:
-    """Module code of which every line that says something imports, as far as it is on one line."""
+    """Whether most lines of module code are imports."""
     if any(chunk.kind is not ChunkKind.MODULE for chunk in span.chunks):
         return False
     imports = {use.line for use in corpus.references(path) if use.label is Label.IMPORTS}
     lines = corpus.lines(path)[span.first_line - 1 : span.last_line]
-    said = [number for number, line in enumerate(lines, span.first_line) if _SAYING.search(line)]
+    said = [number for number, line in enumerate(lines, span.first_line) if _WORD_CHARACTER.search(line)]
     return bool(said) and sum(number in imports for number in said) * 2 > len(said)

@@ -1,4 +1,5 @@
-"""Which passages of the best files may enter a pack, and how much of the answer does each promise to hold?"""
+"""The passages of the best files that may enter a pack, each with the share of the answer that it promises to
+hold."""
 
 from __future__ import annotations
 
@@ -12,7 +13,13 @@ from satchel import ids
 from satchel.retrieval import passage_signals, ranker
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.passage_signals import RankedPassage
-from satchel.retrieval.passage_spans import PassageSpan, file_passages, is_definition, qualified, unit_passage
+from satchel.retrieval.passage_spans import (
+    PassageSpan,
+    file_passages,
+    is_definition,
+    qualified_name,
+    unit_passage,
+)
 from satchel.retrieval.query import Query
 from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context
@@ -24,15 +31,13 @@ if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
 
 PASSAGES = "passages"  # the file of their weights
-IN_DETAIL = 20  # files of which every passage is looked at
+IN_DETAIL = 20  # files of which every passage is scored
 _DIGITS = 9  # of a promise: libraries differ in the last bit of an exponential
-_MOST_PIECE_CHARS = (
-    5_000  # a longer passage is one line: an image or a table in the code, which answers nothing
-)
-_NOT_NAMED = 0.5  # what stands beside the definition that a query names
+_MOST_CHARS = 5_000  # a longer passage is one line: an image or a table in the code, which answers nothing
+_NOT_NAMED = 0.5  # what a chunk promises that stands beside the definition that a query names
 
 
-def passages(
+def score_passages(
     context: Context,
     signals: Mapping[str, Floats],
     weights: Mapping[str, float],
@@ -41,8 +46,11 @@ def passages(
     count: int,
     in_detail: int = IN_DETAIL,
 ) -> list[Passage]:
-    """The `count` most promising passages of the best files, and the best one of each of these files; best
-    file first, in the order of their lines. Of files after the first `in_detail` only one is looked at."""
+    """Return the `count` most promising passages of the best files and the best passage of each of these
+    files, best file first, in the order of their lines.
+
+    Of files after the first `in_detail` only one passage is scored.
+    """
     passages, found, scores = passages_of_best_files(context, signals, weights, files, in_detail)
     if not passages:
         return []
@@ -69,7 +77,7 @@ def passages(
 def passages_of_best_files(
     context: Context, signals: Mapping[str, Floats], weights: Mapping[str, float], files: int, in_detail: int
 ) -> tuple[list[RankedPassage], dict[str, Floats], Floats]:
-    """The passages of the best files, their signals, and the scores of all candidates."""
+    """Return the passages of the best files, their signals, and the scores of all candidates."""
     scores = ranker.score(signals, weights, context.count)
     order = np.argsort(-scores, kind="stable")[:files].tolist()
     passages = [
@@ -83,7 +91,7 @@ def passages_of_best_files(
 def _reasons(
     passage: RankedPassage, found: Mapping[str, Floats], number: int, named: set[str]
 ) -> Iterator[str]:
-    """What speaks for a passage, strongest first."""
+    """Yield the signals that speak for a passage, strongest first."""
     if not passage.span.names.isdisjoint(named):
         yield "defines_named"
     if found["passage_linked"][number] or found["passage_traced"][number]:
@@ -91,8 +99,9 @@ def _reasons(
     yield "words" if found["passage_words"][number] else "file"
 
 
-def by_chunk(corpus: Corpus, passage: Passage, symbol: str) -> Iterator[Passage]:
-    """The chunks of a passage, each for itself: who names a thing wants less of what stands beside it."""
+def split_by_chunk(corpus: Corpus, passage: Passage, symbol: str) -> Iterator[Passage]:
+    """Yield each chunk of a passage as a passage of its own. A query that names a symbol wants little of what
+    stands beside it."""
     chunks = corpus.snapshot.chunks(passage.path, passage.start_line, passage.end_line)
     if len(chunks) < 2 or not passage.whole:
         yield passage
@@ -108,7 +117,7 @@ def by_chunk(corpus: Corpus, passage: Passage, symbol: str) -> Iterator[Passage]
             size=sum(map(len, lines[chunk.start_line - 1 : chunk.end_line])),
             chunk_id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest),
             kind=chunk.kind,
-            name=qualified(chunk),
+            name=qualified_name(chunk),
             head=(chunk.start_line, chunk.start_line),
             names=tuple(name for name in passage.names if chunk.start_line <= name[0] <= chunk.end_line),
             defines=is_definition(chunk),
@@ -138,7 +147,7 @@ def _passage(
         size=passage.span.size,
         chunk_id=traits.chunk_id,
         kind=naming.kind,
-        name=qualified(naming),
+        name=qualified_name(naming),
         language=record.language,
         tags=record.tags,
         head=traits.head,
@@ -153,7 +162,7 @@ def _passage(
 
 
 def _file_passages(context: Context, rank: int, at: int) -> Iterator[RankedPassage]:
-    """A candidate, span into passages."""
+    """Yield the passages of a candidate."""
     start = int(context.evidence.unit_starts[at])
     file = file_passages(context.corpus, int(context.evidence.files[at]))
     for number, span in enumerate(file.spans):
@@ -163,7 +172,7 @@ def _file_passages(context: Context, rank: int, at: int) -> Iterator[RankedPassa
 
 
 def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[RankedPassage]:
-    """Of each further candidate the unit with the best words."""
+    """Yield of each candidate from `start` on the unit with the best words."""
     evidence = context.evidence
     worth = (
         np.round(evidence.by_unit(unit_worth(context), Weighting.BLEND), 6) if start < len(order) else None
@@ -180,7 +189,7 @@ def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[
 
 def _is_readable(span: PassageSpan) -> bool:
     """Whether a passage may enter a pack. A paragraph on one line may, however long it is."""
-    return span.size <= _MOST_PIECE_CHARS or span.chunks[0].kind is ChunkKind.SECTION
+    return span.size <= _MOST_CHARS or span.chunks[0].kind is ChunkKind.SECTION
 
 
 def _best_of_each_file(
@@ -195,8 +204,8 @@ def _best_of_each_file(
 
 
 def _naming(span: PassageSpan, query: Query) -> ChunkRecord:
-    """The chunk that names a passage: the one that the query names, else its first definition, rather than
-    a constant, else the first that has a title."""
+    """Return the chunk that names a passage: the one that the query names, else its first definition,
+    constants last, else the first chunk that has a title."""
     if len(span.chunks) == 1:
         return span.chunks[0]
     definitions = [chunk for chunk in span.chunks if is_definition(chunk)]

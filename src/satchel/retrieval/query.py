@@ -1,8 +1,8 @@
-"""What does a query name: identifiers, paths, stack frames, quoted texts?
+"""Parse what was asked: which identifiers, paths, stack frames and quoted texts does a query name?
 
-A query is anything from one identifier to a whole pasted issue. Nothing here knows the
-repository; whether a name or a path exists in it is for the ranking to find out. Patterns are
-compiled when first used, and all take linear time.
+A query is anything from one identifier to a whole pasted issue. Nothing here knows the repository; whether a
+name or a path exists in it is for the ranking to find out. Patterns are compiled when first used, and all
+take linear time.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ import msgspec
 from satchel.retrieval import issue_text, tracebacks
 from satchel.retrieval.tracebacks import Frame
 
-__all__ = ["Frame", "Mention", "Query", "parse_query"]
-
 
 class Mention(msgspec.Struct, frozen=True):
-    """A path or source URL named in the text, with forward slashes; lines are 0 when not named."""
+    """A path or source URL that the text names, with forward slashes; lines are 0 where it names none."""
 
     path: str
     first_line: int = 0
@@ -28,7 +26,7 @@ class Mention(msgspec.Struct, frozen=True):
 
 
 class Query(msgspec.Struct, frozen=True):
-    """A query taken apart. Names are as written, in order, without repeats."""
+    """What was asked, parsed. Names are as written, in order, without repeats."""
 
     text: str
     title: str
@@ -45,11 +43,11 @@ class Query(msgspec.Struct, frozen=True):
 
 
 _Item = TypeVar("_Item", str, Mention)
-_SHORT = 300  # characters; a single line up to here is typed, not pasted, and holds no stack trace
+_SHORT = 300  # characters; a single line of up to so many was typed, not pasted, and holds no stack trace
 _LEAST_NAME = 3  # characters; shorter ones are variables
-_LONGEST_NAME = 100  # characters; what is longer is encoded data
+_LONGEST_NAME = 100  # characters; longer ones are encoded data
 _LONGEST_PATH = 300
-_MOST_SPACES = 3  # between back-ticks; what has more is a command or a message, not names
+_MOST_SPACES = 3  # between back-ticks; a text with more is a command or a message, not names
 _LEAST_QUOTED = 8  # characters; shorter texts occur everywhere
 _LONGEST_MESSAGE = 300
 
@@ -96,11 +94,12 @@ _ERROR = (
 
 
 def parse_query(text: str) -> Query:
-    """Take a query apart."""
+    """Parse a query."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    located = [] if len(plain) <= _SHORT and "\n" not in plain else tracebacks.locate(plain)
+    located = [] if len(plain) <= _SHORT and "\n" not in plain else tracebacks.find_frames(plain)
     title, prose, code = issue_text.split(plain, {found.start for found in located})
-    unticked = re.sub(issue_text.CHECK_BOX, "", plain) if "[" in plain else plain  # forms link to their rules
+    # Check boxes of issue forms link to the rules of the project.
+    unticked = re.sub(issue_text.CHECK_BOX, "", plain) if "[" in plain else plain
     without_urls = re.sub(issue_text.URL, " ", unticked) if "://" in plain else unticked
     texts = [re.sub(issue_text.URL, " ", part) if "://" in part else part for part in (title, prose, code)]
     return Query(
@@ -135,7 +134,7 @@ def _unique(items: Iterable[_Item]) -> tuple[_Item, ...]:
 
 
 def _linked(text: str) -> Iterator[Mention]:
-    """The files that links to a code host's pages show."""
+    """Yield the files that links to pages of a code host show."""
     for url in re.findall(issue_text.URL, text) if "://" in text else ():
         address, _, place = url.rstrip(".,;:").partition("#")
         if path := _path_of(address.partition("?")[0].split("/")):
@@ -145,7 +144,8 @@ def _linked(text: str) -> Iterator[Mention]:
 
 
 def _path_of(steps: list[str]) -> str:
-    """`https:, '', host, owner, repository, blob, branch, path…`; hosts differ in what is between."""
+    """Return the path in the steps of a URL: `https:, '', host, owner, repository, blob, branch, path…`.
+    Hosts differ in the steps before the path."""
     if steps[2].startswith("raw."):
         path = "/".join(steps[6:])
     else:
@@ -160,8 +160,10 @@ def _path_of(steps: list[str]) -> str:
 
 
 def _mentioned(text: str) -> Iterator[Mention]:
+    """Yield the paths that a text without URLs names."""
+    # Most short queries need none of the patterns, and compiling one costs more than using it.
     if not any(mark in text for mark in "./\\") and "file" not in text:
-        return  # most short queries need none of the patterns, and compiling one costs more than using it
+        return
     seen: set[str] = set()
     for match in re.finditer(_PATH, text):
         if match[0] in seen:
@@ -177,6 +179,7 @@ def _mentioned(text: str) -> Iterator[Mention]:
 
 
 def _is_mention(path: str, match: re.Match[str], text: str) -> bool:
+    """Whether a match of the path pattern names a file, or a folder as the whole query."""
     if (match["called"] and "/" not in path) or path.lower() in _PRODUCTS:
         return False  # `response.json()`
     is_whole_question = match.end() - match.start() == len(text)
@@ -186,6 +189,7 @@ def _is_mention(path: str, match: re.Match[str], text: str) -> bool:
 
 
 def _names(text: str, pattern: str) -> Iterator[str]:
+    """Yield the identifiers of a text that a pattern finds."""
     seen: set[str] = set()
     for match in re.finditer(pattern, text) if text else ():
         written = match[0]
@@ -193,8 +197,9 @@ def _names(text: str, pattern: str) -> Iterator[str]:
             continue
         seen.add(written)
         if match.lastgroup in ("plain", "word"):
-            names = [written if written.startswith("__") else written.strip("_")]  # `_so_` is stress
-            names = [written] if written.lstrip("_") == names[0] else names  # `_private` is not
+            # `_so_` is emphasis and loses its underscores, `_private` keeps them.
+            names = [written if written.startswith("__") else written.strip("_")]
+            names = [written] if written.lstrip("_") == names[0] else names
         else:
             names = re.findall(_WORD, written)
             is_path = _is_path(written.strip("`")) and text[match.end() : match.end() + 1] != "("
@@ -206,6 +211,7 @@ def _names(text: str, pattern: str) -> Iterator[str]:
 
 
 def _chains(text: str) -> Iterator[str]:
+    """Yield the qualified names of a text: `a.b.c`, `A::b`, `A->b`."""
     if not any(mark in text for mark in (".", "::", "\\", "->", "#")):
         return
     seen: set[str] = set()
@@ -222,7 +228,8 @@ def _chains(text: str) -> Iterator[str]:
 
 
 def _symbol(title: str) -> str:
-    """The last name of a query that is nothing but a name; a plain lower-case word is not enough."""
+    """Return the last name of a query that is only a name, else nothing. A plain lower-case word is no
+    name."""
     if " " in title:
         return ""
     written = title.strip("`")
@@ -235,6 +242,7 @@ def _symbol(title: str) -> str:
 
 
 def _quotations(text: str) -> Iterator[str]:
+    """Yield the quoted texts that are long enough to tell something."""
     for match in re.finditer(_QUOTED, text) if any(mark in text for mark in "\"“'`") else ():
         words = match[match.lastgroup or 0].strip()
         if _LEAST_QUOTED <= len(words) <= _LONGEST_MESSAGE and (match.lastgroup != "ticked" or " " in words):
@@ -242,6 +250,7 @@ def _quotations(text: str) -> Iterator[str]:
 
 
 def _messages(text: str) -> Iterator[str]:
+    """Yield the messages of errors and warnings."""
     for match in re.finditer(_ERROR, text) if ":" in text else ():
         message = match["message"][:_LONGEST_MESSAGE].strip().rstrip("`")
         if len(message) >= _LEAST_QUOTED:

@@ -1,7 +1,8 @@
-"""Which words of a query count, and how much: all of it, its title, a blend of its parts, its names.
+"""The terms of a query and what they weigh: in all of its text, its title, a blend of its parts, its names.
 
 A short query is all title, and words that come early in it count more. Of an issue report the title counts
-twice, the prose once and the code half; repetition counts by its square root.
+twice, the prose once and the code half; repetition counts by its square root. Other spellings of a word, such
+as programmers' short forms, count less than the word itself.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import msgspec
 from satchel.retrieval.query import Query
 from satchel.terms import stem, terms, tokens, words
 
-_MOST_CHARS = 12_000  # of a text; what comes after is rarely about something else
+_MOST_CHARS = 12_000  # of a text; later text rarely names something else
 _MOST_TERMS = 400  # of the blend, by first appearance
 _LATE = 0.4  # how much less the last word of a short query counts than the first
 _TITLE, _PROSE, _CODE = 2.0, 1.0, 0.5
-_GRID = 4096  # weights are rounded: libraries differ in the last bit of a square root's sum
+# Weights are rounded to this grid: mathematical libraries differ in the last bit of a square root.
+_GRID = 4096
 _STOP_WORDS_LISTED = """
     a all an and any are as at be been being but by can could did do does doing done each for from had
     has have how i if in into is it its me my not of on or our should so such than that the their them
@@ -30,12 +32,11 @@ _STOP_WORDS_LISTED = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS_LISTED.split())
 
-_HOW_IT_WORKS = frozenset({"work", "works"})  # who asks how something works does not ask for workers
-
-
-_SHORT = 0.5  # what a short form counts beside the word itself: `config` is rather `configuration` than not
-_TOGETHER = 0.7  # `WebSocket` and `websocket`
-_LEAST_TOGETHER = 6  # letters of a word that may be two
+# Stop words after "how": "how does it work" does not ask for workers.
+_HOW_IT_WORKS = frozenset({"work", "works"})
+_SHORT_FORM = 0.5  # what a short form counts beside the word itself: `config` for `configuration`
+_JOINED = 0.7  # what two words written together count: `websocket` for `WebSocket`
+_LEAST_JOINED = 6  # letters of a word that may be two words
 _FORMS = """
 addr address | alloc allocation allocate allocator | app application | arg argument | async asynchronous
 | attr attribute | auth authentication authorization | bg background | buf buffer | cb callback | cfg
@@ -64,7 +65,7 @@ websocket
 
 
 class Weighting(StrEnum):
-    """One way to look at the query."""
+    """A way to weigh the terms of a query: by all of its text, its title, a blend of its parts, its names."""
 
     FULL = "full"
     TITLE = "title"
@@ -73,17 +74,17 @@ class Weighting(StrEnum):
 
 
 class QueryTerms(msgspec.Struct, frozen=True):
-    """The distinct terms of a query, and what each weighs in each weighting."""
+    """The distinct terms of a query, and what each of them weighs in each weighting."""
 
     terms: tuple[str, ...]
     weights: Mapping[Weighting, Sequence[float]]
-    all_title: bool  # a short query: all query_terms but that of names weigh alike
+    all_title: bool  # a short query: all weightings but that of names are alike
     title_words: tuple[str, ...]  # lower-case and unstemmed, in order, without stop words
     full_words: tuple[str, ...]
 
 
 def weigh_terms(query: Query) -> QueryTerms:
-    """All query_terms of a query."""
+    """Return the terms of a query with their weights."""
     whole = "\n".join((query.title, query.prose, query.code))[:_MOST_CHARS]
     title = _decayed(query.title) if not (query.prose or query.code) else _counted(query.title)
     full = title if not (query.prose or query.code) else _counted(whole)
@@ -113,7 +114,8 @@ def weigh_terms(query: Query) -> QueryTerms:
 
 
 def _with_spellings(weights: dict[str, float]) -> dict[str, float]:
-    """With other ways to write the words; what is asked for itself keeps its weight."""
+    """Return weights with the other spellings of each term added; a term of the query keeps its own
+    weight."""
     found = dict(weights)
     for term, weight in weights.items():
         for other, share in other_spellings(term):
@@ -127,7 +129,8 @@ def _grid(value: float) -> float:
 
 
 def _telling(text: str) -> Iterator[str]:
-    """The words of a text as written, without stop words (`IN` and `FOR` are names of something)."""
+    """Yield the words of a text as written, without stop words. `IN` and `FOR` are kept: they name
+    something."""
     unsaid = STOP_WORDS | _HOW_IT_WORKS if text.lstrip()[:4].lower() == "how " else STOP_WORDS
     for token in tokens(text):
         lower = token.lower()
@@ -136,10 +139,12 @@ def _telling(text: str) -> Iterator[str]:
 
 
 def _counted(text: str) -> dict[str, float]:
+    """Return how often each term occurs in a text."""
     return {term: float(count) for term, count in Counter(terms(" ".join(_telling(text)))).items()}
 
 
 def _decayed(text: str) -> dict[str, float]:
+    """Return how often each term occurs in a short query; later terms count less."""
     counts = _counted(text)
     last = max(1, len(counts))
     return {
@@ -149,11 +154,13 @@ def _decayed(text: str) -> dict[str, float]:
 
 
 def _words(text: str) -> Iterable[str]:
+    """Return the words of a text without stop words, lower-case and unstemmed."""
     return (word for token in _telling(text) for word in words(token))
 
 
 @cache
-def _by_stem() -> dict[str, tuple[str, ...]]:
+def _short_forms() -> dict[str, tuple[str, ...]]:
+    """Return for each stem of `_FORMS` the stems of the same groups."""
     found: dict[str, dict[str, None]] = {}
     for group in _FORMS.split("|"):
         forms = dict.fromkeys(map(stem, group.split()))
@@ -163,10 +170,10 @@ def _by_stem() -> dict[str, tuple[str, ...]]:
 
 
 def other_spellings(term: str) -> list[tuple[str, float]]:
-    """Terms that may stand for a term of the query, and how much each counts."""
+    """Return the terms that may stand for a term of the query, and how much each counts."""
     if term[0] == "=":
-        return [(stem(term[1:]), _TOGETHER)]
-    found = [(other, _SHORT) for other in _by_stem().get(term, ())]
-    if len(term) >= _LEAST_TOGETHER:
-        found.append((f"={term}", _TOGETHER))
+        return [(stem(term[1:]), _JOINED)]
+    found = [(other, _SHORT_FORM) for other in _short_forms().get(term, ())]
+    if len(term) >= _LEAST_JOINED:
+        found.append((f"={term}", _JOINED))
     return found

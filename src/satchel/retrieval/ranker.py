@@ -1,4 +1,4 @@
-"""Signals → one score per file: a weighted sum. The weights are data, one file per profile."""
+"""Score files by a weighted sum of their signals. The weights are data, one file for each profile."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _DIGITS = 6  # scores that differ less are equal, and ties break by path
 
 @cache
 def weights(profile: str) -> Mapping[str, float]:
-    """What each signal weighs."""
+    """Return what each signal weighs in a profile."""
     return msgspec.json.decode((_WEIGHTS / f"{profile}.json").read_bytes(), type=_Profile).weights
 
 
 class _Profile(msgspec.Struct):
-    """A file of weights; beside them it says how they were found."""
+    """A file of weights. Its other fields say how the weights were found."""
 
     weights: dict[str, float]
 
 
 def signals(context: Context) -> dict[str, Floats]:
-    """Every signal of every candidate."""
+    """Return every signal of every candidate."""
     found: dict[str, Floats] = {}
     for name in plugins.names("signal"):
         found.update(plugins.load("signal", name).compute(context))
@@ -41,7 +41,7 @@ def signals(context: Context) -> dict[str, Floats]:
 
 
 def score(found: Mapping[str, Floats], weighed: Mapping[str, float], count: int) -> Floats:
-    """The weighted sum, added up in the order of the names."""
+    """Return the weighted sum of signals, added in the order of their names."""
     total = np.zeros(count)
     for name in sorted(weighed):
         if name in found:

@@ -1,4 +1,4 @@
-"""The straight line of a search: query → weighed terms → candidates → signals → ranked files → hits."""
+"""A search: query → weighed terms → candidates → signals → ranked files → hits."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _SCORE_DIGITS = 4
 _SAME_TEXT_CHARS = 200  # shorter texts may be equal by chance
 
 
-def check(query: str, k: int) -> None:
-    """A typed error that says what is wrong with a question."""
-    if not query.strip():
+def check(text: str, k: int) -> None:
+    """Raise a typed error if a query or a number of results is not valid."""
+    if not text.strip():
         raise InvalidQuery("the query is empty", hint="ask in words, or name an identifier or a path")
-    if len(query) > MAX_QUERY_CHARS:
+    if len(text) > MAX_QUERY_CHARS:
         raise InvalidQuery(
-            f"the query has {len(query):,} characters, the limit is {MAX_QUERY_CHARS:,}", hint="shorten it"
+            f"the query has {len(text):,} characters, the limit is {MAX_QUERY_CHARS:,}", hint="shorten it"
         )
     if not 1 <= k <= MAX_RESULTS:
         raise InvalidRequest(f"k is {k}, it must be from 1 to {MAX_RESULTS}", hint="use -k 10")
@@ -47,7 +47,7 @@ def check(query: str, k: int) -> None:
 
 def search(
     corpus: Corpus,
-    query: str,
+    text: str,
     k: int,
     filters: Filters,
     *,
@@ -56,53 +56,54 @@ def search(
     whole_chunks: bool = False,
     explain: bool = False,
 ) -> list[Hit]:
-    """The best k chunks, one for each file before any file has a second. Ties break by path, then line.
-    `weights` stand in for those of the profile."""
-    check(query, k)
-    # which files hold a kind of chunk is known only from their chunks, so all are looked at then
+    """Return the best k chunks, one for each file before any file has a second. Ties break by path, then
+    line. `weights` replace those of the profile."""
+    check(text, k)
+    # Only the chunks of a file tell whether it holds a kind of chunk, so all files are candidates then.
     count = len(corpus.files) if filters.by_kind else max(k, candidates.CANDIDATES)
-    context = look_closely(corpus, query, filters, count, profile)
+    context = gather_evidence(corpus, text, filters, count, profile)
     if context is None:
         return []
     found = ranker.signals(context)
     weighed = ranker.weights(profile) if weights is None else weights
     scores = ranker.score(found, weighed, context.count)
     order = np.argsort(-scores, kind="stable").tolist()
-    spans = _chosen(HitLineSelector(context, filters, whole_chunks), order, k)
+    chosen = _choose(HitLineSelector(context, filters, whole_chunks), order, k)
     asked = set(context.query_terms.terms)
     return [
-        _hit(span, float(scores[at]), asked, _reasons(found, weighed, at) if explain else ())
-        for at, span in spans
+        _hit(hit_lines, float(scores[at]), asked, _reasons(found, weighed, at) if explain else ())
+        for at, hit_lines in chosen
     ]
 
 
-def look_closely(
-    corpus: Corpus, query: str, filters: Filters, count: int, profile: str = QUALITY
+def gather_evidence(
+    corpus: Corpus, text: str, filters: Filters, count: int, profile: str = QUALITY
 ) -> Context | None:
-    """The question and the files that may answer it; None when no file may."""
-    asked = parse_query(query)
-    postings = Postings(corpus, weigh_terms(asked))
+    """Return the query, the files that may answer it and where they hold its terms; None if no file may."""
+    query = parse_query(text)
+    postings = Postings(corpus, weigh_terms(query))
     accepted = _accepted(corpus, filters)
-    files = candidates.find(postings, asked, accepted, count, by_meaning=profile == QUALITY)
+    files = candidates.find_candidates(postings, query, accepted, count, by_meaning=profile == QUALITY)
     if not len(files):
         return None
-    return Context(Evidence(postings, files), asked, intent.detect_intents(asked))
+    return Context(Evidence(postings, files), query, intent.detect_intents(query))
 
 
 def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:
+    """Return for each file whether it passes the filters and has units."""
     if not filters.active():
         return corpus.unit_offsets >= 0
     accepted = np.fromiter(map(filters.acceptor(), corpus.files), bool, len(corpus.files))
     return accepted & (corpus.unit_offsets >= 0)
 
 
-def _chosen(spans: HitLineSelector, order: Sequence[int], k: int) -> list[tuple[int, HitLines]]:
-    """One chunk of each file in rank order, then further ones; a text that was shown is not shown again."""
+def _choose(selector: HitLineSelector, order: Sequence[int], k: int) -> list[tuple[int, HitLines]]:
+    """Return one chunk of each file in rank order, then further chunks; no text is shown twice."""
     chosen: list[tuple[int, HitLines]] = []
     further: list[tuple[int, Iterator[HitLines]]] = []
     shown: set[str] = set()
     for at in order:
-        rest = spans.of_file(at)
+        rest = selector.of_file(at)
         first = next(rest, None)
         if first is not None and _is_new(first, shown):
             chosen.append((at, first))
@@ -115,8 +116,9 @@ def _chosen(spans: HitLineSelector, order: Sequence[int], k: int) -> list[tuple[
     return chosen
 
 
-def _is_new(span: HitLines, shown: set[str]) -> bool:
-    text = " ".join("".join(span.lines).split())
+def _is_new(hit_lines: HitLines, shown: set[str]) -> bool:
+    """Whether the text of a hit was not shown before; it is noted as shown. Blanks do not count."""
+    text = " ".join("".join(hit_lines.lines).split())
     if len(text) < _SAME_TEXT_CHARS:
         return True
     known = text in shown
@@ -124,28 +126,28 @@ def _is_new(span: HitLines, shown: set[str]) -> bool:
     return not known
 
 
-def _hit(span: HitLines, score: float, asked: set[str], reasons: tuple[Reason, ...]) -> Hit:
-    chunk = span.chunk
-    first, last = snippet_lines(span.lines, asked)
-    locator = f"{chunk.path}:{span.first_line}:{span.last_line}"
+def _hit(hit_lines: HitLines, score: float, asked: set[str], reasons: tuple[Reason, ...]) -> Hit:
+    chunk = hit_lines.chunk
+    first, last = snippet_lines(hit_lines.lines, asked)
+    locator = f"{chunk.path}:{hit_lines.first_line}:{hit_lines.last_line}"
     return Hit(
-        id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if span.is_whole else locator,
+        id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if hit_lines.is_whole else locator,
         chunk_id=ids.long_id(chunk.digest),
         path=chunk.path,
-        start_line=span.first_line,
-        end_line=span.last_line,
+        start_line=hit_lines.first_line,
+        end_line=hit_lines.last_line,
         kind=chunk.kind,
         name=".".join(chunk.title_path) if chunk.kind != "section" else " > ".join(chunk.title_path),
         score=round(score, _SCORE_DIGITS),
-        snippet="".join(span.lines[first:last])[:_SNIPPET_CHARS],
-        snippet_line=span.first_line + first,
-        text="".join(span.lines),
+        snippet="".join(hit_lines.lines[first:last])[:_SNIPPET_CHARS],
+        snippet_line=hit_lines.first_line + first,
+        text="".join(hit_lines.lines),
         reasons=reasons,
     )
 
 
 def _reasons(found: dict[str, Floats], weighed: Mapping[str, float], at: int) -> tuple[Reason, ...]:
-    """What each signal gave, largest first; signals that say nothing are left out."""
+    """Return what each signal adds to a score, largest first, without signals that are zero."""
     reasons = [
         Reason(
             name,

@@ -1,8 +1,8 @@
-"""Which lines of code does a pasted stack trace or compiler message name?
+"""Find the stack frames of a pasted stack trace or compiler message: paths, lines and functions.
 
-One row per way of writing a frame. Every pattern is tied to the start of a line and takes each
-token whole (possessive), so the time is linear in the text whatever the text is. A row is compiled
-only for a text that holds one of its marks.
+`_FORMS` has one row for each way of writing a frame. Every pattern is tied to the start of a line and takes
+each token whole (possessive), so the time is linear in the text whatever the text is. A row is compiled only
+for a text that holds one of its marks.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import msgspec
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """One stack frame. The path is as written, with forward slashes; unknown: line 0, function ''."""
+    """One stack frame. The path is as written, with forward slashes. An unknown line is 0, an unknown
+    function is empty."""
 
     path: str
     line: int
     function: str
 
 
-class Located(msgspec.Struct, frozen=True):
-    """A frame and where its line starts in the text."""
+class LocatedFrame(msgspec.Struct, frozen=True):
+    """A stack frame, and the offset in the text at which its line starts."""
 
     start: int
-    newest_first: bool  # how its language prints a trace
+    newest_first: bool  # whether its language prints the most recent call first
     frame: Frame
 
 
@@ -39,12 +40,14 @@ _ANONYMOUS = r"<[^<>]*+>|\{\{closure\}\}|\[[^\[\]]*+\]|::h[0-9a-f]{16}"  # also 
 
 
 def _path(*suffixes: str) -> str:
+    """Return the pattern of a path that ends in one of some suffixes."""
     endings = "|".join(rf"(?<={re.escape(suffix)})" for suffix in suffixes)
     return rf"(?P<path>(?:[A-Za-z]:(?=[\\/]))?+[^\s:;,\"'`()<>|*?]++(?:{endings}))"
 
 
 def _last_name(written: str) -> str:
-    """`a.b.run`, `Queue::run`, `Queue#run`, `block in run`, `new run` → run; anonymous → ''."""
+    """Return the last name of a function as written: `run` for `a.b.run`, `Queue::run`, `Queue#run`, `block
+    in run`, `new run`; nothing for an anonymous one."""
     if not written:
         return ""
     names = re.findall(r"[^\W\d]\w*+[?!]?", re.sub(_ANONYMOUS, "", written))
@@ -52,6 +55,7 @@ def _last_name(written: str) -> str:
 
 
 def _frame(match: re.Match[str]) -> Frame:
+    """Return the frame of a match with path, line and function."""
     found = match.groupdict()
     return Frame(
         found["path"].replace("\\", "/"), int(found["line"] or 0), _last_name(found["function"] or "")
@@ -59,7 +63,7 @@ def _frame(match: re.Match[str]) -> Frame:
 
 
 def _frame_of_class(match: re.Match[str]) -> Frame:
-    """The JVM prints a bare file name: its folder is the package of the class."""
+    """Return a frame of the JVM, which prints a bare file name: its folder is the package of the class."""
     owner, _, method = match["function"].rpartition(".")
     package, _, owner = owner.rpartition(".")
     folder = package.replace(".", "/")
@@ -70,7 +74,7 @@ def _frame_of_class(match: re.Match[str]) -> Frame:
 
 
 def _frame_under_call(match: re.Match[str]) -> Frame:
-    """Go and Rust print the function on the line above its place."""
+    """Return a frame of Go or Rust, which print the function on the line above its path."""
     text, end = match.string, match.start() - 1
     start = text.rfind("\n", 0, max(end, 0)) + 1
     above = re.match(_CALL_ABOVE, text[start : min(end, start + _LONGEST_CALL)] if end > 0 else "")
@@ -79,7 +83,7 @@ def _frame_under_call(match: re.Match[str]) -> Frame:
 
 
 class _Form:
-    """One way of writing a frame: texts without any of the marks hold none."""
+    """One way of writing a frame. A text without any of the marks holds no such frame."""
 
     def __init__(
         self,
@@ -158,27 +162,33 @@ _FORMS = (
 )
 
 
-def locate(text: str) -> list[Located]:
-    """Every frame of a text in the order of the lines, at most one a line."""
-    found: dict[int, Located] = {}
+def find_frames(text: str) -> list[LocatedFrame]:
+    """Return every frame of a text in the order of the lines, at most one for each line."""
+    found: dict[int, LocatedFrame] = {}
     for form in _FORMS:
         if any(mark in text for mark in form.marks):
             for match in re.finditer(form.pattern, text, re.MULTILINE):
-                found.setdefault(match.start(), Located(match.start(), form.newest_first, form.read(match)))
+                found.setdefault(
+                    match.start(), LocatedFrame(match.start(), form.newest_first, form.read(match))
+                )
     return [found[start] for start in sorted(found)]
 
 
-def deepest_last(located: list[Located], text: str) -> tuple[Frame, ...]:
-    """The frames with the most recent call last, whatever was printed first; of copies, the deepest."""
+def deepest_last(located: list[LocatedFrame], text: str) -> tuple[Frame, ...]:
+    """Return the frames with the most recent call last, whatever was printed first; of equal frames the
+    deepest."""
     frames: list[Frame] = []
     for newest_first, run in _runs(located, text):
         frames.extend(reversed(run) if newest_first else run)
     return tuple(reversed(dict.fromkeys(reversed(frames))))
 
 
-def _runs(located: list[Located], text: str) -> Iterator[tuple[bool, list[Frame]]]:
-    """Frames that belong together, and their order. A cause is a trace of its own: it is deeper than
-    the trace above it. Some traces say their order, against the habit of their language."""
+def _runs(located: list[LocatedFrame], text: str) -> Iterator[tuple[bool, list[Frame]]]:
+    """Yield the traces of a text, each with its order and its frames.
+
+    A cause is a trace of its own, deeper than the trace above it. Some traces say their order, against the
+    habit of their language.
+    """
     run: list[Frame] = []
     end, newest_first, usual = 0, False, False
     for one in located:

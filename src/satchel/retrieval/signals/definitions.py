@@ -1,4 +1,4 @@
-"""Does the file define what the query speaks of, by name?"""
+"""Does the file define what the query names or describes?"""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from satchel.types import ChunkKind
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
 
-_PARTLY = 0.7  # exponent: a name whose words are not all asked for counts less
-_OTHER_CASE = 0.6
-_TOO_COMMON = 8  # files that define the same name; above this it tells nothing
-_TYPE_WORTH = 1.5
+_PARTLY = 0.7  # exponent: a name counts less if the query does not have all of its words
+_OTHER_CASE = 0.6  # what a definition in another case of letters counts
+_TOO_COMMON = 8  # files that define the same name; with more a name tells nothing
+_TYPE_WORTH = 1.5  # what the definition of a type counts against that of a function
 _MOST_NAMES = 200  # of a report; each is looked up
 _IDENTIFIER = re.compile(r"\b(?:[A-Za-z]+[a-z0-9]+[A-Z]\w*|[A-Za-z0-9]+_\w+|[A-Z]+[a-z0-9]+[A-Z]\w*)\b")
-_UNKNOWN = 6.0  # how telling a word is that stands in no file
+_UNKNOWN = 6.0  # the rarity of a word that is in no file
 _TYPES = frozenset({ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT})
 
 
 def compute(context: Context) -> dict[str, Floats]:
+    """Return how well the names that each candidate defines fit the query."""
     full = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.query_terms.full_words)}
     names, types = _by_words(context, full)
     exact = _exact(context, [] if context.query.symbol else _identifiers(context))
@@ -42,24 +43,26 @@ def compute(context: Context) -> dict[str, Floats]:
         "definition_prose": scaled(np.minimum(_defining(context, context.query.prose_names), 6.0)),
         "joined_words": joined,
         "head_comment": _head(context),
-        # a sentence names the thing whose workings it asks for; a list of words may name several in passing
+        # A sentence names the thing whose workings it asks for; a list of words may name several in passing.
         "definition_exact_how": context.asks_how * exact,
         "joined_words_how": context.asks_how * joined,
     }
 
 
 def _plain(words: Iterable[str]) -> Iterable[str]:
+    """Return the distinct terms of some words, without compounds."""
     return dict.fromkeys(term for word in words for term in terms(word) if term[0] != "=")
 
 
 def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Floats]:
-    """The definition whose name's words are asked for most, of any kind and of types alone."""
+    """Return for each candidate how much of the query its best fitting name has: of all names, and of
+    types."""
     names, types = np.zeros(context.count), np.zeros(context.count)
     total = sum(asked.values()) or 1.0
     share_of = _Shares(asked).__getitem__
-    known = context.outlines
+    outlines = context.outlines
     for at, parts in _named(context, asked).items():
-        of_types, of_others = known[at].names.holding(parts)
+        of_types, of_others = outlines[at].names.holding(parts)
         best_type = max(map(share_of, of_types), default=0.0) / total
         types[at] = best_type
         names[at] = max(best_type, max(map(share_of, of_others), default=0.0) / total)
@@ -67,12 +70,14 @@ def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Flo
 
 
 def _named(context: Context, asked: Iterable[str]) -> dict[int, list[bytes]]:
-    """The candidates that define a name with a term of the query, and what such names hold."""
+    """Return the candidates that define a name with a term of the query, each with the substrings by which
+    such names are found."""
     evidence = context.evidence
     entries = np.flatnonzero(evidence.name)
-    # a term stands in every name that has it, but for `query` in `queries`
+    # A name with a term holds its letters, except for a final `y`, as `query` in `queries`.
     parts = {term: encode_name(term[:-1] if term[-1] == "y" else term) for term in asked}
-    # such a name is met by another word that it holds, if at all: `y` says nothing, `Ä` is not folded
+    # A term of `y` alone says nothing and `Ä` is not folded: names with such a term are searched for by all
+    # other terms.
     hidden = not all(part and part.isascii() for part in parts.values())
     anywhere = [part for term, part in parts.items() if hidden or term not in context.rarity]
     by_number = [parts.get(term) for term in context.query_terms.terms]
@@ -87,15 +92,15 @@ def _named(context: Context, asked: Iterable[str]) -> dict[int, list[bytes]]:
 
 @lru_cache(maxsize=200_000)
 def _name_terms(name: bytes) -> tuple[str, ...]:
-    """The distinct words of a name, without the compound."""
+    """Return the distinct terms of a name, without the compound."""
     written = name.decode("utf-8", "surrogatepass")
-    # one word of code needs no splitting, and there is no use in remembering it twice
+    # One token of code needs no splitting, and is not worth a second cache entry.
     found = terms_of_token(name) if written.isascii() and written.isidentifier() else terms(written)
     return tuple(dict.fromkeys([term for term in found if term[0] != "="]))
 
 
 class _Shares(dict[bytes, float]):
-    """Name → how much of the query it is made of; files share many names."""
+    """Name → how much of the query its words are. A memo, because files share many names."""
 
     def __init__(self, asked: Mapping[str, float]) -> None:
         self._asked = asked
@@ -103,19 +108,19 @@ class _Shares(dict[bytes, float]):
     def __missing__(self, name: bytes) -> float:
         own = _name_terms(name)
         matched = [worth for worth in map(self._asked.get, own) if worth is not None]
-        # a name may also have no words at all
+        # A name may also have no words at all.
         share = sum(matched) * float((len(matched) / len(own)) ** _PARTLY) if matched else 0.0
         self[name] = share
         return share
 
 
 def _identifiers(context: Context) -> list[str]:
-    """The identifiers in the text of a query."""
+    """Return the identifiers in the text of a query."""
     return list(dict.fromkeys(_IDENTIFIER.findall(context.query.text[:12_000])))[:_MOST_NAMES]
 
 
 def _exact(context: Context, wanted: Iterable[str]) -> Floats:
-    """The file defines one of some identifiers, in just this case of letters or in another."""
+    """Return 1 for candidates that define one of some identifiers, less where the case of letters differs."""
     found = np.zeros(context.count)
     for name in wanted:
         for item in context.symbols_named(name):
@@ -126,7 +131,7 @@ def _exact(context: Context, wanted: Iterable[str]) -> Floats:
 
 
 def _defining(context: Context, names: Iterable[str]) -> Floats:
-    """How many of some identifiers the file defines; the rarer a definition, the more it counts."""
+    """Return how many of some identifiers each candidate defines; rare definitions count more."""
     found = np.zeros(context.count)
     for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
         items = [item for item in context.symbols_named(name) if item.symbol.name == name]
@@ -141,7 +146,8 @@ def _defining(context: Context, names: Iterable[str]) -> Floats:
 
 
 def _joined(context: Context) -> Floats:
-    """Two adjacent words of the query are one identifier, defined here, or at least mentioned."""
+    """Return 1 for candidates that define two adjacent words of the query as one identifier, half for those
+    that mention it."""
     found = np.zeros(context.count)
     words = context.query_terms.full_words
     for first, second in dict.fromkeys(pairwise(words)):
@@ -155,14 +161,14 @@ def _joined(context: Context) -> Floats:
 
 
 def _head(context: Context) -> Floats:
-    """How much of the query stands in the comment that opens the file."""
+    """Return how much of the title is in the comment that opens each candidate."""
     asked = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.query_terms.title_words)}
     total = sum(asked.values()) or 1.0
     shares = [
         0.0
-        if known.head.isdisjoint(asked)
-        else sum(worth for term, worth in asked.items() if term in known.head)
-        for known in context.outlines
+        if loaded.head.isdisjoint(asked)
+        else sum(worth for term, worth in asked.items() if term in loaded.head)
+        for loaded in context.outlines
     ]
     return np.array(shares, np.float64) / total
 

@@ -1,7 +1,7 @@
-"""Do other files that fit the query lead to this one, or does this one lead to them?
+"""Do other files that fit the query refer to this one, or does this one refer to them?
 
-A file leads to another when it uses a telling name that only the other (and perhaps one more) defines, or
-imports it. A file's fit flows along its edges, shared among them.
+A file refers to another when it imports it, or uses a name that only the other (and perhaps one more)
+defines. The fit of a file flows along its references, shared among them.
 """
 
 from __future__ import annotations
@@ -23,19 +23,21 @@ from satchel.retrieval.signals.words import unit_worth
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
 
-_SOURCES = 40  # files whose edges are followed; the fit of later ones is too small to matter
-_AMBIGUOUS = 2  # files that define a name; above this a use does not say which is meant
+_SOURCES = 40  # files whose references are followed; the fit of later files is too small to matter
+_AMBIGUOUS = 2  # files that define a name; with more a use does not say which is meant
 _PARTS = re.compile(r"[./\\:]+")
 
 
 def compute(context: Context) -> dict[str, Floats]:
+    """Return how much candidates that fit the query refer to each candidate, and it to them."""
     evidence = context.evidence
     fit = scaled(evidence.best_of_file(evidence.by_unit(unit_worth(context), Weighting.TITLE))) ** 2
     fit[context.tests] = 0.0
     order = np.argsort(-np.round(fit, 9), kind="stable")[:_SOURCES].tolist()
     sources = [at for at in order if fit[at] > 0]
     edges = _edges(context, sources)
-    fits = fit.tolist()  # single numbers are read and written faster in a list
+    # Single numbers are read and written faster in a list.
+    fits = fit.tolist()
     inward, outward = [0.0] * context.count, [0.0] * context.count
     indegree = Counter(chain.from_iterable(edges.values()))
     for source, targets in edges.items():
@@ -47,16 +49,17 @@ def compute(context: Context) -> dict[str, Floats]:
 
 
 def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
-    known = context.outlines
+    """Return for each source the candidates that it refers to, and how often."""
+    outlines = context.outlines
     local = {position: at for at, position in enumerate(context.evidence.files.tolist())}
     defining = context.corpus.defining
     by_stem: dict[str, list[int]] = defaultdict(list)
     for at, record in enumerate(context.records):
         by_stem[path_words(record.path).joined].append(at)
-    meant = _Meant(context, by_stem)
+    targets_of = _ImportTargets(context, by_stem)
     edges: dict[int, dict[int, float]] = {}
     for source in sources:
-        outline = known[source].outline
+        outline = outlines[source].outline
         targets: dict[int, float] = {}
         for positions in filter(None, map(defining.get, outline.uses)):  # most names are defined elsewhere
             owners = [local[position] for position in positions if position in local]
@@ -64,7 +67,7 @@ def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
                 for owner in owners:
                     if owner != source:
                         targets[owner] = targets.get(owner, 0.0) + 1.0
-        for imported in filter(None, map(meant.__getitem__, outline.imports)):
+        for imported in filter(None, map(targets_of.__getitem__, outline.imports)):
             for target in imported:
                 if target != source:
                     targets[target] = targets.get(target, 0.0) + 1.0
@@ -75,13 +78,14 @@ def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
 
 @lru_cache(maxsize=50_000)
 def _import_words(written: str) -> tuple[str, ...]:
-    """The parts of an import as they are compared, outermost first."""
+    """Return the parts of an import as they are compared, outermost first."""
     parts = [part.lower() for part in _PARTS.split(written) if part not in ("", "crate", "self", "super")]
     return tuple(part.replace("_", "").replace("-", "") for part in parts)
 
 
-class _Meant(dict[str, list[int]]):
-    """Import as written → the candidates that it can mean. Files share most of their imports."""
+class _ImportTargets(dict[str, list[int]]):
+    """Import as written → the candidates that it can mean. A memo, because files share most of their
+    imports."""
 
     def __init__(self, context: Context, by_stem: dict[str, list[int]]) -> None:
         self._context = context
@@ -89,13 +93,14 @@ class _Meant(dict[str, list[int]]):
 
     def __missing__(self, written: str) -> list[int]:
         parts = _import_words(written)
-        here = not self._by_stem.keys().isdisjoint(parts[-2:])  # most are of files that are no candidates
+        # Most imports are of files that are no candidates.
+        here = not self._by_stem.keys().isdisjoint(parts[-2:])
         found = self[written] = _imported(self._context, parts, self._by_stem) if here else []
         return found
 
 
 def _imported(context: Context, parts: tuple[str, ...], by_stem: dict[str, list[int]]) -> list[int]:
-    """The candidates that an import can mean; the last part may be a name inside the file."""
+    """Return the candidates that an import can mean; its last part may be a name inside the file."""
     for end in (len(parts), len(parts) - 1):
         if end < 1:
             break

@@ -1,4 +1,4 @@
-"""Did old commits that read like the query change the file, and did it change of late?
+"""Did commits whose messages are like the query change the file, and did it change recently?
 
 A repository without history gives none of these signals.
 """
@@ -19,16 +19,17 @@ from satchel.retrieval.signals.signal import Context, SignalGroup
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats, Positions
 
-_LONG = 0.6  # how much a long message is held against it
-_COMMON = 0.3  # of all messages; a word that stands in more of them (`fix`, a project's name) tells nothing
-_ALIKE = 30  # commits that a query may be like
+_LONG = 0.6  # how much the length of a message lowers its score, from 0 to 1
+_COMMON = 0.3  # of all messages; a word that is in more of them (`fix`, a project's name) tells nothing
+_ALIKE = 30  # commits that may be like a query
 _RECENT = 400  # commits after which a change counts a third
 _DIGITS = 6  # of an exponential: libraries differ in its last bit
 _TIES = 9  # digits
 
 
 class _Entries(msgspec.Struct, frozen=True):
-    """A candidate that a commit changed: its place among the candidates, the commit, its share of it."""
+    """The candidates that commits changed: the number of the candidate, the commit, its share of the
+    commit."""
 
     files: Positions
     commits: Positions
@@ -36,6 +37,7 @@ class _Entries(msgspec.Struct, frozen=True):
 
 
 def compute(context: Context) -> dict[str, Floats]:
+    """Return how much the history of each candidate speaks for it."""
     changes = context.corpus.changes
     if not changes.count:
         return {}
@@ -49,16 +51,17 @@ def compute(context: Context) -> dict[str, Floats]:
 
 
 def _messages(context: Context, changes: FileChanges, entries: _Entries) -> Floats:
-    """The commits whose messages are most like the query give their likeness to their files."""
-    likeness = scaled(_likeness(context, changes))
-    best = first_largest(np.round(likeness, _TIES), _ALIKE)  # of equal ones the newest
+    """Return for each candidate the similarities of the commits that changed it and are most like the
+    query."""
+    similarity = scaled(_similarities(context, changes))
+    best = first_largest(np.round(similarity, _TIES), _ALIKE)  # of equal commits the newest
     given = np.zeros(changes.total)
-    given[best] = likeness[best] ** 2
+    given[best] = similarity[best] ** 2
     return scaled(summed(entries.files, entries.shares * given[entries.commits], context.count))
 
 
-def _likeness(context: Context, changes: FileChanges) -> Floats:
-    """How well each commit's message fits the query."""
+def _similarities(context: Context, changes: FileChanges) -> Floats:
+    """Return the BM25 score of each commit's message for the query."""
     scores = np.zeros(changes.total)
     norms = K1 * (1.0 - _LONG + _LONG * changes.lengths)
     for term, weight in zip(
@@ -74,7 +77,7 @@ def _likeness(context: Context, changes: FileChanges) -> Floats:
 
 
 def _recent(context: Context) -> Floats:
-    """Near 1 for a file of the last commits; 0 for one that none of them changed."""
+    """Return near 1 for candidates that the last commits changed, 0 for those that no kept commit changed."""
     ago = context.corpus.changes.last_change[context.evidence.files].tolist()
     return np.array([round(math.exp(-count / _RECENT), _DIGITS) if count >= 0 else 0.0 for count in ago])
 

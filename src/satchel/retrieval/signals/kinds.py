@@ -1,5 +1,5 @@
-"""What kind of file is it? Tests, examples, documents and settings rarely are what a query is after,
-unless it asks for them."""
+"""What kind of file is it? Tests, examples, documents and settings rarely answer a query unless it asks for
+them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ASIDE = re.compile(
     r"(?:^|/)_?(?:examples?|docs?_src|samples?|demos?|compat|_compat|legacy|vendor|third[-_]party|deprecated"
     r"|generated|dist|javadocs?|stubs?|bench|benches|benchmarks?|mocks?|playground|sandbox)(?:/|$)"
-    r"|\.(?:d\.[cm]?ts|pyi)$",  # declarations of what stands elsewhere
+    r"|\.(?:d\.[cm]?ts|pyi)$",  # declarations of code that is elsewhere
     re.IGNORECASE,
 )
 _CONTRACT = re.compile(
@@ -25,12 +25,13 @@ _CONTRACT = re.compile(
     re.IGNORECASE,
 )
 _DATA = frozenset({"json", "yaml", "toml", "config", "html", "css", "unknown", "dockerfile", "makefile"})
-PROSE = frozenset({"markdown", "rst", "text"})  # the languages of documents (a test compares)
-_ANSWERED = 0.5  # a query may be answered by a document, a report is about code
+PROSE = frozenset({"markdown", "rst", "text"})  # the languages of documents; a test compares them
+_ANSWERED = 0.5  # a short query may be answered by a document, a report is about code
 _SIGNALS = ("test", "aside", "contract", "document", "data", "build", "depth", "size")
 
 
 def _of_file(record: FileRecord) -> tuple[float, ...]:
+    """Return the numbers of `_SIGNALS` for a file."""
     document = record.language in PROSE
     return (
         float("test" in record.tags),
@@ -45,8 +46,9 @@ def _of_file(record: FileRecord) -> tuple[float, ...]:
 
 
 def compute(context: Context) -> dict[str, Floats]:
+    """Return what kind of file each candidate is; a kind that the query asks for counts less against it."""
     table = context.corpus.numbers(context.evidence.files, len(_SIGNALS), _of_file)
-    # a report speaks of tests in passing: what it wants mended is the code
+    # A report speaks of tests in passing: it asks for the code.
     tests = 0.0 if context.query.prose or context.query.code else context.intents.get(Intent.TESTS, 0.0)
     asked = {
         "test": tests,

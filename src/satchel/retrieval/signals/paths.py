@@ -1,4 +1,4 @@
-"""Does the file's own name, or its folder's, answer the query?"""
+"""Do the names of the file and of its folder fit the query?"""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from satchel.terms import stem, tokens, words
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
 
-_LEAST_PREFIX = 3  # `auth` is `authentication`, but `a` is nothing
+_LEAST_PREFIX = 3  # letters: `auth` is a start of `authentication`, `a` says nothing
 _LONGEST_JOIN = 4  # adjacent words of a query that may be one name
-_UNKNOWN = 6.0  # how telling a word is that stands in no file
+_UNKNOWN = 6.0  # the rarity of a word that is in no file
 _SECOND_SUFFIX = re.compile(
     r"\.(?:plugin|common|test|spec|d|min|config|module|service|component|controller)$"
 )
-# what all languages together call such files (a test compares), as asking each would load them all
+# File names that stand for their folder in some language. Asking each language would load them all; a test
+# compares.
 STANDS_FOR_FOLDER = frozenset(
     [
         "README",
@@ -43,10 +44,10 @@ STANDS_FOR_FOLDER = frozenset(
 
 
 class PathWords(msgspec.Struct, frozen=True):
-    """A path in words: of the file's own name, and of the folders that it stands in."""
+    """The words of a file's name and of its nearest folder."""
 
     stem: tuple[str, ...]
-    folder: tuple[str, ...]  # the nearest one
+    folder: tuple[str, ...]
     stem_terms: tuple[str, ...]
     joined: str  # the name's words as one
     folder_joined: str
@@ -55,7 +56,7 @@ class PathWords(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=100_000)
 def path_words(path: str) -> PathWords:
-    """`src/http/index.ts` is the file of `http`; `basket.spec.ts` that of `basket`."""
+    """Return the words of a path. `src/http/index.ts` is named `http`, `basket.spec.ts` is named `basket`."""
     *folders, name = path.split("/")
     own = _SECOND_SUFFIX.sub("", name.rpartition(".")[0] or name)
     if folders and own in STANDS_FOR_FOLDER:
@@ -72,8 +73,8 @@ def _split(name: str) -> list[str]:
 
 
 class _Alike(dict[str, bool]):
-    """Word of a path → whether it is one of the query's, or one is the start of the other. Paths share
-    most of their words."""
+    """Word of a path → whether the query has it, or a word that is its start or starts with it. A memo,
+    because paths share most of their words."""
 
     def __init__(self, asked_terms: Container[str], long: Sequence[str]) -> None:
         self._terms = asked_terms
@@ -86,8 +87,8 @@ class _Alike(dict[str, bool]):
         return alike
 
 
-class _Asked:
-    """The words of one weighting of the query."""
+class _QueryWords:
+    """The words of the query, or of its title, as paths are compared with them."""
 
     def __init__(self, context: Context, asked: Sequence[str]) -> None:
         distinct = list(dict.fromkeys(asked))
@@ -99,7 +100,7 @@ class _Asked:
         long = [word for word in distinct if len(word) >= _LEAST_PREFIX]
         self.long_count = max(1, len(long))
         self.alike = _Alike(self.terms, long)
-        self.folders: dict[tuple[str, ...], float] = {}  # many files stand in the same ones
+        self.folders: dict[tuple[str, ...], float] = {}  # a memo, because many files share a folder
         self.joined = {
             "".join(asked[start:end])
             for start in range(len(asked))
@@ -107,7 +108,7 @@ class _Asked:
         }
 
     def folder_share(self, folder: tuple[str, ...]) -> float:
-        """How many words of a folder's name are the query's, of all the query has."""
+        """Return how many words of a folder's name the query has, as a share of all its words."""
         share = self.folders.get(folder)
         if share is None:
             share = self.folders[folder] = sum(map(self.alike.__getitem__, folder)) / self.long_count
@@ -115,14 +116,16 @@ class _Asked:
 
 
 def _measure(context: Context, asked: Sequence[str]) -> dict[str, Floats]:
-    weighting = _Asked(context, asked)
-    rows = [_of_path(path_words(record.path), weighting) for record in context.records]
+    """Return for each candidate how its path fits some words of the query."""
+    query_words = _QueryWords(context, asked)
+    rows = [_of_path(path_words(record.path), query_words) for record in context.records]
     table = np.array(rows, np.float64).reshape(len(rows), 6)
     names = ("stem_share", "stem_whole", "stem_joined", "stem_early", "stem_rarest", "folder_share")
     return {name: table[:, column] for column, name in enumerate(names)}
 
 
-def _of_path(path: PathWords, asked: _Asked) -> tuple[float, ...]:
+def _of_path(path: PathWords, asked: _QueryWords) -> tuple[float, ...]:
+    """Return how one path fits: see the names in `_measure`."""
     share = whole = joined = early = rarest = folder = 0.0
     if path.stem:
         share = sum(map(asked.alike.__getitem__, path.stem)) / len(path.stem)
@@ -141,6 +144,7 @@ def _of_path(path: PathWords, asked: _Asked) -> tuple[float, ...]:
 
 
 def compute(context: Context) -> dict[str, Floats]:
+    """Return how the path of each candidate fits all words of the query, and those of its title."""
     full = _measure(context, context.query_terms.full_words)
     title = (
         full
@@ -153,7 +157,7 @@ def compute(context: Context) -> dict[str, Floats]:
     }
 
 
-# where a word stands says something in a title only
+# The position of a word says something in a title only.
 _OF_FULL = ("stem_share", "stem_whole", "stem_joined")
 _OF_TITLE = ("stem_whole", "stem_joined", "stem_early", "stem_rarest", "folder_share")
 SIGNAL = SignalGroup(

@@ -1,4 +1,5 @@
-"""The seam of the ranker: a sort of signals looks at the candidates and gives each a number."""
+"""The protocol of signals: a group of signals reads the context of a query and gives each candidate a
+number."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _HOW = re.compile(r"\bhow\b", re.IGNORECASE)
 
 
 class Context:
-    """A query and its candidates, with what several signals need."""
+    """A query and its candidates, with what several signals read."""
 
     def __init__(self, evidence: Evidence, query: Query, intents: Mapping[Intent, float]) -> None:
         self.evidence = evidence
@@ -40,35 +41,37 @@ class Context:
 
     @property
     def count(self) -> int:
+        """Return the number of candidates."""
         return len(self.records)
 
     @cached_property
     def asks_how(self) -> float:
-        """1 for a short query after a mechanism, which no single passage answers as well as the file does
-        that brings the parts together."""
+        """Return 1 for a short query that asks how something works, else 0. The file that brings the parts
+        together answers it better than any single passage."""
         return float(self.query_terms.all_title and _HOW.search(self.query.title) is not None)
 
     @cached_property
     def tests(self) -> list[int]:
-        """The candidates that are tests."""
+        """Return the numbers of the candidates that are tests."""
         return [at for at, record in enumerate(self.records) if "test" in record.tags]
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """Where a path stands among the candidates."""
+        """Return the number of each candidate by its path."""
         return {record.path: at for at, record in enumerate(self.records)}
 
     def symbols_named(self, name: str) -> list[SymbolRecord]:
-        """The definitions of a name, in whatever case."""
+        """Return the definitions of a name, in any case of letters."""
         if name not in self._named:
             self._named[name] = self.corpus.snapshot.symbols_named(name)
         return self._named[name]
 
     def is_test(self, path: str) -> bool:
+        """Whether a path of the corpus is a test file."""
         return "test" in self.corpus.files[self.corpus.position_of[path]].tags
 
     def files_with(self, term: str) -> tuple[Positions, Positions]:
-        """The candidates that mention a term, and those that define it as a name."""
+        """Return the candidates that mention a term, and those that define it as a name."""
         positions, packed = self.corpus.postings(term)
         local = self.local[self.corpus.file_of[positions]]
         inside = local >= 0
@@ -76,16 +79,17 @@ class Context:
 
     @property
     def local(self) -> Positions:
-        """For each file of the corpus its position among the candidates, or -1."""
+        """Return for each file of the corpus its number among the candidates, or -1."""
         return self.evidence.local
 
     @cached_property
     def outlines(self) -> list[LoadedOutline]:
+        """Return the outline of each candidate."""
         return self.corpus.outlines(self.evidence.files.tolist())
 
     @cached_property
     def unit_vectors(self) -> NDArray[np.int8] | None:
-        """A row for each unit of the candidates; None for an index made without a model."""
+        """Return the vector of each unit of the candidates; None for an index without vectors."""
         if self.corpus.file_vectors is None:
             return None
         joined = b"".join(loaded.vectors for loaded in self.outlines)
@@ -93,12 +97,12 @@ class Context:
 
     @cached_property
     def rarity(self) -> dict[str, float]:
-        """How rare a term of the query is among files."""
+        """Return the rarity of each term of the query among files."""
         return dict(zip(self.query_terms.terms, self.evidence.postings.file_rarity, strict=True))
 
 
 class SignalGroup(msgspec.Struct, frozen=True):
-    """Signals that are computed together."""
+    """Signals that are computed together. `compute` returns a value of each signal for every candidate."""
 
     name: str
     signals: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Do the query's words stand in the file: in its best unit, its best few, all of it, in its names?"""
+"""Does the file hold the words of the query: in its best unit, its best four, all of it, in its names?"""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from satchel.retrieval.signals.signal import Context, SignalGroup
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
 
-_NAME = _STEM = 3.0  # a word in a definition's name or in the file's name says more than one in the text
+_NAME = _STEM = 3.0  # what a word in the name of a definition or of the file counts against one in the text
 _COMMENT = 0.5
-_VIEWS = (Weighting.BLEND, Weighting.FULL, Weighting.TITLE)
+_WEIGHTINGS = (Weighting.BLEND, Weighting.FULL, Weighting.TITLE)
 
 
 def unit_worth(context: Context) -> Floats:
-    """What each entry is worth, all fields taken together."""
+    """Return what each entry of the evidence is worth, all fields taken together."""
     evidence = context.evidence
     frequency = (evidence.body + _COMMENT * evidence.comment) / evidence.norm
     frequency += _NAME * evidence.name + _STEM * evidence.stem + evidence.folder
@@ -27,13 +27,14 @@ def unit_worth(context: Context) -> Floats:
 
 
 def compute(context: Context) -> dict[str, Floats]:
+    """Return how many words of the query each candidate holds, field by field."""
     evidence = context.evidence
     worth = unit_worth(context)
-    inside = saturated(evidence.body / evidence.norm + _NAME * evidence.name)  # whatever the path
+    inside = saturated(evidence.body / evidence.norm + _NAME * evidence.name)  # without the path
     found: dict[str, Floats] = {}
-    for weighting in _VIEWS:
+    for weighting in _WEIGHTINGS:
         if found and context.query_terms.all_title:
-            found[f"unit_{weighting}"] = found[f"unit_{_VIEWS[0]}"]
+            found[f"unit_{weighting}"] = found[f"unit_{_WEIGHTINGS[0]}"]
         else:
             found[f"unit_{weighting}"] = scaled(evidence.best_of_file(evidence.by_unit(worth, weighting)))
     found["unit_how"] = context.asks_how * found[f"unit_{Weighting.BLEND}"]
@@ -45,7 +46,8 @@ def compute(context: Context) -> dict[str, Floats]:
     found["names_blend"] = scaled(evidence.by_file(evidence.name, Weighting.BLEND))
     first = np.zeros(len(evidence.unit_positions), bool)
     first[evidence.unit_starts] = True
-    first_here = first[evidence.unit]  # a path is the same in all units of a file
+    # A path is the same in all units of a file, so it counts in the first unit only.
+    first_here = first[evidence.unit]
     found["folder_blend"] = scaled(
         evidence.by_file(np.where(first_here, evidence.folder, 0.0), Weighting.BLEND)
     )
@@ -54,7 +56,7 @@ def compute(context: Context) -> dict[str, Floats]:
 
 
 def _file_norm(context: Context) -> Floats:
-    """Long files repeat more; half of that is held against them."""
+    """Return what the frequencies of each entry are divided by, for the length of its file."""
     evidence = context.evidence
     corpus = context.corpus
     lengths = (
@@ -71,7 +73,7 @@ def _file_norm(context: Context) -> Floats:
 SIGNAL = SignalGroup(
     "words",
     (
-        *(f"unit_{weighting}" for weighting in _VIEWS),
+        *(f"unit_{weighting}" for weighting in _WEIGHTINGS),
         "unit_how",
         "units_blend",
         "unit_names",
