@@ -29,7 +29,7 @@ from satchel import plugins, tokenizers
 from satchel.commands import pack
 from satchel.commands.verify import VerifyRequest, VerifyResponse, run
 from satchel.engine import Engine
-from satchel.errors import FileNotFound, InvalidRequest, RefNotFound, Unsupported
+from satchel.errors import FileNotFound, InvalidBudget, InvalidRequest, RefNotFound, Unsupported
 from satchel.packing.pack import WORK_TREE, Budget, Item, Pack, Role, Section
 from satchel.verifying import saved_pack
 from satchel.verifying.verification import State
@@ -212,6 +212,23 @@ def test_a_true_pack_that_was_full_stays_as_it_was(shop: Path, name: str) -> Non
             text = pack.run(engine, request).document
             again = run(engine, VerifyRequest(text=text, refresh=True))
             assert (again.left_out, again.refreshed) == ([], text)
+
+
+@pytest.mark.parametrize("name", TEXT_FORMATS)
+def test_a_true_pack_of_limited_characters_stays_as_it_was(shop: Path, name: str) -> None:
+    with memory_engine(shop) as engine:
+        request = pack.PackRequest(query="how is the basket added", format=name, max_chars=2500)
+        text = pack.run(engine, request).document
+        assert run(engine, VerifyRequest(text=text, refresh=True)).refreshed == text
+
+
+def test_a_budget_that_no_pack_can_have_is_refused(shop: Path) -> None:
+    text = written("context", shop_pack(shop))
+    first, headline, rest = text.split("\n", 2)
+    larger = f"{first}\n{headline}, 10 of 9000000 characters\n{rest}"
+    assert check(shop, larger).ok
+    with pytest.raises(InvalidBudget):
+        check(shop, larger, refresh=True)
 
 
 def test_the_other_fields_of_a_pack_in_json_stay(shop: Path) -> None:

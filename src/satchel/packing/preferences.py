@@ -1,4 +1,4 @@
-"""What a caller of a flat pack may lean to."""
+"""What the caller of a flat pack may prefer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from satchel.types import RelatedMode, Strategy
 
 
 class Preferences(msgspec.Struct, frozen=True, kw_only=True):
-    """What a flat pack leans to; None leaves it to what the question asks for."""
+    """What the caller of a flat pack prefers; where None is allowed, the query decides."""
 
     prefer_code: bool | None = None
     include_docs: bool = True

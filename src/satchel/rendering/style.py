@@ -19,15 +19,19 @@ class Style(msgspec.Struct, frozen=True):
     colour: bool = False
 
     def path(self, text: str) -> str:
+        """Return a path or a locator, in its colour."""
         return self._wrap("36", text)
 
     def name(self, text: str) -> str:
+        """Return a name or a heading, in its colour."""
         return self._wrap("1", text)
 
     def dim(self, text: str) -> str:
+        """Return a text of less importance, in its colour."""
         return self._wrap("2", text)
 
     def error(self, text: str) -> str:
+        """Return a text that says something is wrong, in its colour."""
         return self._wrap("31", text)
 
     def _wrap(self, code: str, text: str) -> str:

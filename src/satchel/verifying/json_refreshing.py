@@ -39,7 +39,7 @@ _INDENT = re.compile(r"\s*\{\r?\n( +)")
 _COUNTED_IN = ("budget", "metadata", "coverage_summary")  # the objects of a pack that state counts
 _MOST = 2**53  # no count is larger, and readers of JSON disagree about larger numbers
 
-Entry = tuple[dict[str, Any], KeptCitation]
+KeptEntry = tuple[dict[str, Any], KeptCitation]
 
 
 def refresh_json(
@@ -55,7 +55,7 @@ def refresh_json(
     if "ref" in pack.data:
         pack.data["ref"] = pack.cited.ref
 
-    def fits(tried: list[Entry]) -> bool:
+    def fits(tried: list[KeptEntry]) -> bool:
         _keep_entries(pack, [entry for entry, _ in tried])
         counts.state(_by_section(entries) - _by_section(tried))
         return size.state_and_check()
@@ -129,7 +129,7 @@ def _keep_entries(pack: JsonPack, entries: Iterable[dict[str, Any]]) -> None:
         values[:] = [entry for entry in values if id(entry) in kept]
 
 
-def _by_section(entries: Iterable[Entry]) -> Counter[str]:
+def _by_section(entries: Iterable[KeptEntry]) -> Counter[str]:
     return Counter(one.citation.section for _, one in entries)
 
 

@@ -26,7 +26,7 @@ from satchel.verifying.verification import CitationCheck, State
 TreeOf = Callable[[str], CitedTree]  # the files of a ref
 _SECTIONS = frozenset(Section)
 _NAMED_LINES = 5  # line numbers that a message lists before it says that there are more
-Entry = TypeVar("Entry")
+_Entry = TypeVar("_Entry")
 
 
 class RefreshedPack(NamedTuple):
@@ -87,11 +87,11 @@ def over_budget(locator: str) -> str:
 
 
 def drop_until_fits(
-    entries: list[Entry], changed: Callable[[Entry], bool], fits: Callable[[list[Entry]], bool]
-) -> tuple[list[Entry], list[Entry]]:
+    entries: list[_Entry], changed: Callable[[_Entry], bool], fits: Callable[[list[_Entry]], bool]
+) -> tuple[list[_Entry], list[_Entry]]:
     """Return the entries that fit, and the dropped ones. Entries with changed text are dropped first, and
     among equals the last one, which the pack's own order calls the least useful."""
-    dropped: list[Entry] = []
+    dropped: list[_Entry] = []
     while entries and not fits(entries):
         number = max(range(len(entries)), key=lambda number: (changed(entries[number]), number))
         dropped.append(entries[number])

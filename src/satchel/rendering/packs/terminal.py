@@ -1,6 +1,6 @@
 """The pack for a person: what was chosen and why, the code with its line numbers, what was left out.
 
-    Context pack: <question>
+    Context pack: <query>
     worktree, 1 item, 310 of 4000 o200k tokens  [█·······················] 8 %
 
     definitions (1)
@@ -161,6 +161,7 @@ class _TerminalReader:
             place = self._step(place)
 
     def cited(self) -> CitedPack:
+        """Return the pack that was read."""
         pack = self._head.cited("terminal", self._lines[0].removeprefix(_TITLE).strip(), self._citations)
         return msgspec.structs.replace(
             pack,

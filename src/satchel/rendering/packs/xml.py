@@ -141,6 +141,7 @@ class _XmlReader:
         self._next: list[Suggestion] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Take the start of an element; raise InvalidRequest if a pack has no such element there."""
         if len(self._open) > 1 or (self._open and name not in _CHILDREN):
             raise edited_pack(f"there is no <{name[:60]}> in a pack")
         if not self._open:
@@ -149,6 +150,7 @@ class _XmlReader:
         self.text.clear()
 
     def end(self, name: str) -> None:
+        """Take the end of an element, with all of its text."""
         _, attributes = self._open.pop()
         text = "".join(self.text)
         self.text.clear()
@@ -160,6 +162,7 @@ class _XmlReader:
             self._next.append(Suggestion(attributes.get("query", ""), text))
 
     def cited(self) -> CitedPack:
+        """Return the pack that was read."""
         root = self._root
         head = Headline(
             ref=_read_name(root.get("ref", "")),
