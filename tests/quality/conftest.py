@@ -1,3 +1,3 @@
-"""The frozen corpus holds tests of its own, which are there to be searched, not to be run."""
+"""The projects hold tests of their own, which are there to be searched, not to be run."""
 
-collect_ignore = ["corpus"]
+collect_ignore = ["projects"]

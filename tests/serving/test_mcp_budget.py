@@ -14,6 +14,7 @@ from builders import age, make_tree
 from mcp.types import Implementation
 from mcp_clients import Agent, agent, spawned
 
+import satchel
 from satchel import tokenizers
 from satchel.commands.tool_results import result_json
 from satchel.rendering.packs import context
@@ -26,7 +27,8 @@ from satchel.serving.envelope import Hint, Response
 
 COUNT = tokenizers.get("o200k").count
 PACKS = ("context_pack", "build_context_pack")
-SOURCE = Path(__file__).parent.parent / "quality" / "corpus"
+SOURCE = Path(satchel.__file__).parent
+PARTS = ("packing", "retrieval")  # enough to fill the largest budget
 QUESTION = "how is a budget enforced"
 
 
@@ -34,8 +36,8 @@ QUESTION = "how is a budget enforced"
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {
         path.relative_to(SOURCE).as_posix(): path.read_bytes()
-        for path in SOURCE.rglob("*")
-        if path.is_file() and path.suffix in (".py", ".md") and "_ctx" not in path.parts
+        for part in PARTS
+        for path in (SOURCE / part).rglob("*.py")
     }
     return age(make_tree(tmp_path_factory.mktemp("budget"), files))
 
