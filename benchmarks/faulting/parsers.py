@@ -39,11 +39,11 @@ from satchel.evaluation import cases, saved  # noqa: E402
 from satchel.rendering.packs import quoting  # noqa: E402
 from satchel.retrieval import intent, issue_text, locators, query, query_terms, tracebacks  # noqa: E402
 from satchel.retrieval.filters import Filters, under  # noqa: E402
-from satchel.serving.agents import paging  # noqa: E402
 from satchel.serving.dispatcher import Dispatcher  # noqa: E402
 from satchel.serving.envelope import decode as decode_envelope  # noqa: E402
 from satchel.serving.envelope import encode as encode_envelope  # noqa: E402
 from satchel.serving.installing import json_settings, toml_settings  # noqa: E402
+from satchel.serving.mcp import paging  # noqa: E402
 from satchel.settings import WalkOptions  # noqa: E402
 from satchel.storage import postings, records  # noqa: E402
 from satchel.storage.memory import MemoryStore  # noqa: E402
@@ -247,8 +247,8 @@ def check_references(data: bytes) -> None:
 
 def check_cursor(data: bytes) -> None:
     """A cursor that is read is written as the same cursor again."""
-    cursor = paging.read_cursor(data.decode("utf-8", "surrogateescape"))
-    assert paging.read_cursor(paging.write_cursor(cursor)) == cursor
+    cursor = paging.decode_cursor(data.decode("utf-8", "surrogateescape"))
+    assert paging.decode_cursor(paging.encode_cursor(cursor)) == cursor
 
 
 # --- packs ---
@@ -497,7 +497,9 @@ _GLOBS = [
     b"a?c/*\nabc/d.py",
 ]
 _IGNORES = [b"*.o\n!keep.o\n/build/\nlogs/**\n[a-z]*.txt\n\\#x\n", b"**/x/**/*.[!o]\n/*/\n[[:alpha:]]?\n"]
-_CURSOR = paging.write_cursor(paging.new_cursor("root", 3, "question", "answer", paging.Place(2, 7))).encode()
+_CURSOR = paging.encode_cursor(
+    paging.make_cursor("root", 3, "question", "answer", paging.PageStart(2, 7))
+).encode()
 
 
 def _stored_samples() -> list[bytes]:

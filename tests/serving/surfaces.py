@@ -25,7 +25,7 @@ import satchel
 from satchel import plugins
 from satchel.commands.command import Command, Positional
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
-from satchel.serving.rpc.contract import SERVICE, message_classes
+from satchel.serving.grpc.contract import SERVICE, message_classes
 
 Answer = tuple[Any, str | None]
 _START_SECONDS = 60  # a busy machine; a server that starts says so within one

@@ -13,11 +13,11 @@ import pytest
 from builders import SHOP, make_tree
 from http_server import Answer, Server, serving
 
-from satchel.serving import pool as pools
+from satchel.serving import worker_pool as pools
 from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request
-from satchel.serving.pool import Pool
+from satchel.serving.worker_pool import WorkerPool
 
 SEARCH = Request("search", {"query": "basket total"})
 ENDLESS = "**?" * 40 + "z"
@@ -32,9 +32,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def pool(shop: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
+def pool(shop: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerPool]:
     monkeypatch.setattr(pools, "GRACE_SECONDS", 0.5)
-    opened = Pool([shop], 2)
+    opened = WorkerPool([shop], 2)
     opened.start()
     yield opened
     opened.close()
@@ -53,7 +53,7 @@ def workers_of(server: Server, count: int) -> list[int]:
         time.sleep(0.1)
 
 
-def test_a_worker_that_hangs_is_killed_and_replaced_and_its_caller_told(pool: Pool) -> None:
+def test_a_worker_that_hangs_is_killed_and_replaced_and_its_caller_told(pool: WorkerPool) -> None:
     ready = [pool._take(Call(seconds=60)) for _ in range(2)]
     stopped = [worker._process for worker in ready]
     for worker in ready:
@@ -65,7 +65,7 @@ def test_a_worker_that_hangs_is_killed_and_replaced_and_its_caller_told(pool: Po
     assert pool.answer(SEARCH, Call(seconds=60)).status == "ok"
 
 
-def test_a_worker_that_does_not_hear_that_its_caller_left_is_killed(pool: Pool) -> None:
+def test_a_worker_that_does_not_hear_that_its_caller_left_is_killed(pool: WorkerPool) -> None:
     for worker in [pool._take(Call(seconds=60)) for _ in range(2)]:
         os.kill(worker._process.pid or 0, signal.SIGSTOP)
         pool._free.put(worker)
@@ -76,14 +76,14 @@ def test_a_worker_that_does_not_hear_that_its_caller_left_is_killed(pool: Pool) 
 
 
 def test_a_worker_that_dies_while_it_starts_is_replaced_without_a_word(shop: Path) -> None:
-    opened = Pool([shop], 1)
+    opened = WorkerPool([shop], 1)
     opened.start()
     os.kill(opened._workers[0]._process.pid or 0, signal.SIGKILL)
     assert opened.answer(SEARCH).status == "ok"
     opened.close()
 
 
-def test_a_worker_that_ended_while_nobody_asked_costs_no_call(pool: Pool) -> None:
+def test_a_worker_that_ended_while_nobody_asked_costs_no_call(pool: WorkerPool) -> None:
     for worker in [pool._take(Call(seconds=60)) for _ in range(2)]:
         os.kill(worker._process.pid or 0, signal.SIGKILL)
         worker._process.join()
@@ -95,7 +95,7 @@ def test_a_pool_whose_workers_cannot_start_says_so(shop: Path, monkeypatch: pyte
     monkeypatch.setattr("sys.path", [])  # a new interpreter is told where to look, and finds nothing
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setenv("PYTHONHOME", "/nowhere")
-    opened = Pool([shop], 1)
+    opened = WorkerPool([shop], 1)
     opened.start()
     told = opened.answer(SEARCH)
     opened.close()

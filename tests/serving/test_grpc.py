@@ -26,8 +26,8 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 from surfaces import OverGrpc, Server, envelope_of, serving
 
 from satchel import answer, plugins
-from satchel.serving.rpc.contract import FILE_NAME, SERVICE, descriptor, proto_text
-from satchel.serving.rpc.items import items_field
+from satchel.serving.grpc.contract import FILE_NAME, SERVICE, descriptor, proto_text
+from satchel.serving.grpc.service import items_field
 
 PUBLISHED = Path(__file__).parent.parent.parent / "contracts" / "v1" / "satchel.proto"
 STATUS = grpc.StatusCode

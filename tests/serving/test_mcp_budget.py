@@ -18,12 +18,12 @@ import satchel
 from satchel import tokenizers
 from satchel.commands.tool_results import result_json
 from satchel.rendering.packs import context
-from satchel.serving.agents.answers import Answer, answer
-from satchel.serving.agents.arguments import find_command, understood
-from satchel.serving.agents.paging import MOST_TOKENS
 from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Hint, Response
+from satchel.serving.mcp.paging import MAX_RESULT_TOKENS
+from satchel.serving.mcp.results import ToolResult, run_tool
+from satchel.serving.mcp.tool_arguments import find_command, parse_tool_call
 
 COUNT = tokenizers.get("o200k").count
 PACKS = ("context_pack", "build_context_pack")
@@ -43,7 +43,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def asked(root: Path) -> Iterator[Agent]:
+def connected(root: Path) -> Iterator[Agent]:
     with agent(spawned(root)) as found:
         yield found
 
@@ -56,54 +56,54 @@ def sent(found: Agent, name: str, /, **arguments: Any) -> tuple[Any, str]:
 
 @pytest.mark.parametrize("name", PACKS)
 @pytest.mark.parametrize("mode", ["facts", "minimal", "full"])
-def test_the_whole_result_is_inside_the_budget(asked: Agent, name: str, mode: str) -> None:
-    schemas = {tool.name: tool.output_schema for tool in asked.run(asked.client.list_tools).tools}
+def test_the_whole_result_is_inside_the_budget(connected: Agent, name: str, mode: str) -> None:
+    schemas = {tool.name: tool.output_schema for tool in connected.run(connected.client.list_tools).tools}
     for budget in (900, 2_000, 8_000, 16_000):
-        result, text = sent(asked, name, query=QUESTION, budget_tokens=budget, response_mode=mode)
+        result, text = sent(connected, name, query=QUESTION, budget_tokens=budget, response_mode=mode)
         assert not result.is_error and COUNT(text) <= budget
         jsonschema.validate(result.structured_content, schemas[name])
     assert context.read(result.content[0].text).citations
 
 
 @pytest.mark.parametrize("name", PACKS)
-def test_the_budget_is_used(asked: Agent, name: str) -> None:
-    _, text = sent(asked, name, query=QUESTION, budget_tokens=3_000)
+def test_the_budget_is_used(connected: Agent, name: str) -> None:
+    _, text = sent(connected, name, query=QUESTION, budget_tokens=3_000)
     assert COUNT(text) > 0.9 * 3_000
 
 
 @pytest.mark.parametrize("name", PACKS)
-def test_an_estimate_keeps_its_headroom_free(asked: Agent, name: str) -> None:
+def test_an_estimate_keeps_its_headroom_free(connected: Agent, name: str) -> None:
     for tokenizer, budget in (("claude", 3_000), ("chars4", 2_000), ("cl100k", 2_000)):
         counting = tokenizers.get(tokenizer)
-        _, text = sent(asked, name, query=QUESTION, budget_tokens=budget, tokenizer=tokenizer)
+        _, text = sent(connected, name, query=QUESTION, budget_tokens=budget, tokenizer=tokenizer)
         assert counting.count(text) <= budget * (1 - counting.headroom)
 
 
 @pytest.mark.parametrize("name", PACKS)
-def test_characters_hold_the_whole_result_too(asked: Agent, name: str) -> None:
+def test_characters_hold_the_whole_result_too(connected: Agent, name: str) -> None:
     limits = {"max_chars": 9_000} if name == "context_pack" else {"max_chars": 9_000, "budget_tokens": 0}
-    result, text = sent(asked, name, query=QUESTION, **limits)
+    result, text = sent(connected, name, query=QUESTION, **limits)
     assert not result.is_error and len(text) <= 9_000
 
 
 @pytest.mark.parametrize("name", PACKS)
 @pytest.mark.parametrize("mode", ["facts", "full"])
-def test_the_budget_that_an_error_names_works(asked: Agent, name: str, mode: str) -> None:
+def test_the_budget_that_an_error_names_works(connected: Agent, name: str, mode: str) -> None:
     for query in (QUESTION, "why does it fail " * 150):
         given = {"query": query, "response_mode": mode}
-        result, _ = sent(asked, name, **given, budget_tokens=5)
+        result, _ = sent(connected, name, **given, budget_tokens=5)
         error = result.structured_content["error"]
         least = error["details"]["min_tokens"]
         assert error["code"] == "invalid_budget" and f"budget_tokens={least}" in result.content[0].text
         (following,) = error["next_actions"]
         assert not re.search("budget_counts|reserve_tokens", str(following))
-        result, text = sent(asked, name, **following["args"])
+        result, text = sent(connected, name, **following["args"])
         assert not result.is_error and COUNT(text) <= least
 
 
 @pytest.mark.parametrize("name", PACKS)
-def test_no_size_is_stated_of_what_is_not_sent(asked: Agent, name: str) -> None:
-    result, _ = sent(asked, name, query=QUESTION)
+def test_no_size_is_stated_of_what_is_not_sent(connected: Agent, name: str) -> None:
+    result, _ = sent(connected, name, query=QUESTION)
     assert not re.search(r"'(used_\w+|token_budget_used)'", str(result.structured_content))
 
 
@@ -129,25 +129,25 @@ def test_a_warning_is_inside_the_budget(root: Path, tmp_path: Path, name: str) -
     command = find_command(name)
     assert command is not None
 
-    def ask(budget: int) -> Answer:
-        asked = understood(command, {"query": QUESTION, "budget_tokens": budget})
-        return answer(dispatcher, asked, Call(seconds=60))
+    def ask(budget: int) -> ToolResult:
+        tool_call = parse_tool_call(command, {"query": QUESTION, "budget_tokens": budget})
+        return run_tool(dispatcher, tool_call, Call(seconds=60))
 
-    told = ask(3_000)
-    assert "it is being rebuilt" in told.text and not told.is_error
-    assert COUNT(result_json(told.text, told.structured)) <= 3_000
+    result = ask(3_000)
+    assert "it is being rebuilt" in result.text and not result.is_error
+    assert COUNT(result_json(result.text, result.structured)) <= 3_000
     least = ask(5).structured["error"]["details"]["min_tokens"]
-    told = ask(least)
-    assert not told.is_error and COUNT(result_json(told.text, told.structured)) <= least
+    result = ask(least)
+    assert not result.is_error and COUNT(result_json(result.text, result.structured)) <= least
     dispatcher.close()
 
 
 @pytest.mark.parametrize("name", ["symbols", "search", "map"])
-def test_a_page_holds_its_structured_content(asked: Agent, name: str) -> None:
+def test_a_page_holds_its_structured_content(connected: Agent, name: str) -> None:
     arguments = {
         "symbols": {"name": "", "limit": 5_000},
         "search": {"query": "budget tokens pack index", "k": 100},
         "map": {"budget_tokens": 15_000},
     }
-    result, text = sent(asked, name, **arguments[name])
-    assert not result.is_error and COUNT(text) <= MOST_TOKENS
+    result, text = sent(connected, name, **arguments[name])
+    assert not result.is_error and COUNT(text) <= MAX_RESULT_TOKENS

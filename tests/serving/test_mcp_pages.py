@@ -16,8 +16,16 @@ from mcp_clients import Agent, Told, agent, spawned
 
 from satchel import tokenizers
 from satchel.errors import InvalidCursor
-from satchel.serving.agents.answer_parts import item_count, items_between
-from satchel.serving.agents.paging import MOST_TOKENS, Cursor, Place, page_of, read_cursor, write_cursor
+from satchel.serving.mcp.paging import (
+    MAX_RESULT_TOKENS,
+    Cursor,
+    PageStart,
+    decode_cursor,
+    encode_cursor,
+    item_count,
+    slice_items,
+    take_page,
+)
 
 LINES = 4_500
 NAMES = [f"function_number_{number}_of_many" for number in range(1_500)]
@@ -51,7 +59,7 @@ def pages(found: Agent, tool: str, **arguments: Any) -> list[Told]:
 
 def test_pages_are_under_the_limit_and_hold_every_item_once(asked: Agent) -> None:
     told = pages(asked, "symbols", name="many.py", limit=5_000)
-    assert len(told) > 1 and all(COUNT(page.text) <= MOST_TOKENS for page in told)
+    assert len(told) > 1 and all(COUNT(page.text) <= MAX_RESULT_TOKENS for page in told)
     assert [item["name"] for page in told for item in page.data["symbols"]] == NAMES
     assert all(item["name"] in page.text for page in told for item in page.data["symbols"])
 
@@ -59,7 +67,7 @@ def test_pages_are_under_the_limit_and_hold_every_item_once(asked: Agent) -> Non
 def test_an_item_longer_than_a_page_is_cut_at_line_ends(asked: Agent) -> None:
     lines = [f"long.md:1:{len(MANY['long.md'].splitlines())}"]
     told = pages(asked, "get", ids=[*lines, "small.py"])
-    assert len(told) > 2 and all(COUNT(page.text) <= MOST_TOKENS for page in told)
+    assert len(told) > 2 and all(COUNT(page.text) <= MAX_RESULT_TOKENS for page in told)
     said = "\n".join(page.text for page in told)
     assert all(said.count(f"number {number} says little.\n") == 1 for number in range(LINES))
     assert "def small" in told[-1].text
@@ -68,7 +76,7 @@ def test_an_item_longer_than_a_page_is_cut_at_line_ends(asked: Agent) -> None:
 def test_a_pack_over_the_limit_comes_in_pages(asked: Agent) -> None:
     asked_for = {"query": "function number of many", "budget_tokens": 100_000, "max_chars": 0, "limit": 100}
     told = pages(asked, "context_pack", **asked_for)
-    assert all(COUNT(page.text) <= MOST_TOKENS for page in told)
+    assert all(COUNT(page.text) <= MAX_RESULT_TOKENS for page in told)
     places = [item["id"] for page in told for item in page.data["items"]]
     assert len(places) == len(set(places)) > 0
 
@@ -94,9 +102,9 @@ def test_what_is_no_cursor_is_told(asked: Agent, cursor: str) -> None:
 
 
 def test_a_place_beyond_the_end_is_no_cursor(asked: Agent) -> None:
-    cursor = read_cursor(asked.tool("symbols", name="many.py", limit=5_000).cursor)
+    cursor = decode_cursor(asked.tool("symbols", name="many.py", limit=5_000).cursor)
     beyond = Cursor(*(getattr(cursor, name) for name in cursor.__struct_fields__[:-2]), 10**6, 0)
-    told = asked.tool("symbols", name="many.py", limit=5_000, cursor=write_cursor(beyond))
+    told = asked.tool("symbols", name="many.py", limit=5_000, cursor=encode_cursor(beyond))
     assert told.code == "invalid_cursor"
 
 
@@ -116,19 +124,19 @@ def test_a_cursor_ends_with_its_root_and_with_its_index(tmp_path: Path) -> None:
 def test_garbage_is_never_a_cursor(data: bytes) -> None:
     text = base64.urlsafe_b64encode(data).decode()
     with pytest.raises(InvalidCursor):
-        read_cursor(text)
+        decode_cursor(text)
 
 
 @settings(deadline=None, max_examples=30)  # the first example loads the vocabulary
 @given(st.lists(st.integers(0, 60_000), min_size=1, max_size=12))
 def test_whatever_the_sizes_pages_hold_all_text_in_order(sizes: list[int]) -> None:
     answer = _answer(sizes)
-    place: Place | None = Place()
+    place: PageStart | None = PageStart()
     told: list[str] = []
     while place is not None:
-        page = page_of(answer, _render, place)
+        page = take_page(answer, _render, place)
         told.append(page.text)
-        place = page.following
+        place = page.next_start
     bare = "".join(told).replace("```", "").replace("\n", "")
     assert bare == _render(answer).replace("\n", "")
 
@@ -136,7 +144,7 @@ def test_whatever_the_sizes_pages_hold_all_text_in_order(sizes: list[int]) -> No
 def test_items_are_counted_and_cut_over_all_lists() -> None:
     answer = _answer([1, 2, 3])
     assert item_count(answer) == 3
-    assert [len(part.items) for part in (items_between(answer, 1, 3), items_between(answer, 3, 9))] == [2, 0]
+    assert [len(part.items) for part in (slice_items(answer, 1, 3), slice_items(answer, 3, 9))] == [2, 0]
 
 
 def _answer(sizes: list[int]) -> Any:

@@ -39,7 +39,7 @@ from satchel.types import ResponseMode
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
-    from satchel.serving.keeping.keeper import Keeper as IndexUpdater
+    from satchel.serving.watching.index_updater import IndexUpdater
 
 _RELEASE_SECONDS = 5.0  # after which an old generation is released
 

@@ -20,7 +20,7 @@ from satchel.serving.envelope import Config
 if TYPE_CHECKING:
     from satchel import engine
     from satchel.engine import Engine
-    from satchel.serving.keeping.keeper import Keeper as IndexUpdater
+    from satchel.serving.watching.index_updater import IndexUpdater
 else:
     engine = late("satchel.engine")  # a server answers its first handshake before anything is loaded
 

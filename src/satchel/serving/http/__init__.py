@@ -1,1 +1,1 @@
-"""How calls arrive by HTTP."""
+"""The HTTP server: one route per command, health, readiness, metrics and the OpenAPI document."""

@@ -1,9 +1,11 @@
-"""The routes: one for the envelope, one for each command of the registry, those a server is watched by."""
+"""The routes: one for envelopes, one for each command, and the ones that monitor a server."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -24,76 +26,81 @@ from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, decode, encode, failure
 from satchel.serving.error_table import ERRORS
 from satchel.serving.http import openapi
-from satchel.serving.http.calls import Answer, Calls
 from satchel.serving.http.metrics import CONTENT_TYPE, Metrics
-from satchel.serving.http.standing import standings, workers
-from satchel.serving.http.streaming import stream, wanted
+from satchel.serving.http.request_runner import HttpAnswer, HttpRequestRunner, RequestProgress
+from satchel.serving.readiness import root_readiness, worker_readiness
 
-Endpoint = Callable[[HttpRequest], Awaitable[HttpResponse]]
-Read = Callable[[bytes], Request]
+_Endpoint = Callable[[HttpRequest], Awaitable[HttpResponse]]
+_RequestParser = Callable[[bytes], Request]
 
 _JSON = "application/json"
 _NOT_READY, _WRONG_TYPE = 503, 415
-_SOON = 1.0  # seconds after which it pays to ask again whether a server is ready
+_RETRY_SECONDS = 1.0  # until a client should ask again whether the server is ready
 
 
-def make_app(dispatcher: Dispatcher, calls: Calls, metrics: Metrics) -> Starlette:
-    """The application, without the guard that stands before it."""
-    served = _Served(dispatcher, calls, metrics)
-    names = [*plugins.names("command"), *plugins.aliases("command")]
+def make_app(dispatcher: Dispatcher, runner: HttpRequestRunner, metrics: Metrics) -> Starlette:
+    """Return the application, without the middleware that guards it."""
+    handlers = _Handlers(dispatcher, runner, metrics)
+    names = plugins.names("command")
     routes = [
-        Route("/", served.index),
-        Route("/health", served.health),
-        Route("/ready", served.ready),
-        Route("/metrics", served.metrics_text),
-        Route("/openapi.json", served.openapi),
-        Route(openapi.COMMAND_PATH, served.endpoint(decode), methods=["POST"]),
-        *(Route(openapi.path_of(name), served.endpoint(_reader(name)), methods=["POST"]) for name in names),
+        Route("/", handlers.index),
+        Route("/health", handlers.health),
+        Route("/ready", handlers.ready),
+        Route("/metrics", handlers.metrics_text),
+        Route("/openapi.json", handlers.openapi),
+        Route(openapi.COMMAND_PATH, handlers.command_endpoint(decode), methods=["POST"]),
+        *(
+            Route(openapi.path_of(name), handlers.command_endpoint(_payload_parser(name)), methods=["POST"])
+            for name in names
+        ),
     ]
-    app = _Routes(routes=routes, exception_handlers={HTTPException: served.no_route})
+    app = _Application(routes=routes, exception_handlers={HTTPException: handlers.unknown_route})
     app.router.redirect_slashes = False
     return app
 
 
-class _Routes(Starlette):
-    """Routes whose defects the guard answers: the page that would be shown otherwise is no envelope."""
+class _Application(Starlette):
+    """An application that leaves unexpected exceptions to the middleware, which answers with an envelope."""
 
     def build_middleware_stack(self) -> ASGIApp:
+        """Return the router without Starlette's error page."""
         return ExceptionMiddleware(self.router, handlers=self.exception_handlers)
 
 
-class _Served:
-    """What the routes answer."""
+class _Handlers:
+    """The handlers of the routes."""
 
-    def __init__(self, dispatcher: Dispatcher, calls: Calls, metrics: Metrics) -> None:
+    def __init__(self, dispatcher: Dispatcher, runner: HttpRequestRunner, metrics: Metrics) -> None:
         self._dispatcher = dispatcher
-        self._calls = calls
+        self._runner = runner
         self._metrics = metrics
-        self._document = openapi.text().encode()
+        self._openapi_document = openapi.text().encode()
 
-    def endpoint(self, read: Read) -> Endpoint:
-        """A route that answers calls; `read` makes a request of the body."""
+    def command_endpoint(self, parse: _RequestParser) -> _Endpoint:
+        """Return the handler of a route that runs commands; `parse` makes a request of the body."""
 
         async def answer(http: HttpRequest) -> HttpResponse:
             try:
                 _check_type(http.headers.get("content-type", ""))
-                request = read(await http.body())
+                request = parse(await http.body())
             except _WrongType as error:
                 return self._refusal(error, _WRONG_TYPE)
             except SatchelError as error:
                 return self._refusal(error, ERRORS[error.code].http)
-            form = wanted(http.headers.get("accept", ""))
-            if form is None:
-                return await self._whole(http, request)
-            parts = stream(form, self._calls.steps(request), lambda answer: self._count(request, answer))
-            return StreamingResponse(parts, media_type=form.value, headers={"cache-control": "no-store"})
+            stream_format = _accepted_stream(http.headers.get("accept", ""))
+            if stream_format is None:
+                return await self._answer_whole(http, request)
+            steps = self._runner.run_with_progress(request)
+            parts = _stream(stream_format, steps, lambda answer: self._count(request, answer))
+            headers = {"cache-control": "no-store"}
+            return StreamingResponse(parts, media_type=stream_format.value, headers=headers)
 
         return answer
 
-    async def _whole(self, http: HttpRequest, request: Request) -> HttpResponse:
-        """An answer in one piece; the call ends when the caller leaves."""
-        answering = asyncio.ensure_future(self._calls.answer(request))
-        leaving = asyncio.ensure_future(_left(http))
+    async def _answer_whole(self, http: HttpRequest, request: Request) -> HttpResponse:
+        """Return the answer in one piece; the call is cancelled when the caller leaves."""
+        answering = asyncio.ensure_future(self._runner.run(request))
+        leaving = asyncio.ensure_future(_wait_for_disconnect(http))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not answering.done():
@@ -105,56 +112,56 @@ class _Served:
         self._count(request, answer)
         return _json(answer.body, answer.status)
 
-    def _count(self, request: Request, answer: Answer) -> None:
-        self._metrics.answered(request.action, answer.response, answer.status, answer.seconds)
+    def _count(self, request: Request, answer: HttpAnswer) -> None:
+        self._metrics.count_answer(request.action, answer.response, answer.status, answer.seconds)
 
     def _refusal(self, error: SatchelError, status: int) -> HttpResponse:
-        self._metrics.refused(error, status)
+        self._metrics.count_refusal(error, status)
         return _json(encode(failure(error)), status)
 
-    async def no_route(self, http: HttpRequest, error: Exception) -> HttpResponse:
-        """404 and 405, as envelopes."""
+    async def unknown_route(self, http: HttpRequest, error: Exception) -> HttpResponse:
+        """Return 404 and 405 as envelopes."""
         assert isinstance(error, HTTPException)
-        known = error.status_code == 405
-        said = "this route takes another method" if known else "there is no such route"
-        response = self._refusal(Unsupported(said, hint="see / for the routes"), error.status_code)
+        is_route = error.status_code == 405
+        message = "this route takes another method" if is_route else "there is no such route"
+        response = self._refusal(Unsupported(message, hint="see / for the routes"), error.status_code)
         response.headers.update(error.headers or {})
         return response
 
     async def index(self, http: HttpRequest) -> HttpResponse:
-        """For people who open the address in a browser."""
+        """Return the list of routes, for people who open the address in a browser."""
         return HttpResponse(openapi.overview(), media_type="text/plain")
 
     async def health(self, http: HttpRequest) -> HttpResponse:
-        """The process lives."""
+        """Return that the process is alive (liveness probe)."""
         return _json(msgspec.json.encode({"status": "ok", "version": __version__}), 200)
 
     async def ready(self, http: HttpRequest) -> HttpResponse:
-        """Every root has an index and some worker is free of overdue calls; otherwise what is missing."""
-        found = await asyncio.to_thread(standings, self._dispatcher)
-        answering = workers(self._dispatcher, self._calls.overdue())
-        ready = answering.ready and all(standing.ready for standing in found)
-        said = {"ready": ready, "roots": found, "workers": answering}
-        if not answering.ready:
-            said["reason"] = f"{answering.overdue} of {answering.count} workers are busy beyond their time"
-        response = _json(msgspec.json.encode(said), 200 if ready else _NOT_READY)
+        """Return whether every root has an index and some worker can take a call (readiness probe)."""
+        roots = await asyncio.to_thread(root_readiness, self._dispatcher)
+        workers = worker_readiness(self._dispatcher, self._runner.overdue())
+        ready = workers.ready and all(root.ready for root in roots)
+        report = {"ready": ready, "roots": roots, "workers": workers}
+        if not workers.ready:
+            report["reason"] = f"{workers.overdue} of {workers.count} workers are busy beyond their time"
+        response = _json(msgspec.json.encode(report), 200 if ready else _NOT_READY)
         if not ready:
-            response.headers["retry-after"] = f"{_SOON:.0f}"
+            response.headers["retry-after"] = f"{_RETRY_SECONDS:.0f}"
         return response
 
     async def metrics_text(self, http: HttpRequest) -> HttpResponse:
-        """For Prometheus."""
+        """Return the metrics for Prometheus."""
         return HttpResponse(
             await asyncio.to_thread(self._metrics.text), headers={"content-type": CONTENT_TYPE}
         )
 
     async def openapi(self, http: HttpRequest) -> HttpResponse:
-        """The contract, byte for byte as it is published."""
-        return HttpResponse(self._document, media_type=_JSON)
+        """Return the OpenAPI document, byte for byte as it is published."""
+        return HttpResponse(self._openapi_document, media_type=_JSON)
 
 
 class _WrongType(InvalidRequest):
-    """A body that does not say it is JSON. A form of a web page could send one without asking."""
+    """The Content-Type is not JSON: the form of a web page could send such a body without a preflight."""
 
 
 def _check_type(content_type: str) -> None:
@@ -163,10 +170,10 @@ def _check_type(content_type: str) -> None:
         raise _WrongType("the body is not JSON", hint=f"send the header: Content-Type: {_JSON}")
 
 
-def _reader(action: str) -> Read:
-    """Reads the payload of a route's action."""
+def _payload_parser(action: str) -> _RequestParser:
+    """Return a function that parses a body as the payload of an action."""
 
-    def read(body: bytes) -> Request:
+    def parse(body: bytes) -> Request:
         try:
             payload: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any]) if body.strip() else {}
         except RecursionError:
@@ -177,14 +184,50 @@ def _reader(action: str) -> Read:
             ) from None
         return Request(action, payload)
 
-    return read
+    return parse
 
 
-async def _left(http: HttpRequest) -> None:
-    """Until the caller is gone."""
+async def _wait_for_disconnect(http: HttpRequest) -> None:
+    """Return when the caller has closed the connection."""
     while (await http.receive())["type"] != "http.disconnect":
         pass
 
 
 def _json(body: bytes, status: int) -> HttpResponse:
     return HttpResponse(body, status, {"cache-control": "no-store"}, _JSON)
+
+
+class StreamFormat(StrEnum):
+    """How a streamed answer is written; the value is its content type."""
+
+    LINES = "application/x-ndjson"
+    EVENTS = "text/event-stream"
+
+
+def _accepted_stream(accept: str) -> StreamFormat | None:
+    """Return the stream format that an Accept header asks for; None if it asks for none."""
+    kinds = {kind.partition(";")[0].strip().lower() for kind in accept.split(",")}
+    return next((known for known in StreamFormat if known in kinds), None)
+
+
+async def _stream(
+    stream_format: StreamFormat,
+    steps: AsyncGenerator[RequestProgress | HttpAnswer, None],
+    on_answer: Callable[[HttpAnswer], None],
+) -> AsyncIterator[bytes]:
+    """Yield `{"progress": {"done", "total"}}` for each step, then `{"response": <envelope>}`."""
+    # Closing the generator of a caller who left cancels the call.
+    async with aclosing(steps):
+        async for step in steps:
+            if isinstance(step, HttpAnswer):
+                on_answer(step)
+                yield _stream_part(stream_format, b"response", step.body)
+            else:
+                yield _stream_part(stream_format, b"progress", msgspec.json.encode(step._asdict()))
+
+
+def _stream_part(stream_format: StreamFormat, name: bytes, value: bytes) -> bytes:
+    line = b'{"%s":%s}' % (name, value)
+    if stream_format is StreamFormat.LINES:
+        return line + b"\n"
+    return b"event: %s\ndata: %s\n\n" % (name, line)

@@ -1,41 +1,38 @@
-"""One request and its answer: what is checked of it, how its body comes in, what every answer says."""
+"""One HTTP request and its answer: the checks of the request, its body, and the headers of every answer."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
 
 from satchel.errors import InvalidRequest, PathNotAllowed, SatchelError, Timeout, TooLarge, Unauthorized
 from satchel.serving.access import Access
 from satchel.serving.error_table import ERRORS
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-Headers = list[tuple[bytes, bytes]]
+HttpHeaders = list[tuple[bytes, bytes]]
 
-HEADER_BYTES = 32 * 1024  # a token and what proxies add
-OPEN_PATHS = ("/health",)  # whoever looks after the process has no token, and asks when it is busy too
-_LINGER_SECONDS = 1.0  # who is still sending when refused would lose the answer to a reset connection
+HEADER_BYTES = 32 * 1024  # a token and the headers that proxies add
+# A process monitor has no token, and asks while the server is busy as well.
+OPEN_PATHS = ("/health",)
+# A client that still sends its body when it is refused would lose the answer to a reset connection.
+_LINGER_SECONDS = 1.0
 _MISDIRECTED, _FORBIDDEN, _HEAD_TOO_LARGE = 421, 403, 431
-_CLOSE: Headers = [(b"connection", b"close")]
+_CLOSE: HttpHeaders = [(b"connection", b"close")]
 
 
-class Refused(Exception):
-    """A request that goes no further, and how that is said."""
+class RequestRefused(Exception):
+    """A request that is refused, with the error, HTTP status and headers of the answer."""
 
-    def __init__(self, error: SatchelError, status: int = 0, headers: Headers | None = None) -> None:
+    def __init__(self, error: SatchelError, status: int = 0, headers: HttpHeaders | None = None) -> None:
         super().__init__(error.message)
         self.error = error
         self.status = status or ERRORS[error.code].http
         self.headers = headers or []
 
 
-class Exchange:
-    """One request and its answer."""
+class HttpExchange:
+    """One HTTP request and its answer, as ASGI messages."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, access: Access) -> None:
         self.scope = scope
@@ -50,48 +47,50 @@ class Exchange:
 
     @property
     def is_preflight(self) -> bool:
-        """A browser asks whether a page of another origin may call."""
+        """Whether a browser asks if a page of another origin may call."""
         return self.method == "OPTIONS" and self._header(b"access-control-request-method") is not None
 
     def check(self) -> None:
-        """Name, origin, token; in this order, so that a page of a stranger learns nothing of the token."""
+        """Check host name, origin and token, in this order: a foreign page learns nothing about the token."""
         self._check_form()
         try:
             self._access.check_host(self._header(b"host"))
         except PathNotAllowed as error:
-            raise Refused(error, _MISDIRECTED) from None
+            raise RequestRefused(error, _MISDIRECTED) from None
         try:
             self._access.check_origin(self._header(b"origin"))
             if self.path not in OPEN_PATHS:
                 self._access.check_token(self._header(b"authorization"))
         except PathNotAllowed as error:
-            raise Refused(error, _FORBIDDEN) from None
+            raise RequestRefused(error, _FORBIDDEN) from None
         except Unauthorized as error:
-            raise Refused(error, headers=[(b"www-authenticate", b'Bearer realm="satchel"')]) from None
+            raise RequestRefused(error, headers=[(b"www-authenticate", b'Bearer realm="satchel"')]) from None
 
     def _check_form(self) -> None:
-        """What the parser below lets through: a long head that came at once, a body with two lengths."""
+        """Refuse what the HTTP parser lets through: headers that are too long, a body with two lengths."""
         headers = self.scope["headers"]
         if sum(len(name) + len(value) for name, value in headers) > HEADER_BYTES:
             error = TooLarge("the head of the request is too long", details={"max_bytes": HEADER_BYTES})
-            raise Refused(error, _HEAD_TOO_LARGE, _CLOSE)
+            raise RequestRefused(error, _HEAD_TOO_LARGE, _CLOSE)
         if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
-            raise Refused(InvalidRequest("the body has two lengths", hint="send one of them"), headers=_CLOSE)
+            raise RequestRefused(
+                InvalidRequest("the body has two lengths", hint="send one of them"), headers=_CLOSE
+            )
 
     def check_listed_origin(self) -> None:
-        """A page may ask before it calls only if its origin was listed: the local ones were not."""
+        """Refuse the preflight of a page whose origin was not listed; local origins are not listed."""
         try:
             self._access.check_host(self._header(b"host"))
         except PathNotAllowed as error:
-            raise Refused(error, _MISDIRECTED) from None
+            raise RequestRefused(error, _MISDIRECTED) from None
         if not self._is_listed():
-            stranger = PathNotAllowed(
+            foreign = PathNotAllowed(
                 "pages of another origin may not call this server", hint="start it with --allow-origin"
             )
-            raise Refused(stranger, _FORBIDDEN)
+            raise RequestRefused(foreign, _FORBIDDEN)
 
-    async def allow(self) -> None:
-        """The answer to a page that may call."""
+    async def answer_preflight(self) -> None:
+        """Tell a browser that the page may call."""
         asked = self._header(b"access-control-request-headers") or "authorization, content-type"
         headers = [
             (b"access-control-allow-methods", b"GET, POST, DELETE"),
@@ -102,7 +101,7 @@ class Exchange:
         await self.send({"type": "http.response.body", "body": b""})
 
     async def read_body(self, limit: int, seconds: float) -> None:
-        """The whole body, unless it is too long or too slow."""
+        """Read the whole body; refuse one that is too long or too slow."""
         declared = self._header(b"content-length") or "0"
         if not declared.isdecimal() or int(declared[:20]) > limit:
             raise _too_large(limit)
@@ -112,33 +111,33 @@ class Exchange:
                 while self._unread:
                     message = await self._receive()
                     if message["type"] == "http.disconnect":
-                        raise Refused(InvalidRequest("the connection ended inside the body"))
+                        raise RequestRefused(InvalidRequest("the connection ended inside the body"))
                     parts.append(message.get("body", b""))
                     self._unread = message.get("more_body", False)
                     if sum(map(len, parts)) > limit:
                         raise _too_large(limit)
         except TimeoutError:
             error = Timeout(f"the request took longer than {seconds:g} seconds to arrive", hint="send faster")
-            raise Refused(error, headers=_CLOSE) from None
+            raise RequestRefused(error, headers=_CLOSE) from None
         self._body = b"".join(parts)
 
     async def receive(self) -> Message:
-        """What the application hears: the body at once, then that the caller left."""
+        """Return the whole body as one message, and after it the messages of the connection."""
         if self._body is None:
             return await self._receive()
         body, self._body = self._body, None
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(self, message: Message) -> None:
-        """An answer's parts, with what every answer says."""
+        """Send a message of the answer, with the headers that every answer has."""
         if message["type"] == "http.response.start":
             self.started = True
             headers = [*message.get("headers", []), (b"x-content-type-options", b"nosniff")]
             message = {**message, "headers": headers + self._shared_headers()}
         await self._send(message)
 
-    async def answer(self, status: int, body: bytes, headers: Headers) -> None:
-        """A whole answer; what is still being sent is let run dry for a moment."""
+    async def answer(self, status: int, body: bytes, headers: HttpHeaders) -> None:
+        """Send a whole answer, and read the rest of the body for a moment if the client still sends it."""
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
@@ -148,10 +147,11 @@ class Exchange:
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self.send({"type": "http.response.body", "body": body, "more_body": self._unread})
         if self._unread:
-            await self._let_run_dry()
+            await self._drain()
             await self.send({"type": "http.response.body", "body": b""})
 
-    async def _let_run_dry(self) -> None:
+    async def _drain(self) -> None:
+        """Read and drop the rest of the body, for a limited time."""
         try:
             async with asyncio.timeout(_LINGER_SECONDS):
                 while self._unread:
@@ -160,7 +160,8 @@ class Exchange:
         except TimeoutError:
             return
 
-    def _shared_headers(self) -> Headers:
+    def _shared_headers(self) -> HttpHeaders:
+        """Return the CORS headers for a page whose origin is listed."""
         origin = self._header(b"origin")
         if origin is None or not self._is_listed():
             return []
@@ -178,6 +179,6 @@ class Exchange:
         return found[0].decode("utf-8", "replace") if found else None
 
 
-def _too_large(limit: int) -> Refused:
+def _too_large(limit: int) -> RequestRefused:
     error = TooLarge(f"the request has more than {limit} bytes", details={"max_bytes": limit})
-    return Refused(error, headers=_CLOSE)
+    return RequestRefused(error, headers=_CLOSE)

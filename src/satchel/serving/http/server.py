@@ -1,4 +1,4 @@
-"""How an ASGI application is put on the wire: its socket, the limits below it, and a clean end."""
+"""Serves an ASGI application with uvicorn: the socket, the limits of connections, and a clean shutdown."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from typing import Any
 import h11
 import msgspec
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from satchel.errors import ConfigError, InvalidRequest
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import encode, failure
-from satchel.serving.http.exchange import HEADER_BYTES, App
+from satchel.serving.http.exchange import HEADER_BYTES
 
-HEADER_SECONDS = 10.0  # for the head of a request; longer takes only who wants to hold the connection
-_IDLE_SECONDS = 5  # a connection that waits for its next request
-_END_SECONDS = 2  # what runs when the server is told to stop has this long
-_BACKLOG = 256  # connections that wait to be taken
+HEADER_SECONDS = 10.0  # for the headers of a request; only a client that blocks the connection takes longer
+_IDLE_SECONDS = 5  # until a connection without a further request is closed
+_SHUTDOWN_SECONDS = 2  # for the requests that run when the server is told to stop
+_BACKLOG = 256  # connections that wait to be accepted
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket on that address; a port in use is said before anything is loaded."""
+    """Return a socket that listens on the address. A port in use is an error before anything is loaded."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -36,10 +37,11 @@ def bind(host: str, port: int) -> socket.socket:
         raise ConfigError(f"{host!r} is no address: {error.strerror}", hint="try 127.0.0.1") from None
     bound = socket.socket(family, kind, protocol)
     try:
-        if sys.platform != "win32":  # there it would let two servers share the port
+        # On Windows this option would let two servers share the port.
+        if sys.platform != "win32":
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
-        bound.listen(_BACKLOG)  # whoever calls from now on waits, and is not turned away
+        bound.listen(_BACKLOG)  # from now on callers wait and are not rejected
     except OSError as error:
         bound.close()
         reason = "it is in use" if error.errno == errno.EADDRINUSE else error.strerror
@@ -54,7 +56,7 @@ def bind(host: str, port: int) -> socket.socket:
 def announce(
     transport: str, bound: socket.socket, dispatcher: Dispatcher, *, as_json: bool, path: str = ""
 ) -> None:
-    """Says where it listens: one line."""
+    """Print one line that says where the server listens."""
     host, port = bound.getsockname()[:2]
     if as_json:
         print(msgspec.json.encode({"transport": transport, "host": host, "port": port}).decode(), flush=True)
@@ -64,11 +66,11 @@ def announce(
     print(f"satchel: http://{shown}:{port}{path} serves {names}", file=sys.stderr, flush=True)
 
 
-def serve(app: App, bound: socket.socket) -> None:
-    """Serves until SIGINT or SIGTERM, and answers what runs then. Nothing is logged: paths are nobody's."""
+def serve(app: ASGIApp, bound: socket.socket) -> None:
+    """Serve until SIGINT or SIGTERM, and answer the requests that run then. Paths are never logged."""
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http=HttpConnection,
         ws="none",
         lifespan="auto",
         log_config=None,
@@ -79,46 +81,49 @@ def serve(app: App, bound: socket.socket) -> None:
         backlog=_BACKLOG,
         h11_max_incomplete_event_size=HEADER_BYTES,
         timeout_keep_alive=_IDLE_SECONDS,
-        timeout_graceful_shutdown=_END_SECONDS,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
-    Server(config).run(sockets=[bound])
+    UvicornServer(config).run(sockets=[bound])
 
 
-class Server(uvicorn.Server):
-    """Ends by a signal as by its own will: the exit code says that all went well."""
+class UvicornServer(uvicorn.Server):
+    """A uvicorn server that a signal ends with exit code 0."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        with suppress(ValueError):  # signals come to the main thread alone
+        """Install the handlers for good: a second signal must not interrupt the shutdown."""
+        # Only the main thread can install handlers.
+        with suppress(ValueError):
             for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, self.handle_exit)  # for good: a second one must not break the end off
+                signal.signal(number, self.handle_exit)
         yield
 
 
-class Connection(H11Protocol):
-    """A connection that ends if the head of a request does not come in time: h11 itself waits for ever."""
+class HttpConnection(H11Protocol):
+    """A connection that closes if the headers of a request are late: uvicorn itself waits for ever."""
 
     def __init__(self, *arguments: Any, **others: Any) -> None:
         super().__init__(*arguments, **others)
-        self._late = self.loop.call_later(HEADER_SECONDS, self._give_up)
+        self._header_timer = self.loop.call_later(HEADER_SECONDS, self._abort)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
-            self._late.cancel()  # from here on the application counts the time
+            # From here on the time limit of the application holds.
+            self._header_timer.cancel()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._late.cancel()
+        self._header_timer.cancel()
         if self.cycle.response_complete and not self.transport.is_closing():
-            self._late = self.loop.call_later(HEADER_SECONDS, self._give_up)
+            self._header_timer = self.loop.call_later(HEADER_SECONDS, self._abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._late.cancel()
+        self._header_timer.cancel()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """What is not HTTP is refused as everything else is."""
+        """Answer bytes that are not HTTP with an envelope, like every other refusal."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             body = encode(failure(InvalidRequest("this is not HTTP/1.1", hint="send a well-formed request")))
             length = str(len(body)).encode()
@@ -130,6 +135,6 @@ class Connection(H11Protocol):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
-    def _give_up(self) -> None:
+    def _abort(self) -> None:
         if not self.transport.is_closing():
             self.transport.abort()

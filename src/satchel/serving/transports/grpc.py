@@ -10,13 +10,13 @@ from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.transport import ServeOptions, Transport
 
 if TYPE_CHECKING:
-    from satchel.serving.rpc import server
-else:  # whoever lists the transports loads no gRPC
-    server = late("satchel.serving.rpc.server")
+    from satchel.serving.grpc import server
+else:  # listing the transports must load no gRPC
+    server = late("satchel.serving.grpc.server")
 
 
 def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
-    """Serve until SIGINT or SIGTERM."""
+    """Serve until SIGINT or SIGTERM; return the exit code."""
     return server.run(dispatcher, access, options)
 
 

@@ -17,10 +17,11 @@ from satchel.serving.verb import Verb
 if TYPE_CHECKING:
     from satchel import storage
     from satchel.indexing import workers as cores
-    from satchel.serving import pool
-    from satchel.serving.keeping import keeper
-else:  # what is not needed before the first call is answered
-    keeper, pool = late("satchel.serving.keeping.keeper"), late("satchel.serving.pool")
+    from satchel.serving import worker_pool
+    from satchel.serving.watching import index_updater
+else:  # loaded late, so that MCP answers its handshake before them
+    index_updater = late("satchel.serving.watching.index_updater")
+    worker_pool = late("satchel.serving.worker_pool")
     cores, storage = late("satchel.indexing.workers"), late("satchel.storage")
 
 
@@ -56,6 +57,7 @@ def run(options: ServeOptions) -> int:
 
 
 def _dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
+    """Return the dispatcher of the roots: a worker pool for transports with many callers."""
     chosen = settings.chosen_index(roots[0].resolve(), options.index_dir)
     # An index that only its own process sees can neither be kept fresh nor be asked by another one.
     is_shared = not chosen or storage.scheme_of(chosen).is_shared
@@ -64,8 +66,10 @@ def _dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) 
     workers = options.workers or (cores.default_workers() if transport.parallel and is_shared else 1)
     given: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
     if is_shared and not options.no_watch:
-        given["make_updater"] = lambda root: keeper.Keeper(root, index_dir=options.index_dir or None)
-    return pool.Pool(roots, workers, **given) if workers > 1 else Dispatcher(roots, **given)
+        given["make_updater"] = lambda root: index_updater.IndexUpdater(
+            root, index_dir=options.index_dir or None
+        )
+    return worker_pool.WorkerPool(roots, workers, **given) if workers > 1 else Dispatcher(roots, **given)
 
 
 def _check(options: ServeOptions) -> None:

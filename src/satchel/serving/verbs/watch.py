@@ -21,12 +21,13 @@ from satchel.visible_json import compact
 
 if TYPE_CHECKING:
     from satchel import storage
-    from satchel.serving.keeping import board, keeper
-else:  # the help of a verb loads no engine
-    board, keeper = late("satchel.serving.keeping.board"), late("satchel.serving.keeping.keeper")
+    from satchel.serving.watching import index_updater, updater_state
+else:  # `--help` must load no engine
+    index_updater = late("satchel.serving.watching.index_updater")
+    updater_state = late("satchel.serving.watching.updater_state")
     storage = late("satchel.storage")
 
-_POLL_SECONDS = 0.5  # on some systems a signal is noticed only between two waits
+_POLL_SECONDS = 0.5  # on some systems a signal is handled only between two waits
 
 
 class WatchRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,39 +53,42 @@ def run(request: WatchRequest) -> int:
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: done.set())
-    kept = keeper.Keeper(
+    updater = index_updater.IndexUpdater(
         request.segment,
         index_dir=request.index_dir or None,
-        on_event=lambda happened: _print(happened, request.json, done),
+        on_event=lambda event: _print(event, request.json, done),
     )
-    kept.start()
+    updater.start()
     while not done.wait(_POLL_SECONDS):
         pass
-    kept.stop()
+    updater.stop()
     return 0
 
 
-def _print(happened: board.Happened, as_json: bool, done: threading.Event) -> None:
-    line = compact(happened) if as_json else _line(happened)
+def _print(event: updater_state.UpdaterEvent, as_json: bool, done: threading.Event) -> None:
+    """Print an event as one line: refreshes and JSON to standard output, other texts to standard error."""
+    line = compact(event) if as_json else _line(event)
     try:
-        print(line, file=sys.stdout if as_json or _is_refresh(happened) else sys.stderr, flush=True)
-    except OSError:  # whoever read the lines is gone
+        print(line, file=sys.stdout if as_json or _is_refresh(event) else sys.stderr, flush=True)
+    # The reader of the lines has gone away.
+    except OSError:
         done.set()
 
 
-def _is_refresh(happened: board.Happened) -> bool:
-    return bool(happened.event == board.HappenedKind.REFRESH)
+def _is_refresh(event: updater_state.UpdaterEvent) -> bool:
+    return bool(event.event == updater_state.UpdaterEventKind.REFRESH)
 
 
-def _line(happened: board.Happened) -> str:
-    if not _is_refresh(happened):
-        return f"satchel: {happened.text}"
+def _line(event: updater_state.UpdaterEvent) -> str:
+    """Return an event as a line for people."""
+    if not _is_refresh(event):
+        return f"satchel: {event.text}"
     counts: dict[str, Any] = {
-        name: getattr(happened, name) for name in ("parsed", "moved", "touched", "dropped")
+        name: getattr(event, name) for name in ("parsed", "moved", "touched", "dropped")
     }
     done = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing to do"
-    note = f" ({happened.text})" if happened.text else ""
-    return f"generation {happened.generation}: {done}, {happened.duration_ms} ms{note}"
+    note = f" ({event.text})" if event.text else ""
+    return f"generation {event.generation}: {done}, {event.duration_ms} ms{note}"
 
 
 VERB = Verb("watch", WatchRequest, run, group=Group.SERVE)
