@@ -373,12 +373,12 @@ def check_toml_settings(data: bytes) -> None:
 
 
 def _check_editor(editor: Any, data: bytes) -> None:
-    old = editor.entry(data, _KEYS)
-    edited, trace = editor.put(data, _KEYS, _ENTRY)
-    found = editor.entry(edited, _KEYS)
+    old = editor.read_entry(data, _KEYS)
+    edited, trace = editor.add_entry(data, _KEYS, _ENTRY)
+    found = editor.read_entry(edited, _KEYS)
     assert {name: found[name] for name in _ENTRY} == _ENTRY, "the entry is not there"
     if old is None:
-        assert editor.take(edited, _KEYS, trace) == data, "not as it was"
+        assert editor.remove_entry(edited, _KEYS, trace) == data, "not as it was"
 
 
 def check_counts(name: str, data: bytes) -> None:

@@ -126,13 +126,13 @@ def test_settings_that_python_refuses_to_read_are_bad_settings(tmp_path: Path, c
 def test_settings_of_a_client_that_python_refuses_to_read_are_left_alone(editor: Any, value: str) -> None:
     data = f'{{"a": {value}}}' if editor is json_settings else f"a = {value}"
     with pytest.raises(ConfigError):
-        editor.put(data.encode(), KEYS, ENTRY)
+        editor.add_entry(data.encode(), KEYS, ENTRY)
 
 
 def test_comments_that_end_with_a_lone_carriage_return_come_back(tmp_path: Path) -> None:
     data = b"  // mine\r"
-    edited, trace = json_settings.put(data, KEYS, ENTRY)
-    assert json_settings.take(edited, KEYS, trace) == data
+    edited, trace = json_settings.add_entry(data, KEYS, ENTRY)
+    assert json_settings.remove_entry(edited, KEYS, trace) == data
 
 
 def test_a_name_of_a_megabyte_is_looked_up_at_once(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from satchel.engine import Engine
 from satchel.errors import ProjectNotFound
 from satchel.rendering.style import Style
 from satchel.serving.cli import main
-from satchel.serving.clients.client import Scope
-from satchel.serving.installing import guide, launch
-from satchel.serving.installing.checkup import Check, Level
+from satchel.serving.clients.client import InstallScope
+from satchel.serving.installing import instructions, launch
+from satchel.serving.installing.doctor_checks import CheckLevel, DoctorCheck
 from satchel.serving.verbs import doctor, install
 from satchel.serving.verbs.doctor import DoctorRequest
 from satchel.serving.verbs.install import InstallRequest
@@ -35,11 +35,11 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def checks(topic: str) -> list[Check]:
+def checks(topic: str) -> list[DoctorCheck]:
     return [check for check in doctor.run(DoctorRequest()).checks if check.topic == topic]
 
 
-def levels(topic: str) -> list[Level]:
+def levels(topic: str) -> list[CheckLevel]:
     return [check.level for check in checks(topic)]
 
 
@@ -67,17 +67,17 @@ def test_nothing_is_written_beside_an_index() -> None:
 def test_python_satchel_git_and_model_are_named() -> None:
     found = {check.topic: check for check in doctor.run(DoctorRequest()).checks}
     assert all(found[topic].detail for topic in ("python", "satchel", "git", "model", "folder"))
-    assert found["path"].level is Level.WARN and "PATH" in found["path"].next
+    assert found["path"].level is CheckLevel.WARN and "PATH" in found["path"].next
 
 
 def test_the_index_is_missing_then_fresh_then_stale() -> None:
-    assert levels("index") == [Level.WARN]
+    assert levels("index") == [CheckLevel.WARN]
     with Engine.open(".") as engine:
         engine.refresh()
-    assert levels("index") == [Level.OK]
+    assert levels("index") == [CheckLevel.OK]
     Path("new.py").write_text("x = 1\n")
     (stale,) = checks("index")
-    assert stale.level is Level.WARN and "filesystem_changed" in stale.detail
+    assert stale.level is CheckLevel.WARN and "filesystem_changed" in stale.detail
 
 
 def test_a_broken_index_is_a_problem() -> None:
@@ -90,13 +90,13 @@ def test_a_broken_index_is_a_problem() -> None:
 
 def test_settings_of_ours_that_cannot_be_read_are_a_problem() -> None:
     Path("satchel.toml").write_text("ignore = ")
-    assert levels("index") == [Level.PROBLEM]
+    assert levels("index") == [CheckLevel.PROBLEM]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="everything can be written by root")
 def test_a_folder_that_cannot_be_written_is_a_problem(shop: Path) -> None:
     shop.chmod(0o555)
-    assert levels("folder") == [Level.PROBLEM]
+    assert levels("folder") == [CheckLevel.PROBLEM]
 
 
 def test_another_process_that_indexes_is_noticed() -> None:
@@ -104,20 +104,20 @@ def test_another_process_that_indexes_is_noticed() -> None:
         engine.refresh()
     assert levels("lock") == []
     with filelock.FileLock("_ctx/context.lock"):
-        assert levels("lock") == [Level.WARN]
+        assert levels("lock") == [CheckLevel.WARN]
 
 
 def test_a_client_is_not_there_then_found_then_linked() -> None:
-    assert levels("codex") == [Level.OK]
+    assert levels("codex") == [CheckLevel.OK]
     Path.home().joinpath(".codex").mkdir()
     (found,) = checks("codex")
-    assert found.level is Level.WARN and found.next == "satchel install --client codex"
+    assert found.level is CheckLevel.WARN and found.next == "satchel install --client codex"
     install.run(InstallRequest(clients=("codex",)))
-    assert levels("codex") == [Level.OK, Level.OK]
+    assert levels("codex") == [CheckLevel.OK, CheckLevel.OK]
 
 
 def test_both_scopes_are_told() -> None:
-    for scope in Scope:
+    for scope in InstallScope:
         install.run(InstallRequest(clients=("gemini",), scope=scope))
     told = " ".join(check.detail for check in checks("gemini"))
     assert "(user)" in told and "(project)" in told
@@ -130,16 +130,16 @@ def test_a_link_to_a_program_that_is_gone_is_a_problem() -> None:
     values["mcp"]["satchel"]["command"][0] = "/gone/satchel"
     path.write_text(json.dumps(values))
     (link, instructions) = checks("opencode")
-    assert link.level is Level.PROBLEM and "/gone/satchel" in link.detail
+    assert link.level is CheckLevel.PROBLEM and "/gone/satchel" in link.detail
     assert link.next == "satchel install --client opencode --scope user"
-    assert instructions.level is Level.WARN and "no instructions" in instructions.detail
+    assert instructions.level is CheckLevel.WARN and "no instructions" in instructions.detail
 
 
 def test_old_instructions_are_a_warning() -> None:
     install.run(InstallRequest(clients=("codex",)))
     path = Path.home() / ".codex/AGENTS.md"
-    path.write_text(f"{guide.BEGIN}\nold\n{guide.END}\n")
-    assert levels("codex") == [Level.OK, Level.WARN]
+    path.write_text(f"{instructions.BEGIN}\nold\n{instructions.END}\n")
+    assert levels("codex") == [CheckLevel.OK, CheckLevel.WARN]
 
 
 def test_settings_of_a_client_that_cannot_be_read_are_a_problem() -> None:
@@ -147,7 +147,7 @@ def test_settings_of_a_client_that_cannot_be_read_are_a_problem() -> None:
     path.parent.mkdir()
     path.write_text("{\n,}")
     (problem,) = checks("cursor")
-    assert problem.level is Level.PROBLEM and "mcp.json: line 2" in problem.detail
+    assert problem.level is CheckLevel.PROBLEM and "mcp.json: line 2" in problem.detail
 
 
 def test_a_folder_that_is_not_there_is_refused() -> None:

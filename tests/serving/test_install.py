@@ -17,8 +17,8 @@ from jsonc import read_json
 from satchel.errors import ConfigError, InvalidRequest, PathNotAllowed, ProjectNotFound, Unsupported
 from satchel.rendering.style import Style
 from satchel.serving.cli import main
-from satchel.serving.clients.client import Client, Format, Link, Machine, Scope
-from satchel.serving.installing import guide, launch
+from satchel.serving.clients.client import Client, InstallScope, Machine, Registration, SettingsFormat
+from satchel.serving.installing import instructions, launch
 from satchel.serving.installing.installer import Installer, Outcome
 from satchel.serving.verbs import install, uninstall
 from satchel.serving.verbs.install import InstallRequest, InstallResponse
@@ -31,10 +31,12 @@ VARIABLES = (
     "GEMINI_CLI_HOME",
     "SATCHEL_HOME",
 )
-PLACES = [(client, scope) for client in launch.clients() for scope in Scope if client.link(scope)]
+PLACES = [
+    (client, scope) for client in launch.all_clients() for scope in InstallScope if client.registration(scope)
+]
 IDS = [f"{client.label}-{scope}" for client, scope in PLACES]
 EVERY = pytest.mark.parametrize(("client", "scope"), PLACES, ids=IDS)
-Before = Callable[[Link], bytes | None]
+Before = Callable[[Registration], bytes | None]
 
 
 @pytest.fixture(autouse=True)
@@ -71,60 +73,66 @@ def tree() -> dict[str, Any]:
     }
 
 
-def settings_of(client: Client, scope: Scope) -> tuple[Link, Path]:
-    link = client.link(scope)
-    assert link is not None
-    return link, link.settings.path(launch.machine("."), Path.exists)
+def settings_of(client: Client, scope: InstallScope) -> tuple[Registration, Path]:
+    registration = client.registration(scope)
+    assert registration is not None
+    return registration, registration.settings.path(launch.current_machine("."), Path.exists)
 
 
-def entry_in(link: Link, path: Path) -> Any:
+def entry_in(registration: Registration, path: Path) -> Any:
     """Our entry as the client's own kind of parser reads it."""
     data = path.read_bytes()
-    values = tomllib.loads(data.decode("utf-8-sig")) if link.format is Format.TOML else read_json(data)
-    for key in link.keys:
+    values = (
+        tomllib.loads(data.decode("utf-8-sig"))
+        if registration.format is SettingsFormat.TOML
+        else read_json(data)
+    )
+    for key in registration.keys:
         values = values[key]
     return values["satchel"]
 
 
-def nested(link: Link, servers: dict[str, Any]) -> dict[str, Any]:
-    (key,) = link.keys
+def nested(registration: Registration, servers: dict[str, Any]) -> dict[str, Any]:
+    (key,) = registration.keys
     return {"theme": "dark", key: servers}
 
 
-def others(link: Link) -> bytes:
-    if link.format is Format.TOML:
+def others(registration: Registration) -> bytes:
+    if registration.format is SettingsFormat.TOML:
         return b'model = "x"\n\n[mcp_servers.other]\ncommand = "other"\n'
-    return json.dumps(nested(link, {"other": {"command": "other"}}), indent=4).encode() + b"\n"
+    return json.dumps(nested(registration, {"other": {"command": "other"}}), indent=4).encode() + b"\n"
 
 
-def commented(link: Link) -> bytes:
-    if link.format is Format.TOML:
+def commented(registration: Registration) -> bytes:
+    if registration.format is SettingsFormat.TOML:
         return b'# top\nmodel = "x" # keep\n\n# end'
     return b'// top\n{\n\t"theme": "dark", // keep\n\t/* servers\n\t   come here */\n}\n'
 
 
 STATES: dict[str, Before] = {
-    "absent": lambda link: None,
-    "empty": lambda link: b"",
-    "bare": lambda link: b"# nothing\n" if link.format is Format.TOML else b"{}",
+    "absent": lambda registration: None,
+    "empty": lambda registration: b"",
+    "bare": lambda registration: b"# nothing\n" if registration.format is SettingsFormat.TOML else b"{}",
     "commented": commented,
     "others": others,
-    "windows": lambda link: b"\xef\xbb\xbf" + others(link).replace(b"\n", b"\r\n"),
+    "windows": lambda registration: b"\xef\xbb\xbf" + others(registration).replace(b"\n", b"\r\n"),
 }
 
 
 @pytest.mark.parametrize("state", STATES)
 @EVERY
-def test_what_is_written_is_read_and_taken_back_to_the_byte(client: Client, scope: Scope, state: str) -> None:
-    link, path = settings_of(client, scope)
-    before = STATES[state](link)
+def test_what_is_written_is_read_and_taken_back_to_the_byte(
+    client: Client, scope: InstallScope, state: str
+) -> None:
+    registration, path = settings_of(client, scope)
+    before = STATES[state](registration)
     if before is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(before)
     clean = tree()
     put(client.label, scope=scope)
-    command = launch.command(link, scope, launch.machine("."), ".")
-    assert entry_in(link, path) == client.entry(command)
+    command = launch.server_command(registration, scope, launch.current_machine("."), ".")
+    assert entry_in(registration, path) == client.entry(command)
     installed = tree()
     again = put(client.label, scope=scope)
     assert {done.outcome for done in again.changes} == {Outcome.ALREADY} and tree() == installed
@@ -133,16 +141,16 @@ def test_what_is_written_is_read_and_taken_back_to_the_byte(client: Client, scop
 
 
 @EVERY
-def test_comments_survive(client: Client, scope: Scope) -> None:
-    link, path = settings_of(client, scope)
+def test_comments_survive(client: Client, scope: InstallScope) -> None:
+    registration, path = settings_of(client, scope)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(commented(link))
+    path.write_bytes(commented(registration))
     put(client.label, scope=scope)
     assert all(word in path.read_bytes() for word in (b"top", b" keep\n"))
 
 
 @EVERY
-def test_an_entry_that_differs_is_updated_in_place(client: Client, scope: Scope) -> None:
+def test_an_entry_that_differs_is_updated_in_place(client: Client, scope: InstallScope) -> None:
     _, path = settings_of(client, scope)
     put(client.label, scope=scope)
     right = path.read_bytes()
@@ -155,9 +163,9 @@ def test_an_entry_that_differs_is_updated_in_place(client: Client, scope: Scope)
 
 def test_every_client_at_once_and_nothing_is_left(project: Path) -> None:
     clean = tree()
-    for scope in Scope:
+    for scope in InstallScope:
         install.run(InstallRequest(all=True, scope=scope))
-    for scope in Scope:
+    for scope in InstallScope:
         uninstall.run(InstallRequest(scope=scope))
     assert tree() == clean
 
@@ -165,16 +173,16 @@ def test_every_client_at_once_and_nothing_is_left(project: Path) -> None:
 def test_one_after_the_other_goes_and_nothing_is_left() -> None:
     clean = tree()
     install.run(InstallRequest(all=True))
-    for client in launch.clients():
+    for client in launch.all_clients():
         take(client.label)
     assert tree() == clean
 
 
 def test_edits_of_the_user_stay(project: Path) -> None:
-    put("gemini", scope=Scope.PROJECT)
+    put("gemini", scope=InstallScope.PROJECT)
     path = project / ".gemini/settings.json"
     path.write_text(path.read_text().replace("{\n", '{\n  // mine\n  "theme": "dark",\n', 1))
-    take("gemini", scope=Scope.PROJECT)
+    take("gemini", scope=InstallScope.PROJECT)
     assert path.read_text() == '{\n  // mine\n  "theme": "dark"\n}\n'
     assert not (project / "GEMINI.md").exists()
 
@@ -183,7 +191,7 @@ def test_a_dry_run_shows_a_diff_and_writes_nothing() -> None:
     clean = tree()
     response = put("codex", dry_run=True)
     assert tree() == clean
-    assert "+[mcp_servers.satchel]" in response.diffs[0] and guide.BEGIN in response.diffs[1]
+    assert "+[mcp_servers.satchel]" in response.diffs[0] and instructions.BEGIN in response.diffs[1]
     assert "nothing was written" in install.show(response, Style())
 
 
@@ -222,7 +230,7 @@ def test_a_link_of_a_project_leads_nowhere_else(project: Path) -> None:
     target.write_text("mine")
     (project / "AGENTS.md").symlink_to(target)
     with pytest.raises(PathNotAllowed, match="AGENTS"):
-        put("codex", scope=Scope.PROJECT)
+        put("codex", scope=InstallScope.PROJECT)
     assert target.read_text() == "mine" and os.listdir(project) == ["AGENTS.md"]
 
 
@@ -237,8 +245,8 @@ def test_who_may_read_a_file_stays() -> None:
 def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
     path = Path.home() / ".claude.json"
     path.write_text("{}")
-    installer = Installer(launch.machine("."), Scope.USER)
-    list(installer.install(launch.named("claude-code"), ["satchel"]))
+    installer = Installer(launch.current_machine("."), InstallScope.USER)
+    list(installer.install(launch.find_client("claude-code"), ["satchel"]))
     path.write_text('{"new": 1}')
     with pytest.raises(ConfigError, match="meanwhile"):
         installer.finish()
@@ -275,14 +283,14 @@ def test_a_client_is_found_by_its_program(tmp_path: Path) -> None:
 def test_no_client_at_all_is_an_error_that_lists_them() -> None:
     with pytest.raises(InvalidRequest) as caught:
         install.run(InstallRequest())
-    assert all(client.label in caught.value.hint for client in launch.clients())
+    assert all(client.label in caught.value.hint for client in launch.all_clients())
 
 
 def test_bad_requests_are_refused() -> None:
     with pytest.raises(Unsupported, match="nope"):
         put("nope")
     with pytest.raises(InvalidRequest, match="knows no projects"):
-        put("claude-desktop", scope=Scope.PROJECT)
+        put("claude-desktop", scope=InstallScope.PROJECT)
     with pytest.raises(InvalidRequest, match="together"):
         put("codex", all=True)
     with pytest.raises(ProjectNotFound):
@@ -298,7 +306,7 @@ def test_a_project_file_can_be_shared(tmp_path: Path, monkeypatch: pytest.Monkey
     program.parent.mkdir()
     program.touch(mode=0o755)
     monkeypatch.setattr("sys.executable", str(program.parent / "python"))
-    put("claude-code", scope=Scope.PROJECT)
+    put("claude-code", scope=InstallScope.PROJECT)
     entry = read_json((project / ".mcp.json").read_bytes())["mcpServers"]["satchel"]
     assert entry == {"type": "stdio", "command": "satchel", "args": ["serve", "mcp", "--segment", "."]}
 
@@ -322,31 +330,31 @@ def test_a_user_server_follows_the_project_unless_a_folder_is_named(project: Pat
 
 
 def test_instructions_that_another_client_reads_stay(project: Path) -> None:
-    put("codex", "zed", scope=Scope.PROJECT)
-    kept = take("codex", scope=Scope.PROJECT).changes[1]
+    put("codex", "zed", scope=InstallScope.PROJECT)
+    kept = take("codex", scope=InstallScope.PROJECT).changes[1]
     assert kept.outcome is Outcome.KEPT and "zed" in kept.note and (project / "AGENTS.md").exists()
-    take("zed", scope=Scope.PROJECT)
+    take("zed", scope=InstallScope.PROJECT)
     assert not (project / "AGENTS.md").exists()
 
 
 def test_instructions_hide_no_file_that_the_client_reads(project: Path) -> None:
     (project / "CLAUDE.md").write_text("# House rules")
-    put("zed", scope=Scope.PROJECT)
-    assert guide.BEGIN in (project / "CLAUDE.md").read_text() and not (project / "AGENTS.md").exists()
-    take("zed", scope=Scope.PROJECT)
+    put("zed", scope=InstallScope.PROJECT)
+    assert instructions.BEGIN in (project / "CLAUDE.md").read_text() and not (project / "AGENTS.md").exists()
+    take("zed", scope=InstallScope.PROJECT)
     assert (project / "CLAUDE.md").read_text() == "# House rules"
 
 
 def test_the_settings_that_are_there_are_taken(project: Path) -> None:
     (project / "opencode.jsonc").write_text("{} // mine\n")
-    put("opencode", scope=Scope.PROJECT)
+    put("opencode", scope=InstallScope.PROJECT)
     assert not (project / "opencode.json").exists() and "// mine" in (project / "opencode.jsonc").read_text()
 
 
 def test_a_lost_receipt_takes_out_the_entry_alone(project: Path) -> None:
-    put("claude-code", scope=Scope.PROJECT)
+    put("claude-code", scope=InstallScope.PROJECT)
     (Path.home() / ".config/satchel/installed.json").write_text("broken")
-    take("claude-code", scope=Scope.PROJECT)
+    take("claude-code", scope=InstallScope.PROJECT)
     assert read_json((project / ".mcp.json").read_bytes()) == {"mcpServers": {}}
     assert not (project / ".claude/skills/satchel/SKILL.md").exists()
 
@@ -368,7 +376,7 @@ def at(platform: str, **environment: str) -> Machine:
 
 
 def user_file(name: str, machine: Machine) -> str:
-    return next(reversed(list(launch.named(name).user.settings.paths(machine)))).as_posix()
+    return next(reversed(list(launch.find_client(name).user.settings.paths(machine)))).as_posix()
 
 
 @pytest.mark.parametrize(
@@ -410,10 +418,11 @@ def test_a_client_that_was_moved_is_followed() -> None:
 
 
 def test_the_instructions_are_short_and_teach_the_four_steps() -> None:
-    lines = guide.BLOCK.splitlines()
+    lines = instructions.BLOCK.splitlines()
     assert 15 <= len(lines) <= 25 and max(map(len, lines)) <= 110
     assert all(
-        word in guide.BLOCK for word in ("**search**", "**pack**", "**cite**", "**get**", "grep", "verify")
+        word in instructions.BLOCK
+        for word in ("**search**", "**pack**", "**cite**", "**get**", "grep", "verify")
     )
 
 
@@ -430,7 +439,10 @@ def test_the_page_about_clients_names_every_file() -> None:
     page = (Path(__file__).parents[2] / "docs" / "clients.md").read_text()
     where = Machine(Path("~"), Path("."), {}, "linux")
     for client, scope in PLACES:
-        link = client.link(scope)
-        assert link is not None and f"`{link.keys[0]}`" in page
-        places = [link.settings, *([link.guide.place] if link.guide else [])]
+        registration = client.registration(scope)
+        assert registration is not None and f"`{registration.keys[0]}`" in page
+        places = [
+            registration.settings,
+            *([registration.instructions.file] if registration.instructions else []),
+        ]
         assert all(f"`{(place.folder.on(where) / place.new).as_posix()}`" in page for place in places)

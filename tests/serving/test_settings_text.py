@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from jsonc import read_json
 
 from satchel.errors import ConfigError
-from satchel.serving.installing import guide, json_settings, toml_settings
-from satchel.serving.installing.trace import Trace
+from satchel.serving.installing import instructions, json_settings, toml_settings
+from satchel.serving.installing.text_edits import EditTrace
 
 KEYS = ("mcpServers", "satchel")
 ENTRY: dict[str, Any] = {"command": "/opt/satchel", "args": ["serve", "mcp"]}
@@ -66,18 +66,18 @@ def fits(data: bytes) -> bool:
 
 @given(json_files().filter(fits))
 def test_an_entry_of_json_is_found_again_and_goes_without_a_trace(data: bytes) -> None:
-    written, trace = json_settings.put(data, KEYS, ENTRY)
+    written, trace = json_settings.add_entry(data, KEYS, ENTRY)
     values = read_json(written)
     assert values["mcpServers"].pop("satchel") == ENTRY
     before = read_json(data)
     assert values == before | {"mcpServers": before.get("mcpServers", {})}
-    assert json_settings.put(written, KEYS, ENTRY)[0] == written
-    assert json_settings.take(written, KEYS, trace) == data
+    assert json_settings.add_entry(written, KEYS, ENTRY)[0] == written
+    assert json_settings.remove_entry(written, KEYS, trace) == data
 
 
 @given(json_files().filter(fits))
 def test_every_comment_of_json_survives(data: bytes) -> None:
-    written, _ = json_settings.put(data, KEYS, ENTRY)
+    written, _ = json_settings.add_entry(data, KEYS, ENTRY)
     assert comments_of(written) == comments_of(data)
 
 
@@ -86,12 +86,12 @@ def test_every_comment_of_json_survives(data: bytes) -> None:
     st.sampled_from([("mcpServers", "later"), ("later",), ("mcpServers", "a", "b")]),
 )
 def test_what_was_written_into_json_meanwhile_stays(data: bytes, keys: tuple[str, ...]) -> None:
-    written, trace = json_settings.put(data, KEYS, ENTRY)
+    written, trace = json_settings.add_entry(data, KEYS, ENTRY)
     try:
-        edited, _ = json_settings.put(written, keys, {"x": 1})
+        edited, _ = json_settings.add_entry(written, keys, {"x": 1})
     except ConfigError:
         return
-    rest, wanted = read_json(json_settings.take(edited, KEYS, trace)), read_json(edited)
+    rest, wanted = read_json(json_settings.remove_entry(edited, KEYS, trace)), read_json(edited)
     del wanted["mcpServers"]["satchel"]
     if trace.made and not wanted["mcpServers"]:
         del wanted["mcpServers"]
@@ -102,33 +102,35 @@ def test_what_was_written_into_json_meanwhile_stays(data: bytes, keys: tuple[str
     "data", [b"", b"\n", b"\xef\xbb\xbf", b"// only\n", b"{}", b"{ }", b"{\n}\n", b'{"a":1}']
 )
 def test_an_almost_empty_json_file_comes_back(data: bytes) -> None:
-    written, trace = json_settings.put(data, KEYS, ENTRY)
+    written, trace = json_settings.add_entry(data, KEYS, ENTRY)
     assert read_json(written)["mcpServers"]["satchel"] == ENTRY
-    assert json_settings.take(written, KEYS, trace) == data
+    assert json_settings.remove_entry(written, KEYS, trace) == data
 
 
 def test_json_is_indented_as_the_file_is() -> None:
-    written, _ = json_settings.put(b'{\n\t"mcpServers": {\n\t\t"a": {}\n\t}\n}\n', KEYS, {"command": "x"})
+    written, _ = json_settings.add_entry(
+        b'{\n\t"mcpServers": {\n\t\t"a": {}\n\t}\n}\n', KEYS, {"command": "x"}
+    )
     assert written == (
         b'{\n\t"mcpServers": {\n\t\t"a": {},\n\t\t"satchel": {\n\t\t\t"command": "x"\n\t\t}\n\t}\n}\n'
     )
 
 
 def test_a_comment_stays_with_its_line() -> None:
-    written, _ = json_settings.put(b'{\n  "a": 1 // about a\n}', ("satchel",), {"command": "x"})
+    written, _ = json_settings.add_entry(b'{\n  "a": 1 // about a\n}', ("satchel",), {"command": "x"})
     assert b'"a": 1, // about a\n  "satchel": {' in written
 
 
 def test_of_an_entry_of_json_only_our_fields_change() -> None:
     data = b'{"mcpServers": {"satchel": {"command": "old", "env": {"A": "b"} /* mine */}}}'
-    written, _ = json_settings.put(data, KEYS, ENTRY)
+    written, _ = json_settings.add_entry(data, KEYS, ENTRY)
     assert read_json(written)["mcpServers"]["satchel"] == {**ENTRY, "env": {"A": "b"}}
     assert b"/* mine */" in written
 
 
 def test_an_entry_for_a_remote_server_is_replaced() -> None:
     data = b'{"mcpServers": {"satchel": {"url": "http://x"}}}'
-    assert read_json(json_settings.put(data, KEYS, ENTRY)[0])["mcpServers"]["satchel"] == ENTRY
+    assert read_json(json_settings.add_entry(data, KEYS, ENTRY)[0])["mcpServers"]["satchel"] == ENTRY
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_an_entry_for_a_remote_server_is_replaced() -> None:
 )
 def test_json_that_cannot_be_read_is_named_by_its_line(data: bytes, line: int) -> None:
     with pytest.raises(ConfigError, match=f"line {line}"):
-        json_settings.put(data, KEYS, ENTRY)
+        json_settings.add_entry(data, KEYS, ENTRY)
 
 
 TABLE = ("mcp_servers", "satchel")
@@ -181,21 +183,21 @@ def is_toml(data: bytes) -> bool:
 
 @given(toml_files().filter(is_toml))
 def test_a_table_of_toml_is_found_again_and_goes_without_a_trace(data: bytes) -> None:
-    written, trace = toml_settings.put(data, TABLE, ENTRY)
+    written, trace = toml_settings.add_entry(data, TABLE, ENTRY)
     values = tomllib.loads(written.decode())
     assert written.startswith(data) and values["mcp_servers"].pop("satchel") == ENTRY
     before = tomllib.loads(data.decode())
     assert values == before | {"mcp_servers": before.get("mcp_servers", {})}
-    assert toml_settings.put(written, TABLE, ENTRY)[0] == written
-    assert toml_settings.take(written, TABLE, trace) == data
+    assert toml_settings.add_entry(written, TABLE, ENTRY)[0] == written
+    assert toml_settings.remove_entry(written, TABLE, trace) == data
 
 
 @given(
     toml_files().filter(is_toml), st.sampled_from(["\n# mine\n[later]\nz = 1\n", "extra = 'x'\n[later]\n"])
 )
 def test_what_was_written_into_toml_meanwhile_stays(data: bytes, addition: str) -> None:
-    written, trace = toml_settings.put(data, TABLE, ENTRY)
-    rest = toml_settings.take(written + addition.encode(), TABLE, trace)
+    written, trace = toml_settings.add_entry(data, TABLE, ENTRY)
+    rest = toml_settings.remove_entry(written + addition.encode(), TABLE, trace)
     assert rest.startswith(data.rstrip(b"\r\n"))
     assert tomllib.loads(rest.decode())["later"] == tomllib.loads(addition)["later"]
     assert ("# mine" in addition) == (b"# mine" in rest)
@@ -203,7 +205,7 @@ def test_what_was_written_into_toml_meanwhile_stays(data: bytes, addition: str) 
 
 def test_a_table_of_toml_is_updated_in_its_place() -> None:
     data = b'[mcp_servers.satchel] # ours\nargs = ["old"] # why\nstartup_timeout_sec = 20\n[z]\n'
-    written, _ = toml_settings.put(data, TABLE, ENTRY)
+    written, _ = toml_settings.add_entry(data, TABLE, ENTRY)
     values = tomllib.loads(written.decode())
     assert values["mcp_servers"]["satchel"] == {**ENTRY, "startup_timeout_sec": 20} and "z" in values
     assert b"# ours" in written and b"# why" in written
@@ -215,29 +217,31 @@ def test_a_table_of_toml_is_updated_in_its_place() -> None:
 )
 def test_toml_that_cannot_be_edited_is_named_by_its_line(data: bytes) -> None:
     with pytest.raises(ConfigError, match="line 1"):
-        toml_settings.put(data, TABLE, ENTRY)
+        toml_settings.add_entry(data, TABLE, ENTRY)
 
 
 @given(st.text(alphabet="a# \n", max_size=20), st.booleans())
 def test_a_block_goes_without_a_trace(text: str, windows: bool) -> None:
     data = text.replace("\n", "\r\n").encode() if windows else text.encode()
-    written, trace = guide.put(data, "")
-    block = guide.read(written)
-    assert block is not None and guide.is_current(block)
-    assert guide.put(written, "")[0] == written
-    assert guide.take(written, trace, "") == (data if data.strip() else guide.take(written, trace, ""))
+    written, trace = instructions.add_block(data, "")
+    block = instructions.find_block(written)
+    assert block is not None and instructions.is_current(block)
+    assert instructions.add_block(written, "")[0] == written
+    assert instructions.remove_block(written, trace, "") == (
+        data if data.strip() else instructions.remove_block(written, trace, "")
+    )
 
 
 def test_text_around_a_block_stays() -> None:
-    written, trace = guide.put(b"# Mine", "")
-    assert guide.take(written + b"\nbelow\n", trace, "") == b"# Mine\n\nbelow\n"
+    written, trace = instructions.add_block(b"# Mine", "")
+    assert instructions.remove_block(written + b"\nbelow\n", trace, "") == b"# Mine\n\nbelow\n"
 
 
 def test_an_old_block_is_replaced() -> None:
-    old = f"above\n{guide.BEGIN}\nold\n{guide.END}\nbelow\n".encode()
-    assert guide.put(old, "")[0] == f"above\n{guide.BLOCK}below\n".encode()
+    old = f"above\n{instructions.BEGIN}\nold\n{instructions.END}\nbelow\n".encode()
+    assert instructions.add_block(old, "")[0] == f"above\n{instructions.BLOCK}below\n".encode()
 
 
 def test_half_a_block_is_an_error_with_its_line() -> None:
     with pytest.raises(ConfigError, match="line 2"):
-        guide.take(f"a\n{guide.BEGIN}\n".encode(), Trace(), "")
+        instructions.remove_block(f"a\n{instructions.BEGIN}\n".encode(), EditTrace(), "")

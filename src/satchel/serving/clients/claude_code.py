@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import HERE, Client, Folder, Guide, Link, Place, typed_entry
-from satchel.serving.installing.guide import SKILL_HEAD
+from satchel.serving.clients.client import (
+    HERE,
+    Client,
+    ClientFile,
+    Folder,
+    InstructionsFile,
+    Registration,
+    typed_entry,
+)
+from satchel.serving.installing.instructions import SKILL_HEAD
 
 _SKILL = "skills/satchel/SKILL.md"
 _HOME = Folder("{home}", variable="CLAUDE_CONFIG_DIR")  # the file is beside the folder, unless it was moved
@@ -15,12 +23,17 @@ CLIENT = Client(
     executables=("claude",),
     marks=(_FOLDER,),
     entry=typed_entry,
-    user=Link(Place(_HOME, ".claude.json"), ("mcpServers",), HERE, Guide(Place(_FOLDER, _SKILL), SKILL_HEAD)),
-    project=Link(
-        Place(Folder("{project}"), ".mcp.json"),
+    user=Registration(
+        ClientFile(_HOME, ".claude.json"),
+        ("mcpServers",),
+        HERE,
+        InstructionsFile(ClientFile(_FOLDER, _SKILL), SKILL_HEAD),
+    ),
+    project=Registration(
+        ClientFile(Folder("{project}"), ".mcp.json"),
         ("mcpServers",),
         ".",
-        Guide(Place(Folder("{project}/.claude"), _SKILL), SKILL_HEAD),
+        InstructionsFile(ClientFile(Folder("{project}/.claude"), _SKILL), SKILL_HEAD),
         remark="a project's servers are asked for once: start claude in the project and approve",
     ),
 )

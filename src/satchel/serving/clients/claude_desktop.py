@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import FIXED, Client, Folder, Link, Place
+from satchel.serving.clients.client import FIXED, Client, ClientFile, Folder, Registration
 
 _USER = Folder("{config}/Claude", "{home}/Library/Application Support/Claude", "{appdata}/Claude")
 
@@ -11,8 +11,8 @@ CLIENT = Client(
     "Claude Desktop",
     executables=(),
     marks=(_USER,),
-    user=Link(
-        Place(_USER, "claude_desktop_config.json"),
+    user=Registration(
+        ClientFile(_USER, "claude_desktop_config.json"),
         ("mcpServers",),
         FIXED,
         remark="it answers about this one folder; quit Claude Desktop and start it again",

@@ -1,6 +1,6 @@
-"""What a client is: where it keeps its settings, how it names a server there, where it reads instructions.
+"""The description of an agent client: its settings files, its server entries and its instruction files.
 
-A client is one value in one file of this folder. Its paths are told as text; `Machine` finds them.
+A client is one value in one file of this folder. Its paths are templates that `Machine` resolves.
 """
 
 from __future__ import annotations
@@ -12,27 +12,28 @@ from typing import Any
 
 import msgspec
 
-HERE = ""  # the client starts servers in the project's folder, so nothing needs to be said
-FIXED = "{project}"  # the client starts servers anywhere: the folder is written down
-WORKSPACE = "${workspaceFolder}"  # the client puts the open folder in its place
+# What `--segment` is in a server entry, by where the client starts servers.
+HERE = ""  # in the folder of the project: no argument is needed
+FIXED = "{project}"  # anywhere: the absolute path of the project is written
+WORKSPACE = "${workspaceFolder}"  # anywhere, but the client replaces this by the open folder
 
 
-class Scope(StrEnum):
-    """Who has the server: the user in every project, or everybody in one project."""
+class InstallScope(StrEnum):
+    """For whom Satchel is installed: one user in every project, or everybody in one project."""
 
     USER = "user"
     PROJECT = "project"
 
 
-class Format(StrEnum):
-    """How a settings file is written. JSON may have comments and trailing commas."""
+class SettingsFormat(StrEnum):
+    """The format of a settings file. JSON may have comments and trailing commas."""
 
     JSON = "json"
     TOML = "toml"
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """Where paths start: looked up once, so that everything below is told and tests tell it otherwise."""
+    """The folders and the environment of a machine, looked up once so that tests can replace them."""
 
     home: Path
     project: Path
@@ -40,26 +41,27 @@ class Machine(msgspec.Struct, frozen=True):
     platform: str  # as sys.platform names it
 
     def folder(self, name: str) -> str:
-        """The start of a path, or an empty text if the machine has none."""
-        given = {"{config}": "XDG_CONFIG_HOME", "{appdata}": "APPDATA"}.get(name, "")
-        usual = {
+        """Return the folder that a template such as `{home}` stands for; an empty text for other names."""
+        variable = {"{config}": "XDG_CONFIG_HOME", "{appdata}": "APPDATA"}.get(name, "")
+        defaults = {
             "{home}": self.home,
             "{project}": self.project,
             "{config}": self.home / ".config",
             "{appdata}": self.home / "AppData" / "Roaming",
         }
-        return self.environment.get(given) or str(usual.get(name, ""))
+        return self.environment.get(variable) or str(defaults.get(name, ""))
 
 
 class Folder(msgspec.Struct, frozen=True):
-    """A folder on each system; `variable` is the client's own way to move it, or a folder above it."""
+    """A folder on each system. The environment variable `variable` moves it, or its parent: `NAME/below`."""
 
     linux: str
-    macos: str = ""  # as on Linux
-    windows: str = ""  # as on Linux
+    macos: str = ""  # empty: as on Linux
+    windows: str = ""  # empty: as on Linux
     variable: str = ""
 
     def on(self, machine: Machine) -> Path:
+        """Return the path of the folder on a machine."""
         variable, _, below = self.variable.partition("/")
         moved = machine.environment.get(variable) if variable else None
         if moved:
@@ -69,68 +71,69 @@ class Folder(msgspec.Struct, frozen=True):
         return Path(machine.folder(start), *rest.split("/")) if rest else Path(machine.folder(start))
 
 
-class Place(msgspec.Struct, frozen=True):
-    """A file that may have several names: the first that is there counts, otherwise `new` is made."""
+class ClientFile(msgspec.Struct, frozen=True):
+    """A file of a client with several possible names: the first that exists, or `new` if none does."""
 
     folder: Folder
     new: str
-    others: tuple[str, ...] = ()  # in the order in which the client prefers them to `new`
-    after: tuple[str, ...] = ()  # those that it reads only where `new` is not there
+    others: tuple[str, ...] = ()  # names that the client prefers to `new`, in its order
+    after: tuple[str, ...] = ()  # names that it reads only if `new` does not exist
 
     def paths(self, machine: Machine) -> Iterator[Path]:
-        """Every file that it may be."""
+        """Return every path that the file may have, in the order of preference."""
         folder = self.folder.on(machine)
         return (folder / name for name in (*self.others, self.new, *self.after))
 
     def path(self, machine: Machine, exists: Callable[[Path], bool]) -> Path:
-        """The file that counts."""
-        there = (path for path in self.paths(machine) if exists(path))
-        return next(there, self.folder.on(machine) / self.new)
+        """Return the first path that exists, or the path of a new file."""
+        existing = (path for path in self.paths(machine) if exists(path))
+        return next(existing, self.folder.on(machine) / self.new)
 
 
-class Guide(msgspec.Struct, frozen=True):
-    """Where the client reads instructions. A file of our own starts with `head`."""
+class InstructionsFile(msgspec.Struct, frozen=True):
+    """Where the client reads instructions. A file that we create starts with `head`."""
 
-    place: Place
+    file: ClientFile
     head: str = ""
 
 
-class Link(msgspec.Struct, frozen=True):
-    """One scope of a client: the settings file, the keys that lead to its servers, what `--segment` says."""
+class Registration(msgspec.Struct, frozen=True):
+    """Where and how a client registers MCP servers in one scope."""
 
-    settings: Place
-    keys: tuple[str, ...]
-    segment: str
-    guide: Guide | None = None
-    format: Format = Format.JSON
+    settings: ClientFile
+    keys: tuple[str, ...]  # that lead to the servers in the settings
+    segment: str  # the value of `--segment`: HERE, FIXED, WORKSPACE or a path
+    instructions: InstructionsFile | None = None
+    format: SettingsFormat = SettingsFormat.JSON
     remark: str = ""  # what the user has to know or do after an installation
 
 
 def typed_entry(command: list[str]) -> dict[str, Any]:
-    """A server that says how it is spoken to."""
+    """Return a server entry that names its protocol."""
     return {"type": "stdio", **plain_entry(command)}
 
 
 def plain_entry(command: list[str]) -> dict[str, Any]:
-    """A server as most clients write it."""
+    """Return a server entry as most clients write it."""
     return {"command": command[0], "args": command[1:]}
 
 
 class Client(msgspec.Struct, frozen=True):
-    """An agent client. `marks` are the folders and `executables` the programs that show it is installed."""
+    """An agent client. It is installed if one of the folders `marks` or the programs `executables` exists."""
 
     name: str
     title: str
     executables: tuple[str, ...]
     marks: tuple[Folder, ...]
-    user: Link
-    project: Link | None = None
+    user: Registration
+    project: Registration | None = None
     entry: Callable[[list[str]], dict[str, Any]] = plain_entry
 
     @property
     def label(self) -> str:
-        """The name as it is typed."""
+        """The name as it is typed on the command line."""
         return self.name.replace("_", "-")
 
-    def link(self, scope: Scope) -> Link | None:
-        return self.user if scope is Scope.USER else self.project
+    def registration(self, scope: InstallScope) -> Registration | None:
+        """Return how servers are registered in a scope; None if the client does not have that scope."""
+        return self.user if scope is InstallScope.USER else self.project

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import HERE, Client, Folder, Format, Guide, Link, Place
+from satchel.serving.clients.client import (
+    HERE,
+    Client,
+    ClientFile,
+    Folder,
+    InstructionsFile,
+    Registration,
+    SettingsFormat,
+)
 
 _FOLDER = Folder("{home}/.codex", variable="CODEX_HOME")
 _PROJECT = Folder("{project}")
@@ -13,19 +21,19 @@ CLIENT = Client(
     "Codex",
     executables=("codex",),
     marks=(_FOLDER,),
-    user=Link(
-        Place(_FOLDER, "config.toml"),
+    user=Registration(
+        ClientFile(_FOLDER, "config.toml"),
         ("mcp_servers",),
         HERE,
-        Guide(Place(_FOLDER, "AGENTS.md", _INSTRUCTIONS)),
-        Format.TOML,
+        InstructionsFile(ClientFile(_FOLDER, "AGENTS.md", _INSTRUCTIONS)),
+        SettingsFormat.TOML,
     ),
-    project=Link(
-        Place(Folder("{project}/.codex"), "config.toml"),
+    project=Registration(
+        ClientFile(Folder("{project}/.codex"), "config.toml"),
         ("mcp_servers",),
         ".",
-        Guide(Place(_PROJECT, "AGENTS.md", _INSTRUCTIONS)),
-        Format.TOML,
+        InstructionsFile(ClientFile(_PROJECT, "AGENTS.md", _INSTRUCTIONS)),
+        SettingsFormat.TOML,
         remark="a project's servers start only in a project that Codex trusts",
     ),
 )

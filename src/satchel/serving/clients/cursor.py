@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import WORKSPACE, Client, Folder, Guide, Link, Place
-from satchel.serving.installing.guide import RULE_HEAD, SKILL_HEAD
+from satchel.serving.clients.client import (
+    WORKSPACE,
+    Client,
+    ClientFile,
+    Folder,
+    InstructionsFile,
+    Registration,
+)
+from satchel.serving.installing.instructions import RULE_HEAD, SKILL_HEAD
 
 _HOME = Folder("{home}/.cursor")
 _PROJECT = Folder("{project}/.cursor")
@@ -13,16 +20,16 @@ CLIENT = Client(
     "Cursor",
     executables=("cursor", "cursor-agent"),
     marks=(_HOME,),
-    user=Link(
-        Place(_HOME, "mcp.json"),
+    user=Registration(
+        ClientFile(_HOME, "mcp.json"),
         ("mcpServers",),
         WORKSPACE,
-        Guide(Place(_HOME, "skills/satchel/SKILL.md"), SKILL_HEAD),
+        InstructionsFile(ClientFile(_HOME, "skills/satchel/SKILL.md"), SKILL_HEAD),
     ),
-    project=Link(
-        Place(_PROJECT, "mcp.json"),
+    project=Registration(
+        ClientFile(_PROJECT, "mcp.json"),
         ("mcpServers",),
         WORKSPACE,
-        Guide(Place(_PROJECT, "rules/satchel.mdc"), RULE_HEAD),
+        InstructionsFile(ClientFile(_PROJECT, "rules/satchel.mdc"), RULE_HEAD),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import HERE, Client, Folder, Guide, Link, Place
+from satchel.serving.clients.client import HERE, Client, ClientFile, Folder, InstructionsFile, Registration
 
 _USER = Folder("{home}/.gemini", variable="GEMINI_CLI_HOME/.gemini")
 _TRUST = "its servers, the user's own too, start only in a folder that it trusts"
@@ -12,18 +12,18 @@ CLIENT = Client(
     "Gemini CLI",
     executables=("gemini",),
     marks=(_USER,),
-    user=Link(
-        Place(_USER, "settings.json"),
+    user=Registration(
+        ClientFile(_USER, "settings.json"),
         ("mcpServers",),
         HERE,
-        Guide(Place(_USER, "GEMINI.md")),
+        InstructionsFile(ClientFile(_USER, "GEMINI.md")),
         remark=_TRUST,
     ),
-    project=Link(
-        Place(Folder("{project}/.gemini"), "settings.json"),
+    project=Registration(
+        ClientFile(Folder("{project}/.gemini"), "settings.json"),
         ("mcpServers",),
         ".",
-        Guide(Place(Folder("{project}"), "GEMINI.md")),
+        InstructionsFile(ClientFile(Folder("{project}"), "GEMINI.md")),
         remark=_TRUST,
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from satchel.serving.clients.client import HERE, Client, Folder, Guide, Link, Place
-from satchel.serving.installing.guide import SKILL_HEAD
+from satchel.serving.clients.client import HERE, Client, ClientFile, Folder, InstructionsFile, Registration
+from satchel.serving.installing.instructions import SKILL_HEAD
 
 _USER = Folder("{config}/opencode")  # on every system
 _PROJECT = Folder("{project}")
@@ -23,16 +23,16 @@ CLIENT = Client(
     executables=("opencode",),
     marks=(_USER,),
     entry=_entry,
-    user=Link(
-        Place(_USER, "opencode.json", ("opencode.jsonc",)),
+    user=Registration(
+        ClientFile(_USER, "opencode.json", ("opencode.jsonc",)),
         ("mcp",),
         HERE,
-        Guide(Place(_USER, _SKILL), SKILL_HEAD),
+        InstructionsFile(ClientFile(_USER, _SKILL), SKILL_HEAD),
     ),
-    project=Link(
-        Place(_PROJECT, "opencode.json", ("opencode.jsonc",)),
+    project=Registration(
+        ClientFile(_PROJECT, "opencode.json", ("opencode.jsonc",)),
         ("mcp",),
         ".",
-        Guide(Place(Folder("{project}/.opencode"), _SKILL), SKILL_HEAD),
+        InstructionsFile(ClientFile(Folder("{project}/.opencode"), _SKILL), SKILL_HEAD),
     ),
 )

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import WORKSPACE, Client, Folder, Guide, Link, Place, typed_entry
-from satchel.serving.installing.guide import INSTRUCTIONS_HEAD, SKILL_HEAD
+from satchel.serving.clients.client import (
+    WORKSPACE,
+    Client,
+    ClientFile,
+    Folder,
+    InstructionsFile,
+    Registration,
+    typed_entry,
+)
+from satchel.serving.installing.instructions import INSTRUCTIONS_HEAD, SKILL_HEAD
 
 _USER = Folder("{config}/Code/User", "{home}/Library/Application Support/Code/User", "{appdata}/Code/User")
 _COPILOT = Folder("{home}/.copilot")
@@ -14,17 +22,19 @@ CLIENT = Client(
     executables=("code",),
     marks=(_USER,),
     entry=typed_entry,
-    user=Link(
-        Place(_USER, "mcp.json"),
+    user=Registration(
+        ClientFile(_USER, "mcp.json"),
         ("servers",),
         WORKSPACE,  # a user's servers start in the home folder
-        Guide(Place(_COPILOT, "skills/satchel/SKILL.md"), SKILL_HEAD),
+        InstructionsFile(ClientFile(_COPILOT, "skills/satchel/SKILL.md"), SKILL_HEAD),
     ),
-    project=Link(
-        Place(Folder("{project}/.vscode"), "mcp.json"),
+    project=Registration(
+        ClientFile(Folder("{project}/.vscode"), "mcp.json"),
         ("servers",),
         WORKSPACE,
         # not copilot-instructions.md: where Zed finds that, it reads no AGENTS.md
-        Guide(Place(Folder("{project}/.github/instructions"), "satchel.instructions.md"), INSTRUCTIONS_HEAD),
+        InstructionsFile(
+            ClientFile(Folder("{project}/.github/instructions"), "satchel.instructions.md"), INSTRUCTIONS_HEAD
+        ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import HERE, Client, Folder, Guide, Link, Place
+from satchel.serving.clients.client import HERE, Client, ClientFile, Folder, InstructionsFile, Registration
 
 _USER = Folder("{config}/zed", "{home}/.config/zed", "{appdata}/Zed")
 
@@ -11,13 +11,18 @@ CLIENT = Client(
     "Zed",
     executables=("zed", "zeditor"),
     marks=(_USER,),
-    user=Link(Place(_USER, "settings.json"), ("context_servers",), HERE, Guide(Place(_USER, "AGENTS.md"))),
-    project=Link(
-        Place(Folder("{project}/.zed"), "settings.json"),
+    user=Registration(
+        ClientFile(_USER, "settings.json"),
+        ("context_servers",),
+        HERE,
+        InstructionsFile(ClientFile(_USER, "AGENTS.md")),
+    ),
+    project=Registration(
+        ClientFile(Folder("{project}/.zed"), "settings.json"),
         ("context_servers",),
         ".",
-        Guide(
-            Place(
+        InstructionsFile(
+            ClientFile(
                 Folder("{project}"),
                 "AGENTS.md",
                 # Zed reads one file alone: a new one would hide the one that the project has

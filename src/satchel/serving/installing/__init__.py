@@ -1,1 +1,1 @@
-"""How Satchel is put into the settings of other programs, and taken out again."""
+"""Install Satchel into the settings of agent clients, uninstall it, and check the installation."""

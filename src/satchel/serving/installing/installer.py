@@ -1,4 +1,4 @@
-"""One client in one scope: its server entry and its instructions, put in or taken out."""
+"""Installs and uninstalls the server entry and the instructions of one client in one scope."""
 
 from __future__ import annotations
 
@@ -11,18 +11,28 @@ from typing import Any, NamedTuple
 import msgspec
 
 from satchel.errors import ConfigError, PathNotAllowed
-from satchel.serving.clients.client import Client, Format, Guide, Link, Machine, Scope
-from satchel.serving.installing import guide, json_settings, toml_settings
-from satchel.serving.installing.files import Files, resolved
-from satchel.serving.installing.receipts import Receipt, Receipts
-from satchel.serving.installing.trace import Trace
+from satchel.serving.clients.client import (
+    Client,
+    InstallScope,
+    InstructionsFile,
+    Machine,
+    Registration,
+    SettingsFormat,
+)
+from satchel.serving.installing import instructions, json_settings, toml_settings
+from satchel.serving.installing.install_records import InstallRecord, InstallRecords
+from satchel.serving.installing.staged_files import StagedFiles, resolve_links
+from satchel.serving.installing.text_edits import EditTrace
 
-SERVER = "satchel"  # what the server is called in every client
-_EDITORS: dict[Format, ModuleType] = {Format.JSON: json_settings, Format.TOML: toml_settings}
+SERVER_NAME = "satchel"  # the name of the server in the settings of every client
+_EDITORS: dict[SettingsFormat, ModuleType] = {
+    SettingsFormat.JSON: json_settings,
+    SettingsFormat.TOML: toml_settings,
+}
 
 
 class Outcome(StrEnum):
-    """What became of a file."""
+    """The outcome for one file."""
 
     WRITTEN = "written"
     UPDATED = "updated"
@@ -32,183 +42,212 @@ class Outcome(StrEnum):
     KEPT = "kept"
 
 
-class Part(StrEnum):
-    """The two things that are installed."""
+class InstalledPart(StrEnum):
+    """The two parts of an installation."""
 
     SERVER = "server"
     INSTRUCTIONS = "instructions"
 
 
-class Done(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One file of one client, and what became of it."""
+class FileOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One file of one client, and the outcome for it."""
 
     client: str
-    scope: Scope
-    part: Part
+    scope: InstallScope
+    part: InstalledPart
     path: str
     outcome: Outcome
     note: str = ""
 
 
-class Linked(NamedTuple):
-    """Where a client has our server, and how it is started."""
+class RegisteredServer(NamedTuple):
+    """The settings file in which our server is registered, and its entry there."""
 
     path: Path
     entry: dict[str, Any]
 
     @property
     def program(self) -> str:
-        """What is run; one client writes it as the first of a list."""
+        """The program that the entry starts; some clients write it as the first element of a list."""
         command = self.entry.get("command", "")
         return str(command[0] if isinstance(command, list) and command else command)
 
 
 class Installer:
-    """Plans in memory; `finish` writes everything, or nothing if it was only asked what would be done."""
+    """Stages the changes of an installation in memory; `write` writes them."""
 
-    def __init__(self, machine: Machine, scope: Scope) -> None:
+    def __init__(self, machine: Machine, scope: InstallScope) -> None:
         self.machine = machine
         self.scope = scope
-        self.files = Files()
-        self.receipts = Receipts(machine)
-        self._folders: list[Path] = []
+        self.files = StagedFiles()
+        self.records = InstallRecords(machine)
+        self._unused_folders: list[Path] = []
 
-    def install(self, client: Client, command: list[str], *, instructions: bool = True) -> Iterator[Done]:
-        """Put the server in, and the instructions where the client reads any."""
-        link = _link(client, self.scope)
-        yield self._put_server(client, link, command)
-        if instructions and link.guide is not None:
-            yield self._put_guide(client, link.guide)
+    def install(
+        self, client: Client, command: list[str], *, with_instructions: bool = True
+    ) -> Iterator[FileOutcome]:
+        """Stage the server entry and the instructions of a client; yield the outcome for each file."""
+        registration = _registration(client, self.scope)
+        yield self._add_server(client, registration, command)
+        if with_instructions and registration.instructions is not None:
+            yield self._add_instructions(client, registration.instructions)
 
-    def uninstall(self, client: Client, others: list[Client], *, instructions: bool = True) -> Iterator[Done]:
-        """Take out what was put in. Instructions that another client still needs stay."""
-        link = _link(client, self.scope)
-        yield self._take_server(client, link)
-        if instructions and link.guide is not None:
-            yield from self._take_guide(client, link.guide, others)
+    def uninstall(
+        self, client: Client, others: list[Client], *, with_instructions: bool = True
+    ) -> Iterator[FileOutcome]:
+        """Stage the removal of both; instructions that one of the `others` still needs stay."""
+        registration = _registration(client, self.scope)
+        yield self._remove_server(client, registration)
+        if with_instructions and registration.instructions is not None:
+            yield from self._remove_instructions(client, registration.instructions, others)
 
-    def finish(self) -> None:
-        """Write what was planned."""
-        self.receipts.add_folders(self.files.write())
-        self.receipts.close(self._folders)
+    def write(self) -> None:
+        """Write the staged changes and the install records."""
+        self.records.add_folders(self.files.write())
+        self.records.write(self._unused_folders)
 
-    def linked(self, client: Client) -> Linked | None:
-        """Where the client has our server now."""
-        link = client.link(self.scope)
-        for path in link.settings.paths(self.machine) if link else ():
-            found = self._entry(link, path) if link else None
+    def find_server(self, client: Client) -> RegisteredServer | None:
+        """Return the entry of our server in the settings of a client; None if there is none."""
+        registration = client.registration(self.scope)
+        for path in registration.settings.paths(self.machine) if registration else ():
+            found = self._entry(registration, path) if registration else None
             if found is not None:
-                return Linked(path, found if isinstance(found, dict) else {})
+                return RegisteredServer(path, found if isinstance(found, dict) else {})
         return None
 
-    def block(self, client: Client) -> tuple[Path, bytes | None] | None:
-        """The file of instructions that the client reads, and ours in it; None if it reads none."""
-        link = client.link(self.scope)
-        if link is None or link.guide is None:
+    def find_instructions(self, client: Client) -> tuple[Path, bytes | None] | None:
+        """Return the instructions file of a client and our block in it; None if the client reads none."""
+        registration = client.registration(self.scope)
+        if registration is None or registration.instructions is None:
             return None
-        path = link.guide.place.path(self.machine, self.files.exists)
+        path = registration.instructions.file.path(self.machine, self.files.exists)
         return path, self._block_in(path)
 
-    def _put_server(self, client: Client, link: Link, command: list[str]) -> Done:
-        there = self.linked(client)
-        path = there.path if there else link.settings.path(self.machine, self.files.exists)
-        keys, wanted = (*link.keys, SERVER), client.entry(command)
-        edit = _named(path, lambda data: _EDITORS[link.format].put(data, keys, wanted))
-        return self._done(client, Part.SERVER, path, self._put(path, edit, new=there is None))
+    def _add_server(self, client: Client, registration: Registration, command: list[str]) -> FileOutcome:
+        found = self.find_server(client)
+        path = found.path if found else registration.settings.path(self.machine, self.files.exists)
+        keys, wanted = (*registration.keys, SERVER_NAME), client.entry(command)
+        edit = _naming_file(path, lambda data: _EDITORS[registration.format].add_entry(data, keys, wanted))
+        return self._outcome(
+            client, InstalledPart.SERVER, path, self._stage_edit(path, edit, is_new=found is None)
+        )
 
-    def _put_guide(self, client: Client, where: Guide) -> Done:
-        path = where.place.path(self.machine, self.files.exists)
-        new = self._block_in(path) is None
-        edit = _named(path, lambda data: guide.put(data, where.head))
-        return self._done(client, Part.INSTRUCTIONS, path, self._put(path, edit, new=new))
+    def _add_instructions(self, client: Client, target: InstructionsFile) -> FileOutcome:
+        path = target.file.path(self.machine, self.files.exists)
+        is_new = self._block_in(path) is None
+        edit = _naming_file(path, lambda data: instructions.add_block(data, target.head))
+        return self._outcome(
+            client, InstalledPart.INSTRUCTIONS, path, self._stage_edit(path, edit, is_new=is_new)
+        )
 
-    def _put(self, path: Path, edit: Callable[[bytes], Any], *, new: bool) -> Outcome:
+    def _stage_edit(self, path: Path, edit: Callable[[bytes], Any], *, is_new: bool) -> Outcome:
+        """Stage an edit of a file and, if its part is new there, record how to undo it."""
         self._check_inside(path)
         before = self.files.read(path)
         after, trace = edit(before or b"")
         if after == before:
             return Outcome.ALREADY
-        if new:
-            self.receipts.keep(path, Receipt(created=before is None, trace=trace))
-        self.files.put(path, after)
-        return Outcome.WRITTEN if new else Outcome.UPDATED
+        if is_new:
+            self.records.add(path, InstallRecord(created=before is None, trace=trace))
+        self.files.stage(path, after)
+        return Outcome.WRITTEN if is_new else Outcome.UPDATED
 
-    def _take_server(self, client: Client, link: Link) -> Done:
-        there = self.linked(client)
-        if there is None:
-            return self._done(client, Part.SERVER, next(link.settings.paths(self.machine)), Outcome.ABSENT)
-        keys = (*link.keys, SERVER)
-        self._take(there.path, lambda data, trace: _EDITORS[link.format].take(data, keys, trace), bare=False)
-        return self._done(client, Part.SERVER, there.path, Outcome.REMOVED)
+    def _remove_server(self, client: Client, registration: Registration) -> FileOutcome:
+        found = self.find_server(client)
+        if found is None:
+            path = next(registration.settings.paths(self.machine))
+            return self._outcome(client, InstalledPart.SERVER, path, Outcome.ABSENT)
+        keys, editor = (*registration.keys, SERVER_NAME), _EDITORS[registration.format]
+        self._stage_removal(
+            found.path, lambda data, trace: editor.remove_entry(data, keys, trace), is_ours=False
+        )
+        return self._outcome(client, InstalledPart.SERVER, found.path, Outcome.REMOVED)
 
-    def _take_guide(self, client: Client, where: Guide, others: list[Client]) -> Iterator[Done]:
-        """From every file that it may be in: another may count now than counted then."""
-        there = [path for path in where.place.paths(self.machine) if self._block_in(path) is not None]
-        for path in there:
+    def _remove_instructions(
+        self, client: Client, target: InstructionsFile, others: list[Client]
+    ) -> Iterator[FileOutcome]:
+        """Remove the instructions from every file of the client: it may have read another one before."""
+        found = [path for path in target.file.paths(self.machine) if self._block_in(path) is not None]
+        for path in found:
             users = [one.label for one in others if one.name != client.name and self._needs(one, path)]
             if users:
                 note = f"{', '.join(users)} reads it"
-                yield self._done(client, Part.INSTRUCTIONS, path, Outcome.KEPT, note)
+                yield self._outcome(client, InstalledPart.INSTRUCTIONS, path, Outcome.KEPT, note)
             else:
-                self._take(path, lambda data, trace: guide.take(data, trace, where.head), bare=True)
-                yield self._done(client, Part.INSTRUCTIONS, path, Outcome.REMOVED)
-        if not there:
-            path = where.place.path(self.machine, self.files.exists)
-            yield self._done(client, Part.INSTRUCTIONS, path, Outcome.ABSENT)
+                self._stage_removal(
+                    path,
+                    lambda data, trace: instructions.remove_block(data, trace, target.head),
+                    is_ours=True,
+                )
+                yield self._outcome(client, InstalledPart.INSTRUCTIONS, path, Outcome.REMOVED)
+        if not found:
+            path = target.file.path(self.machine, self.files.exists)
+            yield self._outcome(client, InstalledPart.INSTRUCTIONS, path, Outcome.ABSENT)
 
-    def _take(self, path: Path, edit: Callable[[bytes, Trace], bytes], *, bare: bool) -> None:
-        """A file that we made goes with its last line; a `bare` one is known to be ours without a receipt."""
+    def _stage_removal(self, path: Path, edit: Callable[[bytes, EditTrace], bytes], *, is_ours: bool) -> None:
+        """Stage the removal of our part; a file that we created is removed once it is empty.
+
+        `is_ours` says that an empty file was created by us, for a file without an install record.
+        """
         self._check_inside(path)
-        receipt = self.receipts.of(path) or Receipt(created=bare)
-        after = _named(path, lambda data: edit(data, receipt.trace))(self.files.read(path) or b"")
-        empty = receipt.created and not after.strip()
-        self.files.put(path, None if empty else after)
-        self.receipts.drop(path)
-        if empty:
-            self._folders += [Path(folder) for folder in receipt.folders]
+        record = self.records.find(path) or InstallRecord(created=is_ours)
+        after = _naming_file(path, lambda data: edit(data, record.trace))(self.files.read(path) or b"")
+        is_empty = record.created and not after.strip()
+        self.files.stage(path, None if is_empty else after)
+        self.records.remove(path)
+        if is_empty:
+            self._unused_folders += [Path(folder) for folder in record.folders]
 
     def _check_inside(self, path: Path) -> None:
-        """The files of a project come with it: a link of theirs must not make us write elsewhere."""
-        if self.scope is Scope.PROJECT and not resolved(path).is_relative_to(resolved(self.machine.project)):
+        """Refuse a symbolic link out of the project: a repository must not make us write elsewhere."""
+        if self.scope is InstallScope.PROJECT and not resolve_links(path).is_relative_to(
+            resolve_links(self.machine.project)
+        ):
             raise PathNotAllowed(
                 f"{path} leads out of the project", hint="remove the link, or use --scope user"
             )
 
-    def _entry(self, link: Link, path: Path) -> Any:
+    def _entry(self, registration: Registration, path: Path) -> Any:
         data = self.files.read(path)
-        keys = (*link.keys, SERVER)
-        return _named(path, lambda text: _EDITORS[link.format].entry(text, keys))(data) if data else None
+        if not data:
+            return None
+        keys, editor = (*registration.keys, SERVER_NAME), _EDITORS[registration.format]
+        return _naming_file(path, lambda text: editor.read_entry(text, keys))(data)
 
     def _block_in(self, path: Path) -> bytes | None:
-        block: bytes | None = _named(path, guide.read)(self.files.read(path) or b"")
+        block: bytes | None = _naming_file(path, instructions.find_block)(self.files.read(path) or b"")
         return block
 
     def _needs(self, other: Client, path: Path) -> bool:
         """Whether another client that has our server reads its instructions from this file."""
-        link = other.link(self.scope)
-        if link is None or link.guide is None:
+        registration = other.registration(self.scope)
+        if registration is None or registration.instructions is None:
             return False
-        reads = link.guide.place.path(self.machine, self.files.exists)
+        reads = registration.instructions.file.path(self.machine, self.files.exists)
         try:
-            return resolved(path) == resolved(reads) and self.linked(other) is not None
-        except ConfigError:  # settings that cannot be read start no server
+            return resolve_links(path) == resolve_links(reads) and self.find_server(other) is not None
+        # Settings that cannot be read start no server.
+        except ConfigError:
             return False
 
-    def _done(self, client: Client, part: Part, path: Path, outcome: Outcome, note: str = "") -> Done:
-        return Done(client.label, self.scope, part, str(path), outcome, note)
+    def _outcome(
+        self, client: Client, part: InstalledPart, path: Path, outcome: Outcome, note: str = ""
+    ) -> FileOutcome:
+        return FileOutcome(client.label, self.scope, part, str(path), outcome, note)
 
 
-def _link(client: Client, scope: Scope) -> Link:
-    link = client.link(scope)
-    if link is None:
-        raise ConfigError(f"{client.title} has no {scope} scope", hint=f"use --scope {Scope.USER}")
-    return link
+def _registration(client: Client, scope: InstallScope) -> Registration:
+    """Return how a client registers servers in a scope; raise if it does not have that scope."""
+    registration = client.registration(scope)
+    if registration is None:
+        raise ConfigError(f"{client.title} has no {scope} scope", hint=f"use --scope {InstallScope.USER}")
+    return registration
 
 
-def _named(path: Path, work: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    """What goes wrong in a file is told with its name."""
+def _naming_file(path: Path, work: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """Return `work` with the name of the file added to its errors."""
 
-    def named(data: bytes) -> Any:
+    def run(data: bytes) -> Any:
         try:
             return work(data)
         except ConfigError as error:
@@ -216,4 +255,4 @@ def _named(path: Path, work: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
                 f"{path}: {error.message}", hint=error.hint, details={"path": str(path)}
             ) from error
 
-    return named
+    return run

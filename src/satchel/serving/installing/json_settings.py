@@ -1,4 +1,4 @@
-"""An entry in a JSON settings file, put in and taken out as text: what others wrote stays as it is."""
+"""Entries of JSON settings files, added and removed as text: everything else in the file stays as it is."""
 
 from __future__ import annotations
 
@@ -9,104 +9,108 @@ from typing import TYPE_CHECKING, Any
 from satchel.errors import ConfigError
 from satchel.serving.installing.json_text import (
     SPACE,
-    Document,
-    Pair,
-    comma_after,
-    comments,
-    follow,
+    JsonDocument,
+    JsonPair,
+    comment_ranges,
+    find_comma_after,
+    follow_keys,
     pairs,
-    read,
+    parse_json,
 )
-from satchel.serving.installing.trace import Trace, appended
+from satchel.serving.installing.text_edits import EditTrace, append_paragraph
 
 if TYPE_CHECKING:
     import tree_sitter
 
-_USUAL_UNIT = "  "
-REMOTE = frozenset({"url", "httpUrl", "serverUrl"})  # an entry of another kind, of which nothing fits ours
+_DEFAULT_INDENT = "  "
+_REMOTE_FIELDS = frozenset(
+    {"url", "httpUrl", "serverUrl"}
+)  # of a remote server, whose other fields do not fit
 
-Edit = tuple[int, int, bytes]  # from, to, what stands there instead
+_Edit = tuple[int, int, bytes]  # start, end, replacement
 
 
-def entry(data: bytes, keys: tuple[str, ...]) -> Any:
-    """What is there under these keys."""
-    value: Any = read(data).value
+def read_entry(data: bytes, keys: tuple[str, ...]) -> Any:
+    """Return the value at these keys; None if there is none."""
+    value: Any = parse_json(data).value
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def put(data: bytes, keys: tuple[str, ...], wanted: dict[str, Any]) -> tuple[bytes, Trace]:
-    """The file with the entry in it. Of an entry that is there only the fields that differ are changed."""
-    document = read(data)
-    objects, pair = follow(document, keys)
+def add_entry(data: bytes, keys: tuple[str, ...], wanted: dict[str, Any]) -> tuple[bytes, EditTrace]:
+    """Return the file with the entry. Of an existing entry only the fields that differ are changed."""
+    document = parse_json(data)
+    objects, pair = follow_keys(document, keys)
     if document.root is None:
-        text = json.dumps(_nested(keys, wanted), indent=_USUAL_UNIT, ensure_ascii=False)
-        result, trace = appended(data, _lines(text, data) + _newline(data))
-        trace = Trace(len(keys), trace.space)
+        text = json.dumps(_nested(keys, wanted), indent=_DEFAULT_INDENT, ensure_ascii=False)
+        result, trace = append_paragraph(data, _lines(text, data) + _newline(data))
+        trace = EditTrace(len(keys), trace.space)
     elif pair is None:
         missing = keys[len(objects) - 1 :]
         value = _nested(missing[1:], wanted)
         result, space = _inserted(document, objects[-1], missing[0], value)
-        trace = Trace(len(missing) - 1, space)
+        trace = EditTrace(len(missing) - 1, space)
     else:
-        result, trace = _updated(document, keys, pair, wanted), Trace()
+        result, trace = _updated(document, keys, pair, wanted), EditTrace()
     _check(result, keys, wanted)
     return result, trace
 
 
-def take(data: bytes, keys: tuple[str, ...], trace: Trace) -> bytes:
-    """The file without the entry, and without the objects that were made for it if they are empty now."""
+def remove_entry(data: bytes, keys: tuple[str, ...], trace: EditTrace) -> bytes:
+    """Return the file without the entry, and without the objects created for it that are empty now."""
     made = trace.made
     while True:
-        document = read(data)
-        objects, pair = follow(document, keys)
+        document = parse_json(data)
+        objects, pair = follow_keys(document, keys)
         if pair is None:
             return data
         node, keys = objects[-1], keys[:-1]
         data = _removed(document, node, pair, trace.space if not made else "")
-        document = read(data)
-        left = follow(document, (*keys, ""))[0][-1]
-        if not made or pairs(left) or comments(left):
+        document = parse_json(data)
+        left = follow_keys(document, (*keys, ""))[0][-1]
+        if not made or pairs(left) or comment_ranges(left):
             return data
         made -= 1
         if not keys:
             return _without_document(document, trace.space)
 
 
-def _updated(document: Document, keys: tuple[str, ...], pair: Pair, wanted: dict[str, Any]) -> bytes:
-    old = entry(document.data, keys)
-    if not isinstance(old, dict) or REMOTE & old.keys():
+def _updated(document: JsonDocument, keys: tuple[str, ...], pair: JsonPair, wanted: dict[str, Any]) -> bytes:
+    """Return the file with the fields of an existing entry changed to the wanted ones."""
+    old = read_entry(document.data, keys)
+    if not isinstance(old, dict) or _REMOTE_FIELDS & old.keys():
         text = _written(document, pair.start, wanted, wide=True)
-        return _edited(document.data, [(pair.value.start_byte, pair.value.end_byte, text)])
+        return _apply_edits(document.data, [(pair.value.start_byte, pair.value.end_byte, text)])
     for field, value in wanted.items():
         if field in old and old[field] == value:
             continue
-        objects, found = follow(document, (*keys, field))
+        objects, found = follow_keys(document, (*keys, field))
         if found is None:
             data = _inserted(document, objects[-1], field, value)[0]
         else:
             start, end = found.value.start_byte, found.value.end_byte
             wide = b"\n" in document.data[start:end]
             text = _written(document, found.start, value, wide=wide)
-            data = _edited(document.data, [(start, end, text)])
-        document = read(data)
+            data = _apply_edits(document.data, [(start, end, text)])
+        document = parse_json(data)
     return document.data
 
 
-def _inserted(document: Document, node: tree_sitter.Node, key: str, value: Any) -> tuple[bytes, str]:
-    """A new last pair in an object, and the white space that had to be put after it."""
+def _inserted(document: JsonDocument, node: tree_sitter.Node, key: str, value: Any) -> tuple[bytes, str]:
+    """Add a last pair to an object. Return the file, and the white space that was added after the pair."""
     data, there = document.data, pairs(node)
     last = there[-1] if there else None
-    comma = comma_after(document, node, last.end) if last else None
+    comma = find_comma_after(document, node, last.end) if last else None
     place = node.start_byte + 1 if last is None else last.end if comma is None else comma + 1
-    for start, end in comments(node):  # a comment stays with the line that it is about
+    # A comment stays with the line that it is about.
+    for start, end in comment_ranges(node):
         if start >= place and (last is None or b"\n" not in data[place:start]):
             place = end
     wide = _is_wide(document, node, last) or place in _line_comment_ends(document, node)
     inner = _indent(data, last.start) if last else None
     if inner is None:
-        inner = (_indent(data, node.start_byte, any_text=True) or b"") + _unit(document)
+        inner = (_indent(data, node.start_byte, any_text=True) or b"") + _indent_step(document)
     lead = _newline(data) + inner if wide else b" " if last else b""
     name = json.dumps(key, ensure_ascii=False).encode() + b": "
     text = lead + name + _dumped(document, value, inner, wide=wide) + (b"," if comma is not None else b"")
@@ -116,22 +120,22 @@ def _inserted(document: Document, node: tree_sitter.Node, key: str, value: Any) 
     edits = [(place, place, text + space)]
     if last is not None and comma is None:
         edits.insert(0, (last.end, last.end, b","))
-    return _edited(data, edits), space.decode()
+    return _apply_edits(data, edits), space.decode()
 
 
-def _removed(document: Document, node: tree_sitter.Node, pair: Pair, space: str) -> bytes:
-    """The text without a pair: with the white space before it and with the comma that was there for it."""
+def _removed(document: JsonDocument, node: tree_sitter.Node, pair: JsonPair, space: str) -> bytes:
+    """Return the file without a pair, the white space before it, and its comma."""
     data, there = document.data, pairs(node)
     place = next(index for index, one in enumerate(there) if one.start == pair.start)
     start = len(data[: pair.start].rstrip(SPACE))
-    comma = comma_after(document, node, pair.end)
+    comma = find_comma_after(document, node, pair.end)
     edits = [(start, pair.end, b"")]
     if comma is not None:
         edits = [(start, pair.end, b""), (comma, comma + 1, b"")]
         if not data[pair.end : comma].strip():
             edits = [(start, comma + 1, b"")]
     elif place:
-        before = comma_after(document, node, there[place - 1].end)
+        before = find_comma_after(document, node, there[place - 1].end)
         assert before is not None
         edits.insert(0, (before, before + 1, b""))
         if not data[before + 1 : pair.start].strip():
@@ -140,24 +144,26 @@ def _removed(document: Document, node: tree_sitter.Node, pair: Pair, space: str)
         edits = [(start, pair.end + len(space.encode()), b"")]
     follows = data[edits[-1][1] : edits[-1][1] + 1]
     if start in _line_comment_ends(document, node) and follows not in (b"\r", b"\n"):
-        edits[-1] = (pair.start, edits[-1][1], b"")  # else the comment would swallow what follows
-    return _edited(data, edits)
+        # The line break stays, or the comment would swallow the text that follows.
+        edits[-1] = (pair.start, edits[-1][1], b"")
+    return _apply_edits(data, edits)
 
 
-def _line_comment_ends(document: Document, node: tree_sitter.Node) -> list[int]:
-    return [end for start, end in comments(node) if document.data.startswith(b"//", start)]
+def _line_comment_ends(document: JsonDocument, node: tree_sitter.Node) -> list[int]:
+    return [end for start, end in comment_ranges(node) if document.data.startswith(b"//", start)]
 
 
-def _without_document(document: Document, space: str) -> bytes:
-    """The text around an object that was all there was."""
+def _without_document(document: JsonDocument, space: str) -> bytes:
+    """Return the text around the top-level object, which is removed."""
     assert document.root is not None
     before, after = document.data[: document.root.start_byte], document.data[document.root.end_byte :]
-    newline = b"\r\n" if after.startswith(b"\r\n") else b"\n"  # of the file it may be another by now
+    # The line endings of the rest of the file may have changed since.
+    newline = b"\r\n" if after.startswith(b"\r\n") else b"\n"
     return before.removesuffix(space.encode()) + after.removeprefix(newline)
 
 
-def _is_wide(document: Document, node: tree_sitter.Node, last: Pair | None) -> bool:
-    """Whether the pairs of an object stand on lines of their own."""
+def _is_wide(document: JsonDocument, node: tree_sitter.Node, last: JsonPair | None) -> bool:
+    """Whether the pairs of an object are on lines of their own."""
     root = document.root
     assert root is not None
     if last is not None:
@@ -165,24 +171,24 @@ def _is_wide(document: Document, node: tree_sitter.Node, last: Pair | None) -> b
     return node.start_byte == root.start_byte or b"\n" in document.data[root.start_byte : root.end_byte]
 
 
-def _written(document: Document, position: int, value: Any, *, wide: bool) -> bytes:
+def _written(document: JsonDocument, position: int, value: Any, *, wide: bool) -> bytes:
     return _dumped(document, value, _indent(document.data, position, any_text=True) or b"", wide=wide)
 
 
-def _dumped(document: Document, value: Any, inner: bytes, *, wide: bool) -> bytes:
-    """A value as text, its lines as deep as the place where it begins."""
-    text = json.dumps(value, indent=_unit(document).decode() if wide else None, ensure_ascii=False)
+def _dumped(document: JsonDocument, value: Any, inner: bytes, *, wide: bool) -> bytes:
+    """Return a value as JSON text, indented like the line where it begins."""
+    text = json.dumps(value, indent=_indent_step(document).decode() if wide else None, ensure_ascii=False)
     return _lines(text, document.data).replace(b"\n", b"\n" + inner)
 
 
-def _unit(document: Document) -> bytes:
-    """One step of indentation, as the file has it."""
+def _indent_step(document: JsonDocument) -> bytes:
+    """Return one step of indentation, as the file has it."""
     first = pairs(document.root)[:1] if document.root is not None else []
-    return (_indent(document.data, first[0].start) if first else None) or _USUAL_UNIT.encode()
+    return (_indent(document.data, first[0].start) if first else None) or _DEFAULT_INDENT.encode()
 
 
 def _indent(data: bytes, position: int, *, any_text: bool = False) -> bytes | None:
-    """The white space that the line of a position begins with; none if other text stands before it."""
+    """Return the white space at the start of the line; None if other text comes before `position`."""
     line = data[data.rfind(b"\n", 0, position) + 1 : position]
     space = line[: len(line) - len(line.lstrip(b" \t"))]
     return space if any_text or space == line else None
@@ -202,15 +208,16 @@ def _nested(keys: Sequence[str], value: Any) -> Any:
     return value
 
 
-def _edited(data: bytes, edits: list[Edit]) -> bytes:
+def _apply_edits(data: bytes, edits: list[_Edit]) -> bytes:
     ordered = sorted(edits, key=lambda edit: edit[:2])
-    for start, end, text in ordered[::-1]:  # reverse=True would turn round two edits at one place
+    # Sorting with reverse=True would swap two edits at one position.
+    for start, end, text in ordered[::-1]:
         data = data[:start] + text + data[end:]
     return data
 
 
 def _check(data: bytes, keys: tuple[str, ...], wanted: dict[str, Any]) -> None:
-    """Before anything is written: does the text say what it was meant to?"""
-    found = entry(data, keys)
+    """Raise unless the edited file has the wanted fields."""
+    found = read_entry(data, keys)
     if not isinstance(found, dict) or any(found.get(field) != value for field, value in wanted.items()):
         raise ConfigError("the file cannot be edited as text", hint="add the server by hand")

@@ -1,4 +1,4 @@
-"""How a client starts our server: which program, with which words, for which folder."""
+"""The clients of this machine, and the command line by which they start our server."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 from satchel import plugins
 from satchel.errors import InvalidRequest, ProjectNotFound, Unsupported
-from satchel.serving.clients.client import FIXED, Client, Link, Machine, Scope
+from satchel.serving.clients.client import FIXED, Client, InstallScope, Machine, Registration
 
 PROGRAM = "satchel"
-HERE = "."  # what --segment is when nobody gave it
+DEFAULT_SEGMENT = "."  # the value of --segment if it is not given
 
 
-def machine(segment: str) -> Machine:
-    """This machine, with a project."""
+def current_machine(segment: str) -> Machine:
+    """Return this machine, with `segment` as the project."""
     project = Path(segment)
     if not project.is_dir():
         raise ProjectNotFound(
@@ -26,42 +26,43 @@ def machine(segment: str) -> Machine:
     return Machine(Path.home(), project.resolve(), dict(os.environ), sys.platform)
 
 
-def clients() -> list[Client]:
-    """Every client that is known."""
+def all_clients() -> list[Client]:
+    """Return every client that Satchel knows."""
     return [plugins.load("client", name) for name in plugins.names("client")]
 
 
-def named(name: str) -> Client:
-    """A client by the name that people type."""
-    known = {client.label: client for client in clients()}
+def find_client(name: str) -> Client:
+    """Return a client by the name that people type."""
+    known = {client.label: client for client in all_clients()}
     client = known.get(name.strip().lower().replace("_", "-"))
     if client is None:
         raise Unsupported(f"unknown client {name!r}", hint=f"known: {', '.join(known)}")
     return client
 
 
-def is_found(client: Client, where: Machine) -> bool:
-    """Whether the client is on this machine: one of its folders or programs is."""
-    if any(folder.on(where).is_dir() for folder in client.marks):
+def is_installed(client: Client, machine: Machine) -> bool:
+    """Whether the client is on this machine: one of its folders or programs exists."""
+    if any(folder.on(machine).is_dir() for folder in client.marks):
         return True
-    return any(on_path(name, where) for name in client.executables)
+    return any(find_program(name, machine) for name in client.executables)
 
 
-def found(where: Machine) -> list[Client]:
-    """The clients of this machine; none is an error that says which there could be."""
-    there = [client for client in clients() if is_found(client, where)]
-    if not there:
-        names = ", ".join(client.label for client in clients())
+def installed_clients(machine: Machine) -> list[Client]:
+    """Return the clients of this machine; raise if there is none."""
+    found = [client for client in all_clients() if is_installed(client, machine)]
+    if not found:
+        names = ", ".join(client.label for client in all_clients())
         raise InvalidRequest("no agent client was found on this machine", hint=f"name one: --client {names}")
-    return there
+    return found
 
 
-def on_path(name: str, where: Machine) -> str | None:
-    return shutil.which(name, path=where.environment.get("PATH", ""))
+def find_program(name: str, machine: Machine) -> str | None:
+    """Return the path of a program on PATH; None if it is not there."""
+    return shutil.which(name, path=machine.environment.get("PATH", ""))
 
 
 def executable() -> list[str]:
-    """The program of this environment; without one, this Python with our package."""
+    """Return the command that starts Satchel: its script, or this Python with our package."""
     name = f"{PROGRAM}.exe" if sys.platform == "win32" else PROGRAM
     for folder in (Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))):
         if (folder / name).is_file():
@@ -69,16 +70,21 @@ def executable() -> list[str]:
     return [sys.executable, "-m", PROGRAM]
 
 
-def is_shareable(where: Machine) -> bool:
-    """Whether the bare name starts this very program, so that a file with it works for everybody."""
-    there, own = on_path(PROGRAM, where), executable()
-    return there is not None and len(own) == 1 and os.path.samefile(there, own[0])
+def is_shareable(machine: Machine) -> bool:
+    """Whether the bare name starts this very program, so that settings with it work for everybody."""
+    found, own = find_program(PROGRAM, machine), executable()
+    return found is not None and len(own) == 1 and os.path.samefile(found, own[0])
 
 
-def command(link: Link, scope: Scope, where: Machine, segment: str) -> list[str]:
-    """The whole command line. A user's server follows the project that is open, unless a folder was named."""
-    program = [PROGRAM] if scope is Scope.PROJECT and is_shareable(where) else executable()
-    wanted = str(where.project) if link.segment == FIXED else link.segment
-    if scope is Scope.USER and segment != HERE:
-        wanted = str(where.project)
+def server_command(
+    registration: Registration, scope: InstallScope, machine: Machine, segment: str
+) -> list[str]:
+    """Return the command line that starts our server.
+
+    The server of a user answers for the project that is open, unless `segment` names a folder.
+    """
+    program = [PROGRAM] if scope is InstallScope.PROJECT and is_shareable(machine) else executable()
+    wanted = str(machine.project) if registration.segment == FIXED else registration.segment
+    if scope is InstallScope.USER and segment != DEFAULT_SEGMENT:
+        wanted = str(machine.project)
     return [*program, "serve", "mcp", *(["--segment", wanted] if wanted else [])]

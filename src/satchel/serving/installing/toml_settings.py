@@ -1,4 +1,4 @@
-"""An entry in a TOML settings file: a table of its own, put at the end and taken out as text."""
+"""Entries of TOML settings files: tables that are added at the end and removed as text."""
 
 from __future__ import annotations
 
@@ -9,61 +9,62 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from satchel.errors import ConfigError
-from satchel.serving.installing.trace import Trace, appended, without
+from satchel.serving.installing.text_edits import EditTrace, append_paragraph, remove_paragraph
 
 if TYPE_CHECKING:
     import tree_sitter
 
-_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def entry(data: bytes, keys: tuple[str, ...]) -> Any:
-    """What is there under these keys."""
-    value: Any = _values(data)
+def read_entry(data: bytes, keys: tuple[str, ...]) -> Any:
+    """Return the value at these keys; None if there is none."""
+    value: Any = _parse(data)
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def put(data: bytes, keys: tuple[str, ...], wanted: dict[str, Any]) -> tuple[bytes, Trace]:
-    """The file with the entry in it. Of a table that is there only the fields that differ are changed."""
-    old = entry(data, keys)
+def add_entry(data: bytes, keys: tuple[str, ...], wanted: dict[str, Any]) -> tuple[bytes, EditTrace]:
+    """Return the file with the entry. Of an existing table only the fields that differ are changed."""
+    old = read_entry(data, keys)
     if old is None:
         lines = [f"[{'.'.join(keys)}]", *(_field(name, value) for name, value in wanted.items())]
         newline = "\r\n" if b"\r\n" in data else "\n"
-        result, trace = appended(data, (newline.join(lines) + newline).encode())
+        result, trace = append_paragraph(data, (newline.join(lines) + newline).encode())
     else:
-        result, trace = _updated(data, keys, old, wanted), Trace()
-    found = _after(result, keys)
+        result, trace = _updated(data, keys, old, wanted), EditTrace()
+    found = _read_edited(result, keys)
     if not isinstance(found, dict) or any(found.get(name) != value for name, value in wanted.items()):
         raise ConfigError("the file cannot be edited as text", hint="add the server by hand")
     return result, trace
 
 
-def take(data: bytes, keys: tuple[str, ...], trace: Trace) -> bytes:
-    """The file without the entry's table and the tables below it."""
-    if entry(data, keys) is None:
+def remove_entry(data: bytes, keys: tuple[str, ...], trace: EditTrace) -> bytes:
+    """Return the file without the table of the entry and the tables below it."""
+    if read_entry(data, keys) is None:
         return data
-    ours = [table for table in _tables(data) if _path(table)[: len(keys)] == keys]
+    ours = [table for table in _tables(data) if _key_path(table)[: len(keys)] == keys]
     if not ours:
-        raise _other_form(data, keys)
+        raise _unsupported_form(data, keys)
     for table in reversed(ours):
-        own = _path(table) == keys
-        data = without(data, table.start_byte, _end(data, table), trace.space if own else "")
-    if _after(data, keys) is not None:
-        raise _other_form(data, keys)
+        own = _key_path(table) == keys
+        data = remove_paragraph(data, table.start_byte, _table_end(data, table), trace.space if own else "")
+    if _read_edited(data, keys) is not None:
+        raise _unsupported_form(data, keys)
     return data
 
 
 def _updated(data: bytes, keys: tuple[str, ...], old: Any, wanted: dict[str, Any]) -> bytes:
+    """Return the file with the fields of an existing table changed to the wanted ones."""
     if isinstance(old, dict) and all(old.get(name) == value for name, value in wanted.items()):
         return data
     for name, value in wanted.items():
-        table = next((one for one in _tables(data) if _path(one) == keys), None)
+        table = next((one for one in _tables(data) if _key_path(one) == keys), None)
         if table is None or not isinstance(old, dict) or "url" in old:
-            raise _other_form(data, keys)
+            raise _unsupported_form(data, keys)
         pair = next(
-            (child for child in table.children if child.type == "pair" and _path(child) == (name,)), None
+            (child for child in table.children if child.type == "pair" and _key_path(child) == (name,)), None
         )
         if pair is not None:
             start, stop = pair.children[2].start_byte, pair.children[2].end_byte
@@ -75,27 +76,33 @@ def _updated(data: bytes, keys: tuple[str, ...], old: Any, wanted: dict[str, Any
     return data
 
 
-def _values(data: bytes) -> dict[str, Any]:
+def _parse(data: bytes) -> dict[str, Any]:
+    """Parse a file; an error names the line."""
     try:
-        return tomllib.loads(data.removeprefix(_MARK).decode())
+        return tomllib.loads(data.removeprefix(_BYTE_ORDER_MARK).decode())
     except tomllib.TOMLDecodeError as error:
-        told = re.search(r"at line (\d+)", str(error))  # or "at end of document"
-        line = told[1] if told else data.rstrip().count(b"\n") + 1
+        found = re.search(r"at line (\d+)", str(error))  # or "at end of document"
+        line = found[1] if found else data.rstrip().count(b"\n") + 1
         raise ConfigError(f"line {line}: {error}", hint="correct the file; nothing was written") from error
-    except (ValueError, RecursionError) as error:  # other bytes, a number of thousands of digits, deep nests
+    # Bytes that are not UTF-8, a number of thousands of digits, or nesting that is too deep.
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"it is not TOML in UTF-8: {error}", hint="correct the file") from error
 
 
-def _after(data: bytes, keys: tuple[str, ...]) -> Any:
-    """What an edited file says. One that was right before and is not now is written in a way that the edit
-    does not fit, such as a closed inline table."""
+def _read_edited(data: bytes, keys: tuple[str, ...]) -> Any:
+    """Return the value at these keys in an edited file.
+
+    An edited file that cannot be parsed any more has a form that the edit does not fit, such as an inline
+    table.
+    """
     try:
-        return entry(data, keys)
+        return read_entry(data, keys)
     except ConfigError as error:
-        raise _other_form(data, keys) from error
+        raise _unsupported_form(data, keys) from error
 
 
-def _other_form(data: bytes, keys: tuple[str, ...]) -> ConfigError:
+def _unsupported_form(data: bytes, keys: tuple[str, ...]) -> ConfigError:
+    """Return the error for a file that does not write its servers as tables."""
     place = max(data.find(keys[0].encode()), 0)
     line = data.count(b"\n", 0, place) + 1
     return ConfigError(
@@ -105,12 +112,12 @@ def _other_form(data: bytes, keys: tuple[str, ...]) -> ConfigError:
 
 
 def _tables(data: bytes) -> list[tree_sitter.Node]:
-    marked = b"   " + data[3:] if data.startswith(_MARK) else data
+    marked = b"   " + data[3:] if data.startswith(_BYTE_ORDER_MARK) else data
     return [child for child in _parser().parse(marked).root_node.children if child.type == "table"]
 
 
-def _path(node: tree_sitter.Node) -> tuple[str, ...]:
-    """The key of a table or a pair, its quotes read by the real reader."""
+def _key_path(node: tree_sitter.Node) -> tuple[str, ...]:
+    """Return the key of a table or a pair as its parts; tomllib resolves quotes and escapes."""
     key = next((child for child in node.children if child.type.endswith("_key")), None)
     if key is None or key.text is None:
         return ()
@@ -121,8 +128,8 @@ def _path(node: tree_sitter.Node) -> tuple[str, ...]:
     return tuple(path)
 
 
-def _end(data: bytes, table: tree_sitter.Node) -> int:
-    """Where the last line of a table's own fields ends; comments below them belong to what follows."""
+def _table_end(data: bytes, table: tree_sitter.Node) -> int:
+    """Return where the last field of a table ends; comments below it belong to the next table."""
     parts = [child.end_byte for child in table.children if child.type in ("pair", "]")]
     return _line_end(data, len(data[: max(parts)].rstrip(b"\r\n")))
 
@@ -137,7 +144,7 @@ def _field(name: str, value: Any) -> str:
 
 
 def _value(value: str | list[str]) -> str:
-    """Texts and lists of texts are written alike in JSON and TOML."""
+    """Return a value as TOML; strings and lists of strings are written as in JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""`doctor`: what is installed, linked and fresh, and what to do about the rest?"""
+"""`satchel doctor`: check the installation, the index and the agent clients, and say what to do next."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from msgspec import Meta
 from satchel.commands.command import Flag, Group
 from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line
-from satchel.serving.installing import checkup, launch
-from satchel.serving.installing.checkup import Check, Level
+from satchel.serving.installing import doctor_checks, launch
+from satchel.serving.installing.doctor_checks import CheckLevel, DoctorCheck
 from satchel.serving.verb import Verb
 
 
 class DoctorRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    segment: Annotated[str, Meta(description="the folder to look at (default: .)"), Flag("-s")] = launch.HERE
+    segment: Annotated[str, Meta(description="the folder to look at (default: .)"), Flag("-s")] = (
+        launch.DEFAULT_SEGMENT
+    )
     json: Annotated[bool, Meta(description="print the answer as JSON")] = False
 
 
 class DoctorResponse(msgspec.Struct, frozen=True):
-    """`ok` is false only where something keeps Satchel from working."""
+    """The results of all checks; `ok` is false if one of them is a problem."""
 
     ok: bool
-    checks: list[Check]
+    checks: list[DoctorCheck]
 
 
 def run(request: DoctorRequest) -> DoctorResponse:
@@ -32,21 +34,21 @@ def run(request: DoctorRequest) -> DoctorResponse:
 
     Changes nothing, and makes no index. Exits with 1 when there is a problem; a warning is none.
     """
-    where = launch.machine(request.segment)
-    checks = [*checkup.installation(where), *checkup.segment(where)]
-    for client in launch.clients():
-        checks += checkup.of_client(client, where)
-    return DoctorResponse(all(check.level is not Level.PROBLEM for check in checks), checks)
+    machine = launch.current_machine(request.segment)
+    checks = [*doctor_checks.check_installation(machine), *doctor_checks.check_index(machine)]
+    for client in launch.all_clients():
+        checks += doctor_checks.check_client(client, machine)
+    return DoctorResponse(all(check.level is not CheckLevel.PROBLEM for check in checks), checks)
 
 
 def show(response: DoctorResponse, style: Style) -> str:
-    """The answer for a person."""
-    colour = {Level.OK: style.dim, Level.WARN: style.name, Level.PROBLEM: style.error}
+    """Return the checks as lines for people."""
+    colour = {CheckLevel.OK: style.dim, CheckLevel.WARN: style.name, CheckLevel.PROBLEM: style.error}
     rows = []
     for check in response.checks:
         level = colour[check.level](f"{check.level:<8}")
         rows.append(f"{level} {check.topic:<14} {one_line(check.detail)}")
-        if check.next and check.level is not Level.OK:
+        if check.next and check.level is not CheckLevel.OK:
             rows.append(f"{'':<8} {'':<14} {style.dim('→ ' + one_line(check.next))}")
     return "\n".join(rows) + "\n"
 

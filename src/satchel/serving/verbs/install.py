@@ -1,4 +1,4 @@
-"""`install`: put Satchel into the agent clients of this machine, or of this project."""
+"""`satchel install`: register the MCP server with the agent clients of this machine or project."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from satchel.errors import InvalidRequest
 from satchel.plugins import late
 from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line, visible
-from satchel.serving.clients.client import Client, Machine, Scope
+from satchel.serving.clients.client import Client, InstallScope, Machine
 from satchel.serving.installing import launch
-from satchel.serving.installing.files import Files
-from satchel.serving.installing.installer import Done, Installer, Outcome
+from satchel.serving.installing.installer import FileOutcome, Installer, Outcome
+from satchel.serving.installing.staged_files import StagedFiles
 from satchel.serving.verb import Verb
 
 if TYPE_CHECKING:
@@ -25,24 +25,26 @@ if TYPE_CHECKING:
 else:
     redaction = late("satchel.walking.redaction")
 
-Clients = tuple[str, ...]
+_ClientNames = tuple[str, ...]
 
 
 class InstallRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    clients: Annotated[Clients, Meta(description="only this client (repeatable)"), Flag("--client")] = ()
+    clients: Annotated[_ClientNames, Meta(description="only this client (repeatable)"), Flag("--client")] = ()
     all: Annotated[bool, Meta(description="every client, found on this machine or not")] = False
-    scope: Annotated[Scope, Meta(description="user (default) or project: files to commit")] = Scope.USER
+    scope: Annotated[InstallScope, Meta(description="user (default) or project: files to commit")] = (
+        InstallScope.USER
+    )
     dry_run: Annotated[bool, Meta(description="show what would change, write nothing")] = False
     no_instructions: Annotated[bool, Meta(description="leave instruction files alone")] = False
-    segment: Annotated[str, Meta(description="the project (default: .)"), Flag("-s")] = launch.HERE
+    segment: Annotated[str, Meta(description="the project (default: .)"), Flag("-s")] = launch.DEFAULT_SEGMENT
     json: Annotated[bool, Meta(description="print the answer as JSON")] = False
 
 
 class InstallResponse(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What became of each file; `diffs` are only there if nothing was written."""
+    """The outcome for each file; `diffs` has content only if nothing was written."""
 
-    scope: Scope
-    changes: list[Done]
+    scope: InstallScope
+    changes: list[FileOutcome]
     dry_run: bool = False
     diffs: list[str] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
@@ -55,47 +57,48 @@ def run(request: InstallRequest) -> InstallResponse:
     files stay; a second run changes nothing; `satchel uninstall` takes everything out again.
     """
     extras.require("mcp", "the server that agent clients start")
-    where = launch.machine(request.segment)
-    installer = Installer(where, request.scope)
-    changes: list[Done] = []
+    machine = launch.current_machine(request.segment)
+    installer = Installer(machine, request.scope)
+    changes: list[FileOutcome] = []
     notes: list[str] = []
-    for client in _chosen(request, where):
-        link = client.link(request.scope)
-        if link is None:
+    for client in _chosen_clients(request, machine):
+        registration = client.registration(request.scope)
+        if registration is None:
             if request.clients:
                 raise InvalidRequest(f"{client.title} knows no projects", hint="use --scope user")
             notes.append(f"{client.title} knows no projects and was left out")
             continue
-        command = launch.command(link, request.scope, where, request.segment)
-        changes += installer.install(client, command, instructions=not request.no_instructions)
-        notes += [f"{client.title}: {link.remark}"] if link.remark else []
-    if request.scope is Scope.PROJECT and not launch.is_shareable(where):
+        command = launch.server_command(registration, request.scope, machine, request.segment)
+        changes += installer.install(client, command, with_instructions=not request.no_instructions)
+        notes += [f"{client.title}: {registration.remark}"] if registration.remark else []
+    if request.scope is InstallScope.PROJECT and not launch.is_shareable(machine):
         notes.append(
             "satchel is not on PATH, so the files name this machine's path: put it on PATH to share them"
         )
-    return finished(installer, changes, notes, dry_run=request.dry_run)
+    return write_changes(installer, changes, notes, dry_run=request.dry_run)
 
 
-def _chosen(request: InstallRequest, where: Machine) -> list[Client]:
+def _chosen_clients(request: InstallRequest, machine: Machine) -> list[Client]:
+    """Return the clients that the request names, or the ones found on this machine."""
     if request.clients and request.all:
         raise InvalidRequest("--client and --all cannot be used together", hint="leave one out")
     if request.clients:
-        return [launch.named(name) for name in dict.fromkeys(request.clients)]
-    return launch.clients() if request.all else launch.found(where)
+        return [launch.find_client(name) for name in dict.fromkeys(request.clients)]
+    return launch.all_clients() if request.all else launch.installed_clients(machine)
 
 
-def finished(
-    installer: Installer, changes: list[Done], notes: list[str], *, dry_run: bool
+def write_changes(
+    installer: Installer, changes: list[FileOutcome], notes: list[str], *, dry_run: bool
 ) -> InstallResponse:
-    """Write what was planned, or show it."""
+    """Write the staged changes, or return them as diffs for a dry run."""
     if dry_run:
         return InstallResponse(installer.scope, changes, True, _diffs(installer.files), notes)
-    installer.finish()
+    installer.write()
     return InstallResponse(installer.scope, changes, notes=notes)
 
 
-def _diffs(files: Files) -> list[str]:
-    """What would change. A user's settings may hold keys, which are shown to nobody."""
+def _diffs(files: StagedFiles) -> list[str]:
+    """Return the staged changes as unified diffs. Settings may hold secrets, which are redacted."""
     diffs = []
     for path, (before, after) in files.changes.items():
         old, new = (_lines(data) for data in (before, after))
@@ -112,7 +115,7 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def show(response: InstallResponse, style: Style) -> str:
-    """The answer for a person."""
+    """Return the outcomes as lines for people."""
     rows = []
     for done in response.changes:
         quiet = done.outcome in _QUIET

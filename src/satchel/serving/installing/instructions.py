@@ -1,19 +1,19 @@
-"""What an agent is told about Satchel, and how that text stands in a file that others write in too."""
+"""The instructions for agents, and how they are added to a file that others write in too."""
 
 from __future__ import annotations
 
 from satchel.errors import ConfigError
-from satchel.serving.installing.trace import Trace, appended, without
+from satchel.serving.installing.text_edits import EditTrace, append_paragraph, remove_paragraph
 
 BEGIN, END = "<!-- satchel:begin -->", "<!-- satchel:end -->"
-_WHEN = (
+_DESCRIPTION = (
     "Find and cite code and documents of this repository with the satchel tools. Use before grep or reading"
     " whole files: where something is defined, who uses it, how a part works, what a change touches."
 )
-SKILL_HEAD = f"---\nname: satchel\ndescription: {_WHEN!r}\n---\n\n"
-RULE_HEAD = f"---\ndescription: {_WHEN!r}\nglobs:\nalwaysApply: true\n---\n\n"
-INSTRUCTIONS_HEAD = f'---\ndescription: {_WHEN!r}\napplyTo: "**"\n---\n\n'
-_TEXT = """\
+SKILL_HEAD = f"---\nname: satchel\ndescription: {_DESCRIPTION!r}\n---\n\n"
+RULE_HEAD = f"---\ndescription: {_DESCRIPTION!r}\nglobs:\nalwaysApply: true\n---\n\n"
+INSTRUCTIONS_HEAD = f'---\ndescription: {_DESCRIPTION!r}\napplyTo: "**"\n---\n\n'
+_INSTRUCTIONS = """\
 # Satchel: cited context of this repository
 
 The satchel tools answer from an index of this repository that is kept fresh. Ask them first;
@@ -34,41 +34,41 @@ After edits, `satchel verify PACK` tells which citations still hold.
 Without the tools, the same words work in a shell: `satchel search "…"`, `satchel pack "…"`,
 `satchel get ID`.
 """
-BLOCK = f"{BEGIN}\n{_TEXT}{END}\n"
+BLOCK = f"{BEGIN}\n{_INSTRUCTIONS}{END}\n"
 
 
-def read(data: bytes) -> bytes | None:
-    """The block in a file, as it is there."""
-    span = _span(data)
-    return None if span is None else data[slice(*span)]
+def find_block(data: bytes) -> bytes | None:
+    """Return the block of instructions in a file, as it is written there; None if there is none."""
+    found = _block_range(data)
+    return None if found is None else data[slice(*found)]
 
 
-def put(data: bytes, head: str) -> tuple[bytes, Trace]:
-    """The file with the block in it: in its place, or at the end. An empty file gets the head as well."""
+def add_block(data: bytes, head: str) -> tuple[bytes, EditTrace]:
+    """Return the file with the block, in place of an old one or at the end. A new file starts with `head`."""
     newline = b"\r\n" if b"\r\n" in data else b"\n"
     block = BLOCK.encode().replace(b"\n", newline)
-    span = _span(data)
-    if span is not None:
-        return data[: span[0]] + block + data[span[1] :], Trace()
-    return appended(data, block if data.strip() else head.encode().replace(b"\n", newline) + block)
+    found = _block_range(data)
+    if found is not None:
+        return data[: found[0]] + block + data[found[1] :], EditTrace()
+    return append_paragraph(data, block if data.strip() else head.encode().replace(b"\n", newline) + block)
 
 
-def take(data: bytes, trace: Trace, head: str) -> bytes:
-    """The file without the block; of a file of our own nothing stays."""
-    span = _span(data)
-    if span is None:
+def remove_block(data: bytes, trace: EditTrace, head: str) -> bytes:
+    """Return the file without the block; nothing is left of a file that has only our head and block."""
+    found = _block_range(data)
+    if found is None:
         return data
-    rest = without(data, *span, trace.space)
+    rest = remove_paragraph(data, *found, trace.space)
     return b"" if rest.replace(b"\r\n", b"\n").strip() == head.encode().strip() else rest
 
 
 def is_current(block: bytes) -> bool:
-    """Whether a block is the one that this version writes."""
+    """Whether a block is the one that this version of Satchel writes."""
     return block.replace(b"\r\n", b"\n").strip() == BLOCK.encode().strip()
 
 
-def _span(data: bytes) -> tuple[int, int] | None:
-    """Where the block is, with the end of its last line."""
+def _block_range(data: bytes) -> tuple[int, int] | None:
+    """Return where the block starts and ends, with its last line ending; None if there is none."""
     begin, end = BEGIN.encode(), END.encode()
     if begin not in data and end not in data:
         return None

@@ -1,4 +1,4 @@
-"""Files of the user's: read, changed in mind first, and written at the end, whole or not at all."""
+"""Changes to files of the user, staged in memory and written together, or not at all."""
 
 from __future__ import annotations
 
@@ -13,80 +13,83 @@ from satchel.errors import ConfigError
 from satchel.file_writing import disk_trouble
 
 
-class Change(NamedTuple):
-    """A file as it was found and as it shall be; None where there is none."""
+class FileChange(NamedTuple):
+    """The content of a file before and after a change; None where the file does not exist."""
 
     before: bytes | None
     after: bytes | None
 
 
-class Files:
-    """What has been read and what would be written. A link leads to the file that is changed, and stays."""
+class StagedFiles:
+    """Changes of files that are not written yet. A symbolic link stays, and its target is changed."""
 
     def __init__(self) -> None:
-        self.changes: dict[Path, Change] = {}
+        self.changes: dict[Path, FileChange] = {}
 
     def read(self, path: Path) -> bytes | None:
-        """The file as it would be now."""
-        target = resolved(path)
+        """Return the content of a file with its staged change; None if it does not exist."""
+        target = resolve_links(path)
         return self.changes[target].after if target in self.changes else _read(target)
 
     def exists(self, path: Path) -> bool:
+        """Whether the file exists, with its staged change."""
         return self.read(path) is not None
 
-    def put(self, path: Path, after: bytes | None) -> None:
-        """Change a file in mind; None removes it."""
-        target = resolved(path)
+    def stage(self, path: Path, after: bytes | None) -> None:
+        """Stage new content for a file; None removes the file."""
+        target = resolve_links(path)
         first = self.changes[target].before if target in self.changes else _read(target)
-        self.changes[target] = Change(first, after)
+        self.changes[target] = FileChange(first, after)
 
     def write(self) -> dict[Path, list[Path]]:
-        """Do what was planned, or nothing of it; tells which folders were made for which file."""
+        """Write all staged changes, or none if one fails; return the folders created for each file."""
         wanted = {path: change for path, change in self.changes.items() if change.before != change.after}
         for path, change in wanted.items():
-            if _read(path) != change.before:  # a running client writes its own settings
+            # A running client writes its own settings.
+            if _read(path) != change.before:
                 raise ConfigError(
                     f"{str(path)!r} was changed by another program meanwhile", hint="run it again"
                 )
-        made: dict[Path, list[Path]] = {}
+        created: dict[Path, list[Path]] = {}
         done: list[Path] = []
         try:
             for path, change in wanted.items():
-                made[path] = _become(path, change.after)
+                created[path] = _set_content(path, change.after)
                 done.append(path)
         except BaseException:
             for path in reversed(done):
-                _become(path, wanted[path].before)
-            remove_folders(folder for folders in made.values() for folder in folders)
+                _set_content(path, wanted[path].before)
+            remove_folders(folder for folders in created.values() for folder in folders)
             raise
-        return made
+        return created
 
 
-def _become(path: Path, data: bytes | None) -> list[Path]:
-    """Give a file its content, or remove it; tells which folders were made."""
+def _set_content(path: Path, data: bytes | None) -> list[Path]:
+    """Write or remove a file; return the folders that were created for it."""
     if data is None:
         path.unlink(missing_ok=True)
         return []
-    made = make_folders(path.parent)
+    created = create_folders(path.parent)
     try:
-        replace(path, data)
+        replace_file(path, data)
     except BaseException:
-        remove_folders(made)
+        remove_folders(created)
         raise
-    return made
+    return created
 
 
-def resolved(path: Path) -> Path:
-    """The file itself, wherever links lead."""
+def resolve_links(path: Path) -> Path:
+    """Return the path of the file that symbolic links lead to."""
     return Path(os.path.realpath(path))
 
 
-def replace(path: Path, data: bytes) -> None:
-    """Write a file in one step; who may read it stays as it was."""
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file in one step; its permissions stay as they were."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with open(partial, "xb") as stream:
-            if path.exists():  # before the first byte: settings may hold keys
+            # Before the first byte is written: settings may hold secrets.
+            if path.exists():
                 shutil.copymode(path, partial)
             stream.write(data)
             stream.flush()
@@ -99,8 +102,8 @@ def replace(path: Path, data: bytes) -> None:
         ) from error
 
 
-def make_folders(folder: Path) -> list[Path]:
-    """Make a folder; tells which had to be made, the innermost first."""
+def create_folders(folder: Path) -> list[Path]:
+    """Create a folder and its parents; return the ones that did not exist, innermost first."""
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -112,7 +115,7 @@ def make_folders(folder: Path) -> list[Path]:
 
 
 def remove_folders(folders: Iterable[Path]) -> list[Path]:
-    """Remove the folders that are empty, the innermost first; the others are somebody's by now."""
+    """Remove the empty ones of the folders, innermost first; return the ones that still exist."""
     ordered = sorted(set(folders), key=lambda folder: len(folder.parts), reverse=True)
     for folder in ordered:
         with suppress(OSError):
