@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.serving.pages import pages
+from satchel.serving.command_pages import pages
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = ROOT / "docs" / "commands"

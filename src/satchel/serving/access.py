@@ -1,4 +1,4 @@
-"""Who may call a server: the address it listens on, the token it asks for, the names it answers to."""
+"""Access rules of a server: the address it listens on, its token, and the hosts and origins it accepts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ import msgspec
 from satchel import settings
 from satchel.errors import ConfigError, PathNotAllowed, Unauthorized
 
-LEAST_TOKEN = 16  # characters; what is shorter can be guessed
+MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules of one server. `hosts` are the names it answers to beside the local ones; a page of another
-    origin than `origins` is refused, so that no web site can use a server on its reader's machine."""
+    """The access rules of one server.
+
+    `hosts` are accepted host names beside the local ones. Pages of other origins than `origins` are refused,
+    so that no web site can call a server on the machine of its reader.
+    """
 
     host: str = "127.0.0.1"
     token: str = ""
@@ -27,7 +30,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     origins: tuple[str, ...] = ()
 
     def check_token(self, authorization: str | None) -> None:
-        """The header `Authorization: Bearer …`."""
+        """Check the header `Authorization: Bearer …`."""
         if not self.token:
             return
         scheme, _, given = (authorization or "").partition(" ")
@@ -38,7 +41,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def check_host(self, host: str | None) -> None:
-        """The name the caller used. Another than ours is a page that made its own name lead here."""
+        """Check the Host header. A foreign name means DNS rebinding: a page whose own name leads here."""
         name = _host_name(host or "")
         if name not in (*_LOCAL_NAMES, self.host.lower(), *(known.lower() for known in self.hosts)):
             raise PathNotAllowed(
@@ -46,10 +49,11 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def check_origin(self, origin: str | None) -> None:
-        """The page that a browser calls from; other clients send none."""
+        """Check the Origin header, which only browsers send."""
         if origin is None or origin in self.origins:
             return
-        with suppress(ValueError):  # of what only looks like an address
+        # A malformed origin cannot be parsed.
+        with suppress(ValueError):
             parts = urlsplit(origin)
             if parts.scheme in ("http", "https") and (parts.hostname or "") in _LOCAL_NAMES:
                 return
@@ -58,24 +62,26 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def grant(host: str, *, public: bool, token: str, hosts: Sequence[str], origins: Sequence[str]) -> Access:
-    """The rules for a server on that address. Beyond this machine it needs --public and a token."""
+def make_access(
+    host: str, *, public: bool, token: str, hosts: Sequence[str], origins: Sequence[str]
+) -> Access:
+    """Return the access rules; an address that other machines can reach needs --public and a token."""
     token = token or settings.token()
     if not is_loopback(host) and not (public and token):
         raise ConfigError(
             f"{host} can be reached from other machines, so --public and a token are needed",
             hint=f"set {settings.TOKEN_VARIABLE} and add --public, or listen on 127.0.0.1",
         )
-    if token and len(token) < LEAST_TOKEN:
+    if token and len(token) < MIN_TOKEN_CHARS:
         raise ConfigError(
-            f"the token has {len(token)} characters, it must have at least {LEAST_TOKEN}",
+            f"the token has {len(token)} characters, it must have at least {MIN_TOKEN_CHARS}",
             hint="make one: python3 -c 'import secrets; print(secrets.token_urlsafe())'",
         )
     return Access(host=host, token=token, hosts=tuple(hosts), origins=tuple(origins))
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches that address."""
+    """Whether only this machine can reach the address."""
     if host.lower() == "localhost":
         return True
     try:
@@ -85,7 +91,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without its port."""
+    """Return the name in a Host header, without its port."""
     host = host.strip().lower()
     if host.startswith("["):
         return host.partition("]")[0][1:]

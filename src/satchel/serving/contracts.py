@@ -1,5 +1,4 @@
-"""The published contracts: the HTTP interface and JSON Schemas of the envelope, every request and answer, and
-the three-layer pack."""
+"""The files of `contracts/v1/`: the OpenAPI document, and JSON Schemas of all requests and responses."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """File name → schema, for all of `contracts/v1/`."""
+    """Return the schemas of `contracts/v1/` by file name."""
     found = {
         "command.request.schema.json": _schema(Request),
         "command.response.schema.json": _schema(Response),

@@ -1,4 +1,4 @@
-"""What a transport is: how calls reach a dispatcher over a wire, and what can be set about it."""
+"""The protocol of a transport (HTTP, gRPC, MCP), and the options of `satchel serve`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from satchel.commands.command import Flag, Positional
 from satchel.serving.access import Access
 from satchel.serving.dispatcher import Dispatcher
 
-Words = tuple[str, ...]
+_Words = tuple[str, ...]
 
 
 class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How to serve. The limits hold for every transport that has a use for them."""
+    """The options of `satchel serve`. A limit holds for every transport that can apply it."""
 
     transport: Annotated[str, Meta(description="http, grpc or mcp"), Positional()]
     segments: Annotated[
-        Words, Meta(description="a folder to serve (repeatable; default: .)"), Flag("--segment"), Flag("-s")
+        _Words, Meta(description="a folder to serve (repeatable; default: .)"), Flag("--segment"), Flag("-s")
     ] = ()
     host: Annotated[str, Meta(description="the address to listen on")] = "127.0.0.1"
     port: Annotated[
@@ -31,10 +31,10 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     )
     token: Annotated[str, Meta(description="callers must send this token (better: SATCHEL_TOKEN)")] = ""
     allow_hosts: Annotated[
-        Words, Meta(description="also answer to this host name (repeatable)"), Flag("--allow-host")
+        _Words, Meta(description="also answer to this host name (repeatable)"), Flag("--allow-host")
     ] = ()
     allow_origins: Annotated[
-        Words, Meta(description="let pages of this origin call (repeatable)"), Flag("--allow-origin")
+        _Words, Meta(description="let pages of this origin call (repeatable)"), Flag("--allow-origin")
     ] = ()
     index_dir: Annotated[
         str, Meta(description="keep the index in this folder or at this store URL, not in _ctx/")
@@ -51,10 +51,13 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Transport(msgspec.Struct, frozen=True):
-    """A way to call. `run` serves the dispatcher until it is told to stop, and returns the exit code. It
-    starts and closes the dispatcher itself: some transports must answer before anything is loaded."""
+    """A transport of calls.
+
+    `run` serves a dispatcher until it is told to stop, and returns the exit code. It starts and closes the
+    dispatcher itself, because MCP must answer its handshake before anything is loaded.
+    """
 
     name: str
     run: Callable[[Dispatcher, Access, ServeOptions], int]
-    extra: str  # which extra of the distribution brings the packages it needs
-    parallel: bool = False  # whether several callers at once are to be expected
+    extra: str  # the extra of the distribution that installs its packages
+    parallel: bool = False  # whether it expects several callers at the same time

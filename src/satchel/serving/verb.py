@@ -1,6 +1,6 @@
-"""What a verb is: a word of the command line that asks nothing of an index, but serves, installs or watches.
+"""The protocol of a verb: a word of the command line that queries no index, but serves, installs or watches.
 
-Its flags come from its request as a command's do; it appears on no other surface.
+Its flags are made from its request, as those of a command; no other surface has it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from satchel.rendering.style import Style
 
 
 class Verb(msgspec.Struct, frozen=True):
-    """`run` gives an exit code when it has said what there is to say, or a response, which `show` makes
-    readable and `--json` prints. A response that says `ok = False` ends as a failed check does."""
+    """A verb of the command line.
+
+    `run` returns an exit code if it printed its own output, or a response that `show` formats for people and
+    `--json` prints. A response with `ok = False` ends with the exit code of a failed check.
+    """
 
     name: str
     request: type[msgspec.Struct]
@@ -26,5 +29,5 @@ class Verb(msgspec.Struct, frozen=True):
 
     @property
     def help(self) -> str:
-        """What the verb does."""
+        """The help text of the verb."""
         return help_of(self.run)

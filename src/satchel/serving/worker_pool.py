@@ -1,10 +1,10 @@
-"""Several questions at once: worker processes, each with a dispatcher of its own, behind one door.
+"""A pool of worker processes that answer requests in parallel.
 
-Ranking and packing hold the interpreter's lock, so threads would only take turns. The index is kept fresh by
-the process that owns the door; what it knows of that goes along with every call.
+Ranking and packing hold the interpreter lock, so threads would only take turns. Each worker has a dispatcher
+of its own. The parent process keeps the indexes fresh and sends what it knows of that with every call.
 
-A worker is told when its time is over. One that does not hear it, because it spins or hangs, is killed and
-replaced: an index that it writes is a transaction, and stays as it was.
+A worker is told when the time of its call is over. If it does not notice, because it spins or hangs, it is
+killed and replaced: an index that it writes is one transaction, and stays as it was.
 """
 
 from __future__ import annotations
@@ -30,43 +30,47 @@ from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, Response, encode, failure
 from satchel.serving.served_project import KnownFreshness
 
-_POLL_SECONDS = 0.05  # between two looks whether the caller is still there
-_END_SECONDS = 1.0  # for a worker to end by itself
-GRACE_SECONDS = 3.0  # from the end of a call until its worker must have heard of it; ranking takes less
-_START_SECONDS = 300.0  # for a worker to load the indexes; longer takes only one that hangs
-_MOST_FAILED_STARTS = 3  # in a row, after which callers are told and need not wait for the next one
-_RETRY_SECONDS, _MOST_RETRY_SECONDS = 0.1, 30.0  # before another try; twice as long after each that fails
+_POLL_SECONDS = 0.05  # between two checks whether the caller is still there
+_EXIT_SECONDS = 1.0  # for a worker to end by itself
+GRACE_SECONDS = 3.0  # from the end of a call until its worker must have noticed; ranking takes less
+_START_SECONDS = 300.0  # for a worker to load the indexes; only a worker that hangs takes longer
+_MAX_FAILED_STARTS = 3  # in a row, after which callers get an error and do not wait for the next start
+_RETRY_SECONDS, _MAX_RETRY_SECONDS = 0.1, 30.0  # before another start; doubled after each failure
 _CANCEL = b"cancel"
-_CAN_HOLD = hasattr(signal, "pthread_sigmask")  # not on Windows
+_CAN_BLOCK_SIGNALS = hasattr(signal, "pthread_sigmask")  # not on Windows
 
 
-class _Work(msgspec.Struct, frozen=True):
-    """A call on its way to a worker."""
+class _CallMessage(msgspec.Struct, frozen=True):
+    """A call that is sent to a worker."""
 
     request: Request
     known: KnownFreshness | None
     seconds: float | None
 
 
-class _Progress(msgspec.Struct, frozen=True, tag="progress"):
+class _ProgressMessage(msgspec.Struct, frozen=True, tag="progress"):
+    """The progress of a call, sent by its worker."""
+
     done: int
     total: int
 
 
-class _Answer(msgspec.Struct, frozen=True, tag="answer"):
+class _AnswerMessage(msgspec.Struct, frozen=True, tag="answer"):
+    """The answer of a call, sent by its worker."""
+
     envelope: bytes
 
 
-class _Ready(msgspec.Struct, frozen=True, tag="ready"):
-    """A worker has loaded what it needs, and can be asked."""
+class _ReadyMessage(msgspec.Struct, frozen=True, tag="ready"):
+    """Sent by a worker that has loaded its indexes and can take calls."""
 
 
-class _Overdue(Exception):
+class _WorkerOverdue(Exception):
     """A worker did not end a call in time."""
 
 
 class WorkerPool(Dispatcher):
-    """A dispatcher whose answers are worked out by other processes. Their data is JSON, encoded already."""
+    """A dispatcher whose worker processes answer the requests. The data of its responses is encoded JSON."""
 
     def __init__(self, roots: Sequence[Path], workers: int, **settings: Any) -> None:
         super().__init__(roots, **settings)
@@ -74,23 +78,23 @@ class WorkerPool(Dispatcher):
         self.killed = 0  # workers that did not end a call in time
         self._free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         self._workers: list[_Worker] = []
-        self._changing = threading.Lock()  # around the list, the count and the end
+        self._changing = threading.Lock()  # guards the list, the counters and the end
         self._failed_starts = 0
         self._closed = threading.Event()
 
     def start(self) -> None:
-        """Begin to keep the roots fresh; start the workers."""
+        """Open the roots, start to keep them fresh, and start the workers."""
         super().start()
         for _ in range(self.count):
             self._add()
 
     def close(self) -> None:
-        """End the workers, then the keeping."""
+        """End the workers, then close the roots."""
         with self._changing:
             self._closed.set()
             workers = list(self._workers)
         for worker in workers:
-            worker.let_go()
+            worker.disconnect()
         for worker in workers:
             worker.end()
         super().close()
@@ -98,76 +102,83 @@ class WorkerPool(Dispatcher):
     def answer(
         self, request: Request, call: Call | None = None, known: KnownFreshness | None = None
     ) -> Response:
-        """One request, answered by whichever worker is free first."""
+        """Answer a request by the first worker that is free."""
         call = call or Call()
         try:
             known = known or self.known(request, call)
-            worker = self._take(call)
+            worker = self._take_free(call)
         except SatchelError as error:
             return failure(error)
         try:
             response = worker.ask(request, known, call)
-        except _Overdue:
+        except _WorkerOverdue:
             with self._changing:
                 self.killed += 1
             self._replace(worker)
-            return failure(_given_up(call))
-        except (EOFError, OSError):  # killed, or out of memory: the others go on
+            return failure(_killed_error(call))
+        # The worker was killed or ran out of memory; the others go on.
+        except (EOFError, OSError):
             self._replace(worker)
             return failure(Internal("the process that worked on this ended", hint="ask again"))
-        except OverflowError:  # nothing was sent: the worker is as it was
+        # Nothing was sent, so the worker can be used again.
+        except OverflowError:
             self._free.put(worker)
             return failure(InvalidRequest("a number takes more than 64 bits", hint="give a smaller one"))
         self._free.put(worker)
         return response
 
     def _add(self) -> None:
-        """Start a worker; it is free as soon as it says that it is ready."""
-        waiting = threading.Thread(target=self._wait, args=(self._started(),), daemon=True)
+        """Start a worker in the background; it joins the free ones when it is ready."""
+        waiting = threading.Thread(target=self._wait_for_start, args=(self._start_worker(),), daemon=True)
         waiting.start()
 
-    def _wait(self, worker: _Worker | None) -> None:
-        """Wait until a worker is ready; if it cannot start, start others until one is."""
+    def _wait_for_start(self, worker: _Worker | None) -> None:
+        """Wait until a worker is ready; if it fails to start, start others until one is."""
         while not self._closed.is_set():
             if worker is not None and worker.wait_until_ready(_START_SECONDS):
                 self._failed_starts = 0
                 self._free.put(worker)
                 return
             if worker is not None:
-                self._forget(worker)
+                self._remove(worker)
             self._failed_starts += 1
-            self._closed.wait(min(_RETRY_SECONDS * 2**self._failed_starts, _MOST_RETRY_SECONDS))
-            worker = self._started()
+            self._closed.wait(min(_RETRY_SECONDS * 2**self._failed_starts, _MAX_RETRY_SECONDS))
+            worker = self._start_worker()
 
-    def _started(self) -> _Worker | None:
+    def _start_worker(self) -> _Worker | None:
+        """Start a process; return None if the pool is closed or no process can be started."""
         with self._changing:
             if self._closed.is_set():
                 return None
             try:
                 worker = _Worker(self.settings())
-            except OSError:  # no process can be had, or it was killed before it heard what to do
+            # No process can be created, or it was killed before it read its settings.
+            except OSError:
                 return None
             self._workers.append(worker)
             return worker
 
     def _replace(self, worker: _Worker) -> None:
-        self._forget(worker)
+        """Kill a worker and start another one."""
+        self._remove(worker)
         if not self._closed.is_set():
             self._add()
 
-    def _forget(self, worker: _Worker) -> None:
+    def _remove(self, worker: _Worker) -> None:
+        """Kill a worker and remove it from the pool."""
         worker.kill()
         with self._changing:
             if worker in self._workers:
                 self._workers.remove(worker)
 
-    def _take(self, call: Call) -> _Worker:
+    def _take_free(self, call: Call) -> _Worker:
+        """Wait for a free worker; raise if the call ends or no worker can be started."""
         while True:
             try:
                 worker = self._free.get(timeout=_POLL_SECONDS)
             except queue.Empty:
                 call.check()
-                if self._failed_starts >= _MOST_FAILED_STARTS:
+                if self._failed_starts >= _MAX_FAILED_STARTS:
                     raise Internal(
                         f"the processes that answer end while they start ({self._failed_starts} times)",
                         hint="ask again; satchel doctor looks at the installation",
@@ -175,99 +186,104 @@ class WorkerPool(Dispatcher):
                 continue
             if worker.is_alive():
                 return worker
-            self._replace(worker)  # ended while nobody asked it
+            self._replace(worker)  # it ended while it was idle
 
 
-def _given_up(call: Call) -> SatchelError:
-    """Return why a worker was killed, for a caller who may still be there."""
+def _killed_error(call: Call) -> SatchelError:
+    """Return the error for a call whose worker was killed."""
     if call.end is not None and time.monotonic() > call.end:
         return Timeout("the time for this call is over: its process was ended", hint="ask for less")
     return Cancelled("the call was cancelled: its process was ended")
 
 
 class _Worker:
-    """One process and the pipe to it."""
+    """A worker process and the pipe to it."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        context = multiprocessing.get_context("spawn")  # this process has threads, which a fork would lose
+        # This process has threads, which a fork would lose.
+        context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
-        # no daemon: those may have no processes of their own, which a large index needs
-        self._process = context.Process(target=serve, args=(other, settings), name="satchel-worker")
-        with _interrupts_held():
+        # Not a daemon: daemons may not start processes, which indexing a large tree does.
+        self._process = context.Process(target=run_worker, args=(other, settings), name="satchel-worker")
+        with _interrupts_blocked():
             self._process.start()
         other.close()
 
     def wait_until_ready(self, seconds: float) -> bool:
-        """Return whether the worker can be asked; False if it ended or takes longer than that."""
+        """Whether the worker is ready in time; False if it ended or takes longer than `seconds`."""
         end = time.monotonic() + seconds
         try:
             while time.monotonic() < end:
                 if self._pipe.poll(_POLL_SECONDS):
-                    return isinstance(self._heard(), _Ready)
+                    return isinstance(self._receive(), _ReadyMessage)
         except (EOFError, OSError):
             pass
         return False
 
     def is_alive(self) -> bool:
-        """Return whether there still is a process."""
+        """Whether the process is running."""
         return self._process.is_alive()
 
     def ask(self, request: Request, known: KnownFreshness | None, call: Call) -> Response:
-        """Send a call and hear what comes of it. A worker that was told to stop says so itself."""
+        """Send a call and return its response. The worker itself answers a call that is cancelled."""
         left = None if call.end is None else call.end - time.monotonic()
-        self._pipe.send_bytes(msgspec.msgpack.encode(_Work(request, known, left)))
-        over_at = call.end  # when the worker should have ended
-        told = False
+        self._pipe.send_bytes(msgspec.msgpack.encode(_CallMessage(request, known, left)))
+        due_at = call.end  # when the worker should have answered
+        is_cancelled = False
         while True:
-            if not told and (told := call.cancelled.is_set()):
+            if not is_cancelled and (is_cancelled := call.cancelled.is_set()):
                 self._pipe.send_bytes(_CANCEL)
-                over_at = min(time.monotonic(), over_at or math.inf)
-            if over_at is not None and time.monotonic() > over_at + GRACE_SECONDS:
-                raise _Overdue
+                due_at = min(time.monotonic(), due_at or math.inf)
+            if due_at is not None and time.monotonic() > due_at + GRACE_SECONDS:
+                raise _WorkerOverdue
             if not self._pipe.poll(_POLL_SECONDS):
                 continue
-            heard = self._heard()
-            if isinstance(heard, _Answer):
-                return msgspec.json.decode(heard.envelope, type=_RawResponse)
-            if isinstance(heard, _Progress):
-                with suppress(Cancelled, Timeout):  # the worker finds out as well
-                    call.progress(heard.done, heard.total)
+            message = self._receive()
+            if isinstance(message, _AnswerMessage):
+                return msgspec.json.decode(message.envelope, type=_RawResponse)
+            if isinstance(message, _ProgressMessage):
+                # The worker notices the same by itself.
+                with suppress(Cancelled, Timeout):
+                    call.progress(message.done, message.total)
 
-    def let_go(self) -> None:
-        """Tell the worker that nobody asks any more; it ends."""
+    def disconnect(self) -> None:
+        """Close the pipe, which tells the worker to end."""
         with suppress(OSError):
             self._pipe.close()
 
     def end(self) -> None:
-        """Whatever it does is not needed any more; an index that it writes stays as it was."""
-        self.let_go()
-        self._process.join(_END_SECONDS)
+        """Ask the worker to end, and kill it if it does not; an index that it writes stays as it was."""
+        self.disconnect()
+        self._process.join(_EXIT_SECONDS)
         self.kill()
 
     def kill(self) -> None:
-        """End the process whatever it does."""
+        """Kill the process."""
         if self._process.is_alive():
             self._process.kill()
-            self._process.join(_END_SECONDS)
-        self.let_go()
+            self._process.join(_EXIT_SECONDS)
+        self.disconnect()
 
-    def _heard(self) -> _Progress | _Answer | _Ready:
-        return msgspec.msgpack.decode(self._pipe.recv_bytes(), type=_Progress | _Answer | _Ready)
+    def _receive(self) -> _ProgressMessage | _AnswerMessage | _ReadyMessage:
+        return msgspec.msgpack.decode(
+            self._pipe.recv_bytes(), type=_ProgressMessage | _AnswerMessage | _ReadyMessage
+        )
 
 
 class _RawResponse(Response, frozen=True, kw_only=True, omit_defaults=True):
-    """An envelope whose data is passed on as it came."""
+    """A response whose data stays encoded JSON."""
 
     data: msgspec.Raw
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """A process that is started here hears of no interrupt before it can ignore it: it inherits that."""
-    if not _CAN_HOLD:
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT while a process starts, so that it is not killed before it can ignore the signal."""
+    if not _CAN_BLOCK_SIGNALS:
         yield
         return
-    resource_tracker.ensure_running()  # started later, it would let interrupts through again
+    # The tracker unblocks interrupts when it starts, so it is started first.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -275,10 +291,11 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def serve(pipe: Connection, settings: dict[str, Any]) -> None:
-    """What a worker does until its pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all: the one who owns the door ends us
-    if _CAN_HOLD:
+def run_worker(pipe: Connection, settings: dict[str, Any]) -> None:
+    """Answer calls until the pipe is closed: the main function of a worker process."""
+    # A terminal sends SIGINT to all processes; the parent ends its workers itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if _CAN_BLOCK_SIGNALS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     dispatcher = Dispatcher(**settings)
     dispatcher.warm()
@@ -286,20 +303,22 @@ def serve(pipe: Connection, settings: dict[str, Any]) -> None:
     current: list[Call] = []
     threading.Thread(target=_listen, args=(pipe, received, current), daemon=True).start()
     with suppress(OSError):
-        _send(pipe, _Ready())
+        _send(pipe, _ReadyMessage())
     while (data := received.get()) is not None:
-        work = msgspec.msgpack.decode(data, type=_Work)
-        call = Call(seconds=work.seconds, progress=lambda done, total: _send(pipe, _Progress(done, total)))
+        message = msgspec.msgpack.decode(data, type=_CallMessage)
+        call = Call(
+            seconds=message.seconds, progress=lambda done, total: _send(pipe, _ProgressMessage(done, total))
+        )
         current[:] = [call]
-        response = dispatcher.answer(work.request, call, work.known)
+        response = dispatcher.answer(message.request, call, message.known)
         current.clear()
         with suppress(OSError):
-            _send(pipe, _Answer(encode(response)))
+            _send(pipe, _AnswerMessage(encode(response)))
     dispatcher.close()
 
 
 def _listen(pipe: Connection, received: queue.SimpleQueue[bytes | None], current: Sequence[Call]) -> None:
-    """A word to stop is heard while work goes on; a closed pipe means that nobody is there any more."""
+    """Read the pipe in a thread, so that a call can be cancelled while it runs; a closed pipe cancels too."""
     try:
         while True:
             data = pipe.recv_bytes()

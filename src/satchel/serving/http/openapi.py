@@ -1,4 +1,4 @@
-"""The HTTP interface as OpenAPI 3.1, made from the registry of commands."""
+"""The OpenAPI 3.1 document of the HTTP server, made from the registry of commands."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from satchel.serving.envelope import Request, Response
 from satchel.types import ResponseMode
 
 COMMAND_PATH = "/v1/command"
-_WHAT = "Cited context packs of a repository."
-_VERSION = "1"  # of the contract, which a release does not change
-_REFS = "#/components/schemas/{name}"
+_DESCRIPTION = "Cited context packs of a repository."
+_CONTRACT_VERSION = "1"  # a release does not change it
+_REF_TEMPLATE = "#/components/schemas/{name}"
 _REFUSALS = {
     "400": "the body is not JSON, or not a request",
     "401": "a token is needed",
@@ -42,23 +42,23 @@ _SHARED_FIELDS = {
 
 
 def path_of(name: str) -> str:
-    """The route of a command."""
+    """Return the route of a command."""
     return f"/v1/{name}"
 
 
 def text() -> str:
-    """The document as it is published and served."""
+    """Return the document as the text that is published and served."""
     return json.dumps(document(), indent=2) + "\n"
 
 
 def overview() -> str:
-    """The routes, as plain text."""
+    """Return the list of routes as plain text."""
     commands: list[Command] = [plugins.load("command", name) for name in plugins.names("command")]
     width = max(len(path_of(command.name)) for command in commands)
     lines = [f"POST {path_of(command.name):<{width}}  {_summary(command)}" for command in commands]
     return "\n".join(
         (
-            f"Satchel. {_WHAT}",
+            f"Satchel. {_DESCRIPTION}",
             "",
             f"POST {COMMAND_PATH:<{width}}  any action: {{action, payload, options, config}}",
             *lines,
@@ -70,20 +70,24 @@ def overview() -> str:
 
 
 def document() -> dict[str, Any]:
-    """The document."""
+    """Return the OpenAPI document."""
     commands: list[Command] = [plugins.load("command", name) for name in plugins.names("command")]
     kinds = [kind for command in commands for kind in (command.request, command.response)]
-    schemas, components = msgspec.json.schema_components([Request, Response, *kinds], ref_template=_REFS)
+    schemas, components = msgspec.json.schema_components(
+        [Request, Response, *kinds], ref_template=_REF_TEMPLATE
+    )
     request, envelope, *others = schemas
-    paths = _watching_paths()
-    paths[COMMAND_PATH] = {"post": _call("command", "Run any action.", request, envelope, envelope)}
-    for command, given, told in zip(commands, others[::2], others[1::2], strict=True):
-        _adapt(components[_name(given)], command)
-        answer = {"allOf": [envelope, {"properties": {"data": {"anyOf": [told, {"type": "null"}]}}}]}
-        paths[path_of(command.name)] = {"post": _call(command.name, command.help, given, answer, envelope)}
+    paths = _monitoring_paths()
+    paths[COMMAND_PATH] = {"post": _post_operation("command", "Run any action.", request, envelope, envelope)}
+    for command, payload, data in zip(commands, others[::2], others[1::2], strict=True):
+        _adapt_request(components[_schema_name(payload)], command)
+        answer = {"allOf": [envelope, {"properties": {"data": {"anyOf": [data, {"type": "null"}]}}}]}
+        paths[path_of(command.name)] = {
+            "post": _post_operation(command.name, command.help, payload, answer, envelope)
+        }
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Satchel", "version": _VERSION, "description": _WHAT},
+        "info": {"title": "Satchel", "version": _CONTRACT_VERSION, "description": _DESCRIPTION},
         "security": [{}, {"bearer": []}],
         "paths": paths,
         "components": {
@@ -93,8 +97,8 @@ def document() -> dict[str, Any]:
     }
 
 
-def _adapt(schema: dict[str, Any], command: Command) -> None:
-    """The request as a server takes it: with what every payload may say, without files of the machine."""
+def _adapt_request(schema: dict[str, Any], command: Command) -> None:
+    """Change the schema of a request to what a server accepts: shared fields added, local paths removed."""
     hints = get_type_hints(command.request, include_extras=True)
     for name in command.request.__struct_fields__:
         marks = [note for note in get_args(hints[name]) if isinstance(note, LocalPath)]
@@ -104,7 +108,8 @@ def _adapt(schema: dict[str, Any], command: Command) -> None:
         schema["properties"].setdefault(name, field)
 
 
-def _call(name: str, help: str, request: Any, answer: Any, envelope: Any) -> dict[str, Any]:
+def _post_operation(name: str, help: str, request: Any, answer: Any, envelope: Any) -> dict[str, Any]:
+    """Return the operation of a route that runs a command."""
     summary, _, description = help.partition("\n\n")
     streamed = {kind: {"schema": {"type": "string"}} for kind in (_LINES, _EVENTS)}
     answered = {
@@ -124,32 +129,34 @@ def _call(name: str, help: str, request: Any, answer: Any, envelope: Any) -> dic
     }
 
 
-def _watching_paths() -> dict[str, Any]:
-    """The routes that watch over a server."""
-    told = {
+def _monitoring_paths() -> dict[str, Any]:
+    """Return the routes that monitor a server: its index page, probes, metrics and this document."""
+    routes = {
         "/": ("index", "The routes, for people.", "text/plain"),
         "/health": ("health", "Whether the process lives.", _JSON),
         "/ready": ("ready", "Whether every served folder has an index.", _JSON),
         "/metrics": ("metrics", "Counters for Prometheus.", "text/plain"),
         "/openapi.json": ("openapi", "This document.", _JSON),
     }
-    return {path: {"get": _look(*words, ready=path == "/ready")} for path, words in told.items()}
+    return {path: {"get": _get_operation(*words, ready=path == "/ready")} for path, words in routes.items()}
 
 
-def _look(name: str, summary: str, kind: str, *, ready: bool) -> dict[str, Any]:
+def _get_operation(name: str, summary: str, kind: str, *, ready: bool) -> dict[str, Any]:
+    """Return the operation of a monitoring route; `kind` is the content type of its answer."""
     schema = {"type": "string"} if kind != _JSON else {"type": "object"}
     answers: dict[str, Any] = {"200": {"description": "as asked", "content": {kind: {"schema": schema}}}}
     for status in ("401", "403", "421", "429"):
         answers[status] = {
             "description": _REFUSALS[status],
-            "content": {_JSON: {"schema": {"$ref": _REFS.format(name=Response.__name__)}}},
+            "content": {_JSON: {"schema": {"$ref": _REF_TEMPLATE.format(name=Response.__name__)}}},
         }
     if ready:
         answers["503"] = {"description": "an index is missing", "content": {_JSON: {"schema": schema}}}
     return {"operationId": name, "summary": summary, "responses": answers}
 
 
-def _name(reference: dict[str, Any]) -> str:
+def _schema_name(reference: dict[str, Any]) -> str:
+    """Return the name of the schema that a reference leads to."""
     name: str = reference["$ref"].rpartition("/")[2]
     return name
 

@@ -9,7 +9,7 @@ from satchel import extras, plugins, settings
 from satchel.commands.command import Group
 from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
 from satchel.plugins import late
-from satchel.serving.access import grant
+from satchel.serving.access import make_access
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.transport import ServeOptions, Transport
 from satchel.serving.verb import Verb
@@ -38,7 +38,7 @@ def run(options: ServeOptions) -> int:
     transport: Transport = plugins.load("transport", options.transport)
     extras.require(transport.extra, f"satchel serve {transport.name}")
     _check(options)
-    access = grant(
+    access = make_access(
         options.host,
         public=options.public,
         token=options.token,

@@ -1,4 +1,4 @@
-"""The pages of `docs/commands`: what each word of the command line does and takes, as it says itself."""
+"""The pages of `docs/commands/`, made from the help texts and flags of the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INDEX = "README.md"
 
 
 def pages() -> dict[str, str]:
-    """File name → page, for all of `docs/commands/`."""
+    """Return the pages of `docs/commands/` by file name."""
     words: list[Command | Verb] = [
         plugins.load(kind, name) for kind in ("command", "verb") for name in plugins.names(kind)
     ]
@@ -25,7 +25,8 @@ def pages() -> dict[str, str]:
 
 
 def _index(words: list[Command | Verb]) -> str:
-    shared = _parser(next(word for word in words if isinstance(word, Command)))
+    """Return the page that lists all commands and the flags that they share."""
+    first = _parser(next(word for word in words if isinstance(word, Command)))
     return "\n".join(
         (
             "# Commands",
@@ -33,7 +34,7 @@ def _index(words: list[Command | Verb]) -> str:
             *(line for group in Group for line in _group(group, words)),
             f"## Flags of {_SHARED}",
             "",
-            *_table(_flags(shared, of_all=True)),
+            *_table(_flags(first, shared=True)),
             "",
         )
     )
@@ -50,8 +51,9 @@ def _group(group: Group, words: list[Command | Verb]) -> list[str]:
 
 
 def _page(word: Command | Verb) -> str:
-    taken = _flags(_parser(word), of_all=False)
-    lines = [f"# satchel {word.name}", "", *_quoted(word.help), "", *(_table(taken) if taken else ())]
+    """Return the page of one command or verb."""
+    own = _flags(_parser(word), shared=False)
+    lines = [f"# satchel {word.name}", "", *_as_markdown(word.help), "", *(_table(own) if own else ())]
     if isinstance(word, Command):
         lines += [f"\nAnother name for it, on every surface: {name}." for name in _aliases(word)]
         contract = f"../../contracts/v1/{word.name}"
@@ -64,7 +66,7 @@ def _page(word: Command | Verb) -> str:
 
 
 def _aliases(command: Command) -> list[str]:
-    """The further names of a command, each with the arguments that it cannot do without."""
+    """Return the aliases of a command, each with its required arguments."""
     named: list[Command] = [plugins.load("command", name) for name in plugins.aliases("command")]
     return [
         f"`{other.name}({', '.join(field.name for field in fields(other.request) if field.required)})`"
@@ -73,8 +75,8 @@ def _aliases(command: Command) -> list[str]:
     ]
 
 
-def _quoted(text: str) -> list[str]:
-    """A help text as Markdown: lines of the command line are examples."""
+def _as_markdown(text: str) -> list[str]:
+    """Return a help text as Markdown: its examples become indented code."""
     return [f"    {line}" if line.startswith("satchel ") else line for line in text.split("\n")]
 
 
@@ -84,22 +86,24 @@ def _parser(word: Command | Verb) -> ArgumentParser:
     return parser
 
 
-def _flags(parser: ArgumentParser, *, of_all: bool) -> list[Action]:
-    """What a parser takes: what all commands do, or what this one does."""
+def _flags(parser: ArgumentParser, *, shared: bool) -> list[Action]:
+    """Return the flags of a parser that all commands share, or the ones of this command alone."""
     return [
         action
         for group in parser._action_groups
         for action in group._group_actions
-        if (group.title == _SHARED) == of_all
+        if (group.title == _SHARED) == shared
     ]
 
 
 def _table(flags: list[Action]) -> list[str]:
-    rows = [f"| {_written(flag)} | {(flag.help or '').replace('|', chr(92) + '|')} |" for flag in flags]
+    """Return the lines of a Markdown table of flags."""
+    rows = [f"| {_flag_names(flag)} | {(flag.help or '').replace('|', chr(92) + '|')} |" for flag in flags]
     return ["| flag | what it says |", "|---|---|", *rows]
 
 
-def _written(flag: Action) -> str:
+def _flag_names(flag: Action) -> str:
+    """Return the spellings of a flag with its value, as Markdown."""
     value = f" {flag.metavar}" if flag.option_strings and flag.nargs != 0 and flag.metavar else ""
     names = [f"`{name}{value}`" for name in flag.option_strings]
     return ", ".join(names) or f"`{flag.metavar}`"
