@@ -215,7 +215,7 @@ def test_benchmarks_import_what_is_there(path: Path) -> None:
 ENVIRONMENT = {
     "serving/cli.py",  # SATCHEL_DEBUG, before anything is loaded; a variable for numpy
     "serving/installing/launch.py",  # hands it on, as a part of what is known of the machine
-    "serving/rpc/__init__.py",  # a variable for gRPC
+    "serving/grpc/__init__.py",  # a variable for gRPC
     "serving/transports/mcp.py",  # a variable for pydantic
     "settings.py",
     "walking/git_command.py",  # hands it on to git
@@ -243,7 +243,7 @@ def test_nothing_outside_storage_knows_a_kind_of_store(path: Path) -> None:
     # Only people are told the location of a store; no path is made of it.
     of_store = {node.attr for node in attributes if getattr(node.value, "attr", "") in ("store", "_store")}
     assert "path" not in of_store
-    if path.relative_to(SOURCE).as_posix() not in ("commands/status.py", "serving/installing/checkup.py"):
+    if path.relative_to(SOURCE).as_posix() not in ("commands/status.py", "serving/installing/doctor_checks.py"):
         assert "location" not in of_store
 
 

@@ -22,8 +22,10 @@ _STAGED = "staged"
 
 
 class CitedTrees:
-    """The files of each ref that a pack cites; or of one ref, if that is asked for. The pack's own files
-    (`own`) only quote the sources."""
+    """The files of every ref that a pack cites, or of the one ref that is asked for.
+
+    The files `own` are the pack itself, which only quotes its sources.
+    """
 
     def __init__(
         self,
@@ -47,23 +49,24 @@ class CitedTrees:
             self._engines[self.label] = self._engines[ref]
 
     def of(self, ref: str) -> CitedTree:
-        """A commit that is not in this repository has no files; that is said of each."""
+        """Return the files of a ref; for an unknown commit every file is reported as unreadable."""
         if ref not in self._trees:
             try:
                 engine = self._at(ref)
             except RefNotFound as error:
-                self._trees[ref] = CitedTree(_nothing(error.message), lambda: None, self._show)
+                self._trees[ref] = CitedTree(_unreadable(error.message), lambda: None, self._show)
             else:
                 self._trees[ref] = CitedTree(_reader(engine, self._own), lambda: _index(engine), self._show)
         return self._trees[ref]
 
     def index(self, ref: str) -> Snapshot:
-        """The index of a ref, up to date."""
+        """Return the index of a ref, brought up to date."""
         engine = self._at(ref)
         engine.ensure_fresh()
         return engine.snapshot()
 
     def _at(self, ref: str) -> Engine:
+        """Return the engine of a ref, opened once."""
         if ref not in self._engines:
             engine = self._engine.staged() if ref == _STAGED else self._engine.at(ref)
             self._engines[ref] = self._opened.enter_context(engine)
@@ -71,7 +74,7 @@ class CitedTrees:
 
 
 def _reader(engine: Engine, own: Collection[str]) -> Callable[[str], Source | Skipped]:
-    """Reads files of the root and none else, and no sensitive one, whatever a pack names."""
+    """Return a function that reads files of the root, but none outside it and no sensitive one."""
 
     def read(path: str) -> Source | Skipped:
         try:
@@ -82,14 +85,15 @@ def _reader(engine: Engine, own: Collection[str]) -> Callable[[str], Source | Sk
             if rule is not None:
                 return Skipped(path, SkipReason.SENSITIVE, f"a sensitive file ({rule}) is not read")
             return engine.read(inside)
-        except (PathNotAllowed, UnicodeError) as error:  # a lone surrogate is in no name
+        # A UnicodeError means a lone surrogate, which no file name contains.
+        except (PathNotAllowed, UnicodeError) as error:
             return Skipped(path, SkipReason.UNREADABLE, str(error))
 
     return read
 
 
 def _index(engine: Engine) -> Snapshot | None:
-    """The index to look for what moved; the last complete one while another process writes the next."""
+    """Return the index in which moved text is found; the last complete one while another process writes."""
     try:
         engine.ensure_fresh()
     except IndexBusy:
@@ -98,5 +102,6 @@ def _index(engine: Engine) -> Snapshot | None:
     return engine.snapshot()
 
 
-def _nothing(reason: str) -> Callable[[str], Source | Skipped]:
+def _unreadable(reason: str) -> Callable[[str], Source | Skipped]:
+    """Return a reader that reports every file as unreadable."""
     return lambda path: Skipped(path, SkipReason.UNREADABLE, reason)

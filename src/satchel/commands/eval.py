@@ -1,4 +1,4 @@
-"""`eval`: how good are the answers, on this repository?"""
+"""`satchel eval`: measure the quality of answers on a dataset or on the history of the repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from satchel.engine import Engine
     from satchel.evaluation import cases, metrics, plot, saved, statistics
     from satchel.evaluation import run as evaluation
-else:  # every command line may load this file, few run it
+else:  # listing the commands loads this file, and few of its callers run it
     cases, metrics, plot, evaluation, saved, statistics = (
         late(f"satchel.evaluation.{name}")
         for name in ("cases", "metrics", "plot", "run", "saved", "statistics")
@@ -29,7 +29,7 @@ else:  # every command line may load this file, few run it
 
 MAX_HISTORY = 10_000
 _CHARS_PER_TOKEN = 4
-_EXAMPLES = 10  # of what was left out; --save lists all of it
+_EXAMPLES = 10  # of the rows and commits that were left out; --save lists all of them
 
 
 class By(StrEnum):
@@ -171,20 +171,20 @@ def run(engine: Engine, request: EvalRequest) -> EvalResponse:
     _check(request)
     gates = [statistics.read_gate(text) for text in request.gates]
     other = saved.load(Path(request.compare)) if request.compare else None
-    done = _asked(engine, request, request.profile)
-    kept = _kept(done, request)
+    done = _run_profile(engine, request, request.profile)
+    this_run = _saved_run(done, request)
     if request.compare_profile is not None:
-        other = _kept(_asked(engine, request, request.compare_profile), request)
-    comparison = saved.compare(kept, other) if other is not None else None
+        other = _saved_run(_run_profile(engine, request, request.compare_profile), request)
+    comparison = saved.compare(this_run, other) if other is not None else None
     means = statistics.summarise(done.answers)
     latency = statistics.latency(done.answers)
     gate_items = [_gate(gate, means) for gate in gates]
     groups = statistics.groups(done.answers, request.by.value) if request.by else {}
     return EvalResponse(
         ok=all(gate.ok for gate in gate_items),
-        source=kept.source,
-        profile=kept.profile,
-        tokenizer=kept.tokenizer,
+        source=this_run.source,
+        profile=this_run.profile,
+        tokenizer=this_run.tokenizer,
         seen=done.seen,
         asked=len(done.answers),
         metrics=_means(means),
@@ -196,13 +196,14 @@ def run(engine: Engine, request: EvalRequest) -> EvalResponse:
         unreachable_gold=done.unreachable,
         groups={name: _means(values) for name, values in groups.items()},
         gates=gate_items,
-        comparison=_comparison(_against(request), comparison) if comparison is not None else None,
-        notes=done.notes + _doubts(comparison),
-        written=_write(engine, request, kept, means, other),
+        comparison=_comparison(_other_name(request), comparison) if comparison is not None else None,
+        notes=done.notes + _comparison_notes(comparison),
+        written=_write(engine, request, this_run, means, other),
     )
 
 
 def _check(request: EvalRequest) -> None:
+    """Raise if options contradict each other or are out of range."""
     if bool(request.dataset) == (request.history is not None):
         raise InvalidRequest(
             "an evaluation takes a dataset or --history, one of them",
@@ -221,16 +222,19 @@ def _check(request: EvalRequest) -> None:
             raise InvalidRequest("--repo and --set choose rows of a dataset", hint="leave them out")
 
 
-def _kept(done: evaluation.Run, request: EvalRequest) -> saved.Saved:
+def _saved_run(done: evaluation.Run, request: EvalRequest) -> saved.Saved:
+    """Return a run in the form that is saved and compared."""
     source = "history" if request.history is not None else "dataset"
     return saved.keep(done, source, request.tokenizer or "characters / 4")
 
 
-def _against(request: EvalRequest) -> str:
+def _other_name(request: EvalRequest) -> str:
+    """Return the name of the run that this one is compared with."""
     return f"profile {request.compare_profile.value}" if request.compare_profile else request.compare
 
 
-def _asked(engine: Engine, request: EvalRequest, profile: Profile | None) -> evaluation.Run:
+def _run_profile(engine: Engine, request: EvalRequest, profile: Profile | None) -> evaluation.Run:
+    """Run the evaluation with a ranking profile; None is the one of the engine."""
     if profile is None:
         return _run(engine, request)
     with evaluation.with_profile(engine, profile.value) as other:
@@ -240,7 +244,8 @@ def _asked(engine: Engine, request: EvalRequest, profile: Profile | None) -> eva
 
 
 def _run(engine: Engine, request: EvalRequest) -> evaluation.Run:
-    count = tokenizers.get(request.tokenizer).count if request.tokenizer else _quarter
+    """Ask all questions of the dataset or the history."""
+    count = tokenizers.get(request.tokenizer).count if request.tokenizer else _estimate_tokens
     if request.history is not None:
         return evaluation.run_history(engine, request.history, count)
     rows = cases.read_dataset(Path(request.dataset))
@@ -248,7 +253,7 @@ def _run(engine: Engine, request: EvalRequest) -> evaluation.Run:
     return evaluation.run_dataset(engine, chosen, count)
 
 
-def _quarter(text: str) -> float:
+def _estimate_tokens(text: str) -> float:
     return len(text) / _CHARS_PER_TOKEN
 
 
@@ -257,7 +262,7 @@ def _means(means: Mapping[str, statistics.Mean]) -> dict[str, MeanItem]:
 
 
 def _gate(gate: statistics.MetricGate, means: Mapping[str, statistics.Mean]) -> GateItem:
-    """What is compared is the mean as it is shown."""
+    """Check a gate against the mean of its metric, rounded as it is shown."""
     value = means[gate.metric].mean if gate.metric in means else None
     ok = value is not None and value >= gate.limit
     found = "not there: no gold has lines" if value is None else f"{value:g}"
@@ -266,6 +271,7 @@ def _gate(gate: statistics.MetricGate, means: Mapping[str, statistics.Mean]) -> 
 
 
 def _comparison(against: str, found: saved.Comparison) -> ComparisonItem:
+    """Return a comparison of two runs as the response has it."""
     differences = [
         DifferenceItem(name, item.ours, item.theirs, MeanItem(*item.difference), item.verdict.value)
         for name, item in found.differences.items()
@@ -274,7 +280,8 @@ def _comparison(against: str, found: saved.Comparison) -> ComparisonItem:
     return ComparisonItem(against, first, found.shared, found.only_ours, found.only_theirs, differences)
 
 
-def _doubts(found: saved.Comparison | None) -> list[str]:
+def _comparison_notes(found: saved.Comparison | None) -> list[str]:
+    """Return a note if the runs share too few questions for a comparison."""
     if found is None or found.shared >= statistics.FEWEST_PAIRS:
         return []
     needed = statistics.FEWEST_PAIRS
@@ -284,25 +291,26 @@ def _doubts(found: saved.Comparison | None) -> list[str]:
 def _write(
     engine: Engine,
     request: EvalRequest,
-    kept: saved.Saved,
+    this_run: saved.Saved,
     means: Mapping[str, statistics.Mean],
     other: saved.Saved | None,
 ) -> list[str]:
-    """The files that were asked for."""
+    """Write the files that the request asks for; return their paths."""
     if request.save:
-        text = msgspec.json.format(msgspec.json.encode(kept), indent=1).decode() + "\n"
+        text = msgspec.json.format(msgspec.json.encode(this_run), indent=1).decode() + "\n"
         saved.write_text(Path(request.save), text)
     if request.plot:
         lines = plot.recall_curves("this run" if other else "", means)
         if other is not None:
             lines += plot.recall_curves(_label(request), saved.means_of(other))
-        title = f"{engine.root.name}: recall over {len(kept.queries)} questions"
+        title = f"{engine.root.name}: recall over {len(this_run.queries)} questions"
         saved.write_text(Path(request.plot), plot.recall_plot(title, lines))
     return [path for path in (request.save, request.plot) if path]
 
 
 def _label(request: EvalRequest) -> str:
-    return _against(request) if request.compare_profile else Path(request.compare).stem
+    """Return the label of the other run in a plot."""
+    return _other_name(request) if request.compare_profile else Path(request.compare).stem
 
 
 COMMAND = Command("eval", EvalRequest, EvalResponse, run, fresh=False, group=Group.CHECK)

@@ -1,4 +1,4 @@
-"""`get`: chunks and lines by id, with what stands around them."""
+"""`satchel get`: chunks and lines by id, with the lines around them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from satchel.engine import Engine
 
 MAX_IDS = 200
-_SHOWN_CHARS = 200  # of an id in a message; the details have all of it
+_SHOWN_CHARS = 200  # of an id in a message; the details have the whole id
 
 
 class GetRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -95,7 +95,7 @@ class GetResponse(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One piece of the answer, and the ids that it answers."""
+    """Lines of the answer, and the ids that they answer."""
 
     file: OpenFile
     span: FetchedLines
@@ -115,7 +115,7 @@ def run(engine: Engine, request: GetRequest) -> GetResponse:
     entries = _entries(files, found, request)
     missing = [Missing(item.asked, item.fate.value, item.detail) for item in found if item.chunk is None]
     if not entries and not any(item.fate is Fate.TOO_LONG for item in found):
-        raise _none(missing)
+        raise _nothing_found(missing)
     texts = [show(entry.file, entry.span, request.mode) for entry in entries]
     free = headroom(request.budget, tokenizer.headroom)
     budget = None if request.budget is None else request.budget - free
@@ -126,16 +126,16 @@ def run(engine: Engine, request: GetRequest) -> GetResponse:
         tokenizer=request.tokenizer,
         used_tokens=shown.used,
         stop_reason=shown.stop_reason,
-        chunks=[_got(entries[place], texts[place]) for place in shown.numbers],
-        left_out=[_id(entry) for place, entry in enumerate(entries) if place not in kept],
+        chunks=[_chunk(entries[number], texts[number]) for number in shown.numbers],
+        left_out=[_id(entry) for number, entry in enumerate(entries) if number not in kept],
         missing=missing,
         min_tokens=least_budget(shown.least, tokenizer.headroom),
         headroom_tokens=free,
     )
 
 
-def _none(missing: list[Missing]) -> ChunkNotFound:
-    """An answer without any of what was asked for would look like a good one to a script."""
+def _nothing_found(missing: list[Missing]) -> ChunkNotFound:
+    """Return the error for ids that all name nothing: a script would take an empty answer for success."""
     first = missing[0]
     others = f" (nor do the {len(missing) - 1} others)" if len(missing) > 1 else ""
     return ChunkNotFound(
@@ -146,6 +146,7 @@ def _none(missing: list[Missing]) -> ChunkNotFound:
 
 
 def _check(request: GetRequest) -> None:
+    """Raise if a number of the request is too small."""
     if request.budget is not None and request.budget < 1:
         raise InvalidBudget(
             f"the budget is {request.budget}, it must be at least 1", details={"min_tokens": 1}
@@ -156,6 +157,7 @@ def _check(request: GetRequest) -> None:
 
 
 def _find(lookup: Lookup, request: GetRequest) -> list[LookupResult]:
+    """Look up every id of the request."""
     asked = list(islice((part for item in request.ids for part in lookup.split(item)), MAX_IDS + 1))
     if not asked:
         raise InvalidRequest("no id was given", hint="take ids from `satchel search`")
@@ -167,7 +169,7 @@ def _find(lookup: Lookup, request: GetRequest) -> list[LookupResult]:
 
 
 def _entries(files: OpenFiles, found: list[LookupResult], request: GetRequest) -> list[_Entry]:
-    """What answers the ids; widened lines that overlap are one entry."""
+    """Return the lines that answer the ids; widened lines that overlap become one entry."""
     definitions = cache(surrounding_lines.definitions)
     entries = []
     for item in found:
@@ -176,12 +178,13 @@ def _entries(files: OpenFiles, found: list[LookupResult], request: GetRequest) -
     if not request.around and not request.enclosing:
         return entries
     groups = surrounding_lines.overlapping([entry.span for entry in entries])
-    return [_merged([entries[place] for place in group]) for group in groups]
+    return [_merged([entries[number] for number in group]) for group in groups]
 
 
 def _widened(
     file: OpenFile, item: LookupResult, definitions: Definitions, request: GetRequest
 ) -> FetchedLines:
+    """Return the lines of a found chunk, widened as the request asks for."""
     chunk = item.chunk
     assert chunk is not None
     span = FetchedLines(chunk.path, chunk.start_line, chunk.end_line)
@@ -193,7 +196,7 @@ def _widened(
 
 
 def _merged(entries: list[_Entry]) -> _Entry:
-    """One entry for lines that overlap; it is the definition that is all of them, if one is."""
+    """Return one entry for lines that overlap, with the symbol of a definition that covers all of them."""
     spans = [entry.span for entry in entries]
     first, last = min(span.first for span in spans), max(span.last for span in spans)
     whole = [span for span in spans if (span.first, span.last) == (first, last)]
@@ -201,7 +204,8 @@ def _merged(entries: list[_Entry]) -> _Entry:
     return _Entry(entries[0].file, span, tuple(item for entry in entries for item in entry.answers))
 
 
-def _got(entry: _Entry, text: str) -> GotChunk:
+def _chunk(entry: _Entry, text: str) -> GotChunk:
+    """Return an entry as the response has it."""
     asked, *others = entry.answers
     file, span, chunk = entry.file, entry.span, asked.chunk
     assert chunk is not None
@@ -228,7 +232,7 @@ def _got(entry: _Entry, text: str) -> GotChunk:
 
 
 def _id(entry: _Entry) -> str:
-    """The chunk's id if the lines are just a chunk, else where they are."""
+    """Return the id of the chunk whose lines these are, or else their path and lines."""
     chunk = entry.file.chunk_at(entry.span.first, entry.span.last)
     return ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if chunk else entry.span.locator
 

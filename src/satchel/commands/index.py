@@ -1,4 +1,4 @@
-"""`index`: build the index, or bring it up to date."""
+"""`satchel index`: build the index, or bring it up to date."""
 
 from __future__ import annotations
 

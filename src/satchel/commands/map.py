@@ -1,4 +1,4 @@
-"""`map`: the repository at a glance."""
+"""`satchel map`: the most-referenced symbols of a repository, inside a token budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`prompt`: the block to paste into a system prompt."""
+"""`satchel prompt`: a description of the repository for a system prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`refs`: who uses a name."""
+"""`satchel refs`: the references to a symbol or a file."""
 
 from __future__ import annotations
 
@@ -78,6 +78,7 @@ def run(engine: Engine, request: RefsRequest) -> RefsResponse:
 
 
 def _item(reference: ResolvedReference) -> RefItem:
+    """Return a reference as the response has it."""
     return RefItem(
         reference.path,
         reference.line,

@@ -1,4 +1,4 @@
-"""`search`: the chunks that answer a question, cited."""
+"""`satchel search`: the chunks that answer a query, with paths and lines to cite."""
 
 from __future__ import annotations
 
@@ -75,6 +75,7 @@ def run(engine: Engine, request: SearchRequest) -> SearchResponse:
 
 
 def _item(hit: Hit) -> SearchHit:
+    """Return a hit as the response has it."""
     return SearchHit(
         id=hit.id,
         path=hit.path,

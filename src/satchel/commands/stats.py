@@ -1,4 +1,4 @@
-"""`stats`: what the index holds, in numbers."""
+"""`satchel stats`: the content of the index in numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`status`: is the index true to the tree, and what was left out of it?"""
+"""`satchel status`: whether the index matches the tree, and which files were left out of it."""
 
 from __future__ import annotations
 
@@ -65,9 +65,11 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
             snapshot = engine.snapshot()
             files = snapshot.files()
             left_out = [record.skipped for record in snapshot.skipped()]
-        except IndexCorrupt:  # only reading shows it
+        # Damage shows only when the index is read.
+        except IndexCorrupt:
             files, state = [], IndexState.corrupt(state.project_watermark)
-        except IndexProblem:  # it went away between the two looks; the state already says what is wrong
+        # The index was removed after `state` was read, which already says so.
+        except IndexProblem:
             pass
     if request.skipped:
         left_out = sorted([*left_out, *engine.ignored()], key=lambda item: item.path)

@@ -1,4 +1,4 @@
-"""`symbols`: what a file defines, or where a name is defined."""
+"""`satchel symbols`: the definitions in a file, or the definitions of a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sync`: build, then validate."""
+"""`satchel sync`: `build` and `validate` in one step."""
 
 from __future__ import annotations
 

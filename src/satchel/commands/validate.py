@@ -1,4 +1,4 @@
-"""`validate`: is the three-layer pack true?"""
+"""`satchel validate`: check the three-layer pack against the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`verify`: are the citations of a pack still true?"""
+"""`satchel verify`: check whether the citations of a pack are still true."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class VerifyResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     refreshed: Annotated[str, Verbatim()] = ""
 
 
-class _Read(NamedTuple):
-    """A pack, and its format's ways."""
+class _ParsedPack(NamedTuple):
+    """A pack that was read, and the functions of its format."""
 
     text: str
     cited: CitedPack
@@ -91,7 +91,7 @@ def run(engine: Engine, request: VerifyRequest) -> VerifyResponse:
     Takes a pack in any format. Each citation is true, moved (found again, with its new lines), changed or
     gone; exits with 1 when not all are true. --refresh writes the corrected pack.
     """
-    pack = _read(_text(request))
+    pack = _parse(_text(request))
     target = request.output or ("" if request.pack == STANDARD_INPUT else request.pack)
     with ExitStack() as opened:
         own = [Path(name) for name in (request.pack, request.output) if name]
@@ -101,8 +101,8 @@ def run(engine: Engine, request: VerifyRequest) -> VerifyResponse:
         checks = verify(pack.cited.citations, trees.of)
         new = _refreshed(pack, checks, trees, request.tokenizer) if request.refresh else None
     ok = all(check.state is State.TRUE for check in checks)
-    as_it_was = ok and not request.output and not request.ref
-    if new is not None and target and not as_it_was:
+    is_unchanged = ok and not request.output and not request.ref
+    if new is not None and target and not is_unchanged:
         saved_pack.replace_file(Path(target), new.text)
     return VerifyResponse(
         ok=ok,
@@ -110,13 +110,14 @@ def run(engine: Engine, request: VerifyRequest) -> VerifyResponse:
         query=pack.cited.query,
         counts={state.value: sum(check.state is state for check in checks) for state in State},
         items=[_item(check) for check in checks],
-        written=target if new is not None and not as_it_was else "",
+        written=target if new is not None and not is_unchanged else "",
         left_out=new.left_out if new is not None else [],
         refreshed=new.text if new is not None and not target else "",
     )
 
 
 def _text(request: VerifyRequest) -> str:
+    """Return the text of the pack, from the request, a file or standard input."""
     if bool(request.pack) == bool(request.text):
         raise InvalidRequest("a pack is a file or a text, one of them", hint="satchel verify FILE")
     if request.output and not request.refresh:
@@ -128,29 +129,33 @@ def _text(request: VerifyRequest) -> str:
     return saved_pack.read_file(Path(request.pack))
 
 
-def _read(text: str) -> _Read:
+def _parse(text: str) -> _ParsedPack:
+    """Parse a pack of any format."""
     json_pack = read_json(text)
     if json_pack is not None:
-        return _Read(text, json_pack.cited, json_pack)
+        return _ParsedPack(text, json_pack.cited, json_pack)
     for name in plugins.names("renderer"):
         renderer = plugins.load("renderer", name)
         cited: CitedPack | None = renderer.read(text)
         if cited is not None:
-            return _Read(text, cited, None, renderer.show, renderer.render)
+            return _ParsedPack(text, cited, None, renderer.show, renderer.render)
     raise InvalidRequest(
         "this is a pack in no known format, or its head was cut off",
         hint=f"formats: {', '.join(plugins.names('renderer'))}, and the file that `satchel build` writes",
     )
 
 
-def _at(pack: _Read, ref: str) -> _Read:
-    """The pack as if it had been made at that ref."""
-    moved = tuple(msgspec.structs.replace(one, ref=ref) for one in pack.cited.citations)
+def _at(pack: _ParsedPack, ref: str) -> _ParsedPack:
+    """Return the pack with every citation at that ref."""
+    moved = tuple(msgspec.structs.replace(citation, ref=ref) for citation in pack.cited.citations)
     cited = msgspec.structs.replace(pack.cited, ref=ref, citations=moved)
     return pack._replace(cited=cited, json=pack.json and msgspec.structs.replace(pack.json, cited=cited))
 
 
-def _refreshed(pack: _Read, checks: list[CitationCheck], trees: CitedTrees, tokenizer: str) -> RefreshedPack:
+def _refreshed(
+    pack: _ParsedPack, checks: list[CitationCheck], trees: CitedTrees, tokenizer: str
+) -> RefreshedPack:
+    """Return the corrected pack in the format of the given one."""
     cited = pack.cited
     if pack.json is not None and cited.format == "layers":
         return refresh_layers(pack.text, pack.json, checks, trees.index(cited.ref), datetime.now(UTC))
@@ -167,6 +172,7 @@ def _refreshed(pack: _Read, checks: list[CitationCheck], trees: CitedTrees, toke
 
 
 def _item(check: CitationCheck) -> VerifyItem:
+    """Return the check of a citation as the response has it."""
     one, now = check.citation, check.now
     cited = (one.path, one.start_line, one.end_line)
     new = now if now is not None and tuple(now) != cited else None
