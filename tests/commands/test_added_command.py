@@ -80,7 +80,7 @@ def test_programs_and_agents_have_it(folder: Path) -> None:
         "from satchel import answer\n"
         "from satchel.serving import contracts, pages\n"
         "from satchel.serving.http import openapi\n"
-        "from satchel.serving.agents import tools\n"
+        "from satchel.serving.mcp import tools\n"
         "told = answer({'action': 'greet', 'payload': {'project': '.', 'name': 'you'}})\n"
         "print(json.dumps({'told': told['data'], 'schemas': list(contracts.schemas()),\n"
         " 'pages': list(pages.pages()), 'paths': list(openapi.document()['paths']),\n"
