@@ -243,7 +243,10 @@ def test_nothing_outside_storage_knows_a_kind_of_store(path: Path) -> None:
     # Only people are told the location of a store; no path is made of it.
     of_store = {node.attr for node in attributes if getattr(node.value, "attr", "") in ("store", "_store")}
     assert "path" not in of_store
-    if path.relative_to(SOURCE).as_posix() not in ("commands/status.py", "serving/installing/doctor_checks.py"):
+    if path.relative_to(SOURCE).as_posix() not in (
+        "commands/status.py",
+        "serving/installing/doctor_checks.py",
+    ):
         assert "location" not in of_store
 
 

@@ -30,7 +30,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "SATCHEL_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(launch, "on_path", lambda name, where: name if Path(name).is_file() else None)
+    monkeypatch.setattr(launch, "find_program", lambda name, where: name if Path(name).is_file() else None)
     monkeypatch.chdir(root)
     return root
 

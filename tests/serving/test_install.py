@@ -249,7 +249,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
     list(installer.install(launch.find_client("claude-code"), ["satchel"]))
     path.write_text('{"new": 1}')
     with pytest.raises(ConfigError, match="meanwhile"):
-        installer.finish()
+        installer.write()
     assert path.read_text() == '{"new": 1}'
 
 
