@@ -14,7 +14,7 @@ import numpy as np
 
 from satchel.caching import Cache, Value
 from satchel.lines import split_lines
-from satchel.retrieval.file_cache import DefinedNames, FileCache, Link, LoadedOutline
+from satchel.retrieval.file_cache import DefinedNames, DocumentLink, FileCache, LoadedOutline
 from satchel.storage import postings
 from satchel.storage.history import PackedHistory, arrange, unpack_history
 from satchel.storage.protocol import Snapshot, TermRows
@@ -180,13 +180,13 @@ class Corpus:
             lambda: [(last_name(use.name), use.line) for use in self.references(path) if use.label in _USES],
         )
 
-    def links(self, path: str) -> tuple[Link, ...]:
+    def links(self, path: str) -> tuple[DocumentLink, ...]:
         """Return the links of a document, or none for a file of another kind."""
         return self.file_cache.links.get_or_compute(path, lambda: self._read_links(path))
 
-    def _read_links(self, path: str) -> tuple[Link, ...]:
+    def _read_links(self, path: str) -> tuple[DocumentLink, ...]:
         uses = self.snapshot.references(path)
-        return tuple(Link.of(use, path) for use in uses if use.label is Label.LINKS_TO)
+        return tuple(DocumentLink.of(use, path) for use in uses if use.label is Label.LINKS_TO)
 
     def import_statements(self, path: str, parse: Callable[[], Value]) -> Value:
         """Return the import statements of a file, parsed if they are not kept. They must not refer to the

@@ -65,7 +65,7 @@ class LoadedOutline(msgspec.Struct, frozen=True):
         return dict.fromkeys((*self.outline.types, *self.outline.others))
 
 
-class Link(msgspec.Struct, frozen=True):
+class DocumentLink(msgspec.Struct, frozen=True):
     """A link in a document and the two paths that it can mean: from the folder, or from the root."""
 
     relative: str
@@ -73,7 +73,7 @@ class Link(msgspec.Struct, frozen=True):
     line: int
 
     @classmethod
-    def of(cls, use: Reference, source: str) -> Link:
+    def of(cls, use: Reference, source: str) -> DocumentLink:
         """Return a link as it is written in the document `source`."""
         relative = posixpath.normpath(posixpath.join(posixpath.dirname(source), use.name))
         return cls(relative, posixpath.normpath(use.name.lstrip("/")), use.line)
@@ -101,7 +101,7 @@ class FileCache:
         self.definitions: Cache[str, list[tuple[int, int, str]]] = Cache(_FILES_KEPT)
         self.references: Cache[str, tuple[Reference, ...]] = Cache(_FILES_KEPT)
         self.uses: Cache[str, list[tuple[str, int]]] = Cache(_FILES_KEPT)
-        self.links: Cache[str, tuple[Link, ...]] = Cache(_LINKING_FILES_KEPT)
+        self.links: Cache[str, tuple[DocumentLink, ...]] = Cache(_LINKING_FILES_KEPT)
         self.import_statements: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `ImportStatement`s
         self.passages: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `FilePassages`
         self.unit_passages: Cache[tuple[str, int], Any] = Cache(_RANGES_KEPT)  # path and unit → that passage

@@ -15,7 +15,7 @@ import msgspec
 from satchel import languages
 from satchel.caching import Cache
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.file_cache import Link
+from satchel.retrieval.file_cache import DocumentLink
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.terms import compound, last_name
 from satchel.types import ChunkKind, Label, Reference, ResolvedReference
@@ -103,7 +103,7 @@ def find_file_references(corpus: Corpus, path: str, labels: Iterable[Label] = ()
     for record in _records_mentioning(corpus, stem):
         for use in corpus.snapshot.references(record.path):
             points = (
-                Link.of(use, record.path).leads_to(path)
+                DocumentLink.of(use, record.path).leads_to(path)
                 if use.label is Label.LINKS_TO
                 else (use.label is Label.IMPORTS and record.path != path and imports_file(use.name, path))
             )
