@@ -185,23 +185,23 @@ class Segment(SnapshotSource):
         self._prepare_folder()
         try:
             with self._sources(meta["signature"], walk.files, force) as sources:
-                report = self.last_refresh = refresh.refresh(
-                    self.store,
+                request = refresh.RefreshRequest(
                     walk,
                     stages,
                     meta,
                     paths=paths,
                     workers=count,
                     force=force,
-                    progress=self.progress,
+                    progress=self.progress or (lambda done, total: None),
                     history=None
                     if paths is not None
                     else lambda: history.pack_history(self._tree.history(meta[HISTORY_HEAD])),
                     hashes=reader.hashes,
                     sources=sources,
                     base=base,
-                    sealing=self._seal if mark is not None and mark.file_count is not None else None,
+                    final_meta=self._seal if mark is not None and mark.file_count is not None else None,
                 )
+                report = self.last_refresh = refresh.refresh(self.store, request)
         except (IndexCorrupt, IndexIncompatible) as error:
             return self.rebuild(error)
         return report

@@ -33,7 +33,7 @@ from satchel.chunking import parse_source
 from satchel.engine import Engine
 from satchel.indexing.analysis import Stages
 from satchel.indexing.plan import signature
-from satchel.indexing.refresh import refresh
+from satchel.indexing.refresh import RefreshRequest, refresh
 from satchel.lines import split_lines
 from satchel.settings import WalkOptions
 from satchel.storage.memory import MemoryStore
@@ -113,7 +113,10 @@ def test_a_file_that_vanishes_before_it_is_read_is_reported(tmp_path: Path) -> N
     walk = WorkTree(root.resolve()).entries()
     (root / "README.md").unlink()
     store = MemoryStore()
-    refresh(store, walk, Stages(reader(root), parse_source), {"signature": signature(WalkOptions())})
+    refresh(
+        store,
+        RefreshRequest(walk, Stages(reader(root), parse_source), {"signature": signature(WalkOptions())}),
+    )
     skipped = {item.skipped.path: item.skipped.reason.value for item in store.snapshot().skipped()}
     assert skipped == {"README.md": "unreadable"} and len(store.snapshot().files()) == len(SHOP) - 1
 
@@ -124,7 +127,10 @@ def test_a_folder_that_vanishes_while_it_is_indexed_breaks_nothing(tmp_path: Pat
     walk = WorkTree(root.resolve()).entries()
     shutil.rmtree(root / "src")
     make_tree(root, {"README.md": "# New\n"})
-    refresh(engine.store, walk, Stages(reader(root), parse_source), {"signature": signature(WalkOptions())})
+    refresh(
+        engine.store,
+        RefreshRequest(walk, Stages(reader(root), parse_source), {"signature": signature(WalkOptions())}),
+    )
     engine.refresh()
     assert dump(engine) == dump(memory_engine(root))
 
@@ -325,7 +331,10 @@ def test_a_file_swapped_for_a_symlink_is_not_followed(tmp_path: Path) -> None:
     (root / "a.md").unlink()
     (root / "a.md").symlink_to(tmp_path / "outside.md")
     store = MemoryStore()
-    refresh(store, walk, Stages(reader(root), parse_source), {"signature": signature(WalkOptions())})
+    refresh(
+        store,
+        RefreshRequest(walk, Stages(reader(root), parse_source), {"signature": signature(WalkOptions())}),
+    )
     assert store.snapshot().files() == []
 
 

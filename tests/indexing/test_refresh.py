@@ -288,7 +288,8 @@ class Counter:
 def run(root: Path, store: MemoryStore, parse: Counter, **options: bool) -> Refresh:
     walk = WorkTree(root.resolve()).entries()
     meta = {"signature": signature(WalkOptions())}
-    return refreshing.refresh(store, walk, Stages(reader(root), parse), meta, **options)  # type: ignore[arg-type]
+    request = refreshing.RefreshRequest(walk, Stages(reader(root), parse), meta, **options)  # type: ignore[arg-type]
+    return refreshing.refresh(store, request)
 
 
 @pytest.mark.parametrize("change", [rename, move_a_folder, copy, swap, touch, delete])

@@ -1,1 +1,2 @@
-"""Chunks → index: what to compute, keep and drop, and how it is written."""
+"""From chunks to an index: plan what to compute, keep and drop, compute it, and write it as one
+generation."""

@@ -1,6 +1,7 @@
-"""Sources → packed files and their terms. This is what worker processes run.
+"""Turn sources into what a store keeps: packed files, outlines and terms. Worker processes run this module.
 
-Nothing here depends on which files share a batch or on how many workers there are.
+The result for a file does not depend on the other files of its batch or on the number of workers. The outline
+of a file lists what it defines and what it uses of other files: the few names that ranking needs.
 """
 
 from __future__ import annotations
@@ -26,23 +27,24 @@ _TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT}
 )
 _MEMBER_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD, ChunkKind.CONST})
-_LINK, _IMPORT = Label.LINKS_TO, Label.IMPORTS  # looked up once: a file has hundreds of references
+_LINKS_TO, _IMPORTS = Label.LINKS_TO, Label.IMPORTS  # looked up once: a file has hundreds of references
 _MOST_NAMES = 2_000  # of each sort; only generated tables define more
 _HEAD_LINES = 40
 _HEAD_CHARS = 600  # an opening comment says what a file is for within its first sentences
 _DOCSTRING = re.compile(r"[rRuU]?(\"\"\"|''')")
 _LAST_NAME = re.compile(r"[^\W\d]\w*(?=\W*$)")
-_TELLING = re.compile(r"[a-z0-9][A-Z]|[^\W_]_+[^\W_]|^[A-Z]\w{3,}")  # several words, or a type's name
+_MEANINGFUL = re.compile(r"[a-z0-9][A-Z]|[^\W_]_+[^\W_]|^[A-Z]\w{3,}")  # several words, or a type's name
 
 
 def no_words() -> WordVectors | None:
-    """No model: units have no vectors."""
+    """Return no word vectors, so that units have no vectors."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The neighbours' work: reading files, and parsing a text. Both cross process boundaries."""
+    """The functions of the neighbouring stages: reading files and parsing text. All of them cross process
+    boundaries."""
 
     read: Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, Source | Skipped]]]
     parse: Callable[[str, str], Parsed]
@@ -62,7 +64,7 @@ class AnalysedFile:
 
 @dataclass(slots=True)
 class Batch:
-    """What one job gave."""
+    """The result of one job of a worker."""
 
     files: list[AnalysedFile] = field(default_factory=list)
     skipped: list[tuple[FileEntry, Skipped]] = field(default_factory=list)
@@ -72,7 +74,8 @@ class Batch:
 def analyse_source(
     source: Source, entry: FileEntry, parsed: Parsed, collector: TermCollector
 ) -> AnalysedFile:
-    """One source with what parsing gave, as the store keeps it."""
+    """Return one source with its parsed content, as the store keeps it. Its terms are added to the
+    collector."""
     lines = split_lines(source.text)
     seeds = [(chunk.title_path, ids.body_hash(chunk)) for chunk in parsed.chunks]
     digests = ids.digests(ids.doc_of(source.path), seeds)
@@ -94,7 +97,7 @@ def analyse_source(
 
 
 def analyse(stages: Stages, entries: Sequence[FileEntry]) -> Batch:
-    """Read, parse and count some files."""
+    """Read and parse some files and count their terms."""
     batch = Batch()
     collector = TermCollector()
     for entry, source in stages.read(entries):
@@ -111,13 +114,14 @@ def analyse(stages: Stages, entries: Sequence[FileEntry]) -> Batch:
 def with_vectors(
     files: list[AnalysedFile], batch: TermBatch, words: WordVectors | None
 ) -> list[AnalysedFile]:
-    """The files of a batch, each with the vectors of its units and its own; as they are without a model."""
+    """Return the files with the vectors of their units and of each file; unchanged if there are no word
+    vectors."""
     if words is None or not batch.sizes:
         return files
     units = vectors.unit_vectors(words, batch)
     filled = [file for file in files if file.packed.unit_count]
     counts = [file.packed.unit_count for file in filled]
-    own = iter(vectors.file_vectors(words, units, counts, list(map(_described, filled))))
+    own = iter(vectors.file_vectors(words, units, counts, list(map(_describe, filled))))
     start = 0
     result = []
     for file in files:
@@ -128,39 +132,42 @@ def with_vectors(
     return result
 
 
-def _described(file: AnalysedFile) -> vectors.Described:
+def _describe(file: AnalysedFile) -> vectors.FileDescription:
+    """Return what stands for a file beside its text."""
     known = unpack_outline(file.packed.outline)
-    return vectors.Described((*known.types, *known.others), file.record.path, known.head)
+    return vectors.FileDescription((*known.types, *known.others), file.record.path, known.head)
 
 
 def outline(parsed: Parsed, lines: Sequence[str]) -> Outline:
-    """The outline of one parsed file."""
-    types = _distinct([item.name for item in parsed.symbols if item.kind in _TYPE_KINDS])
-    others = _distinct([item.name for item in parsed.symbols if item.kind in _MEMBER_KINDS])
-    used = {name: None for name, label, _ in parsed.references if label is not _LINK}
+    """Return the outline of one parsed file."""
+    types = _first_distinct([item.name for item in parsed.symbols if item.kind in _TYPE_KINDS])
+    others = _first_distinct([item.name for item in parsed.symbols if item.kind in _MEMBER_KINDS])
+    used = {name: None for name, label, _ in parsed.references if label is not _LINKS_TO}
     own = {*types, *others, ""}
     return Outline(
         types=types,
         others=others,
-        uses=_distinct([name for name in map(_telling, used) if name not in own]),
-        imports=_distinct([name for name, label, _ in parsed.references if label is _IMPORT]),
-        head=_distinct(terms(_head(parsed, lines))),
+        uses=_first_distinct([name for name in map(_meaningful_name, used) if name not in own]),
+        imports=_first_distinct([name for name, label, _ in parsed.references if label is _IMPORTS]),
+        head=_first_distinct(terms(_opening_comment(parsed, lines))),
     )
 
 
 @lru_cache(maxsize=100_000)
-def _telling(written: str) -> str:
-    """The name that a use ends in, if it says what is meant; else nothing."""
+def _meaningful_name(written: str) -> str:
+    """Return the name that a use ends in if it is specific enough to tell what is meant, otherwise an empty
+    string."""
     match = _LAST_NAME.search(written)
-    return match.group() if match and _TELLING.search(match.group()) else ""
+    return match.group() if match and _MEANINGFUL.search(match.group()) else ""
 
 
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+def _first_distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names without repetitions, up to the limit."""
     return tuple(dict.fromkeys(names))[:_MOST_NAMES]
 
 
-def _head(parsed: Parsed, lines: Sequence[str]) -> str:
-    """The comments and the docstring among the first lines: what a file is for is said there."""
+def _opening_comment(parsed: Parsed, lines: Sequence[str]) -> str:
+    """Return the comments and the docstring among the first lines, where a file says what it is for."""
     found: list[str] = []
     for first, last in parsed.comments:
         if first > _HEAD_LINES:

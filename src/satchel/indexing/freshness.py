@@ -1,4 +1,8 @@
-"""Is the index true to the tree? The state that every answer carries."""
+"""Compare an index with its tree: the state that every answer states, and whether a refresh is needed.
+
+The check takes the cheapest proof that suffices: first the stamps of the last walk, then a walk, then the
+content of a few files whose modification time proves nothing.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ class StaleReason(StrEnum):
 
 
 class IndexState(msgspec.Struct, frozen=True):
-    """How one version of the index stands to the tree."""
+    """How an index compares with its tree."""
 
     project_watermark: dict[str, Any]
     index_watermark: dict[str, Any] | None
@@ -40,39 +44,40 @@ class IndexState(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, project: dict[str, Any], snapshot: Snapshot) -> IndexState:
-        """Compare the tree's watermark with the one that a snapshot was made at."""
+        """Return the state of a snapshot by comparing its watermark with that of the tree."""
         kept = decode_watermark(snapshot.meta().get("watermark"))
         return cls(project, kept, True, snapshot.generation, compare(project, kept), snapshot.version)
 
     @classmethod
     def missing(cls, project: dict[str, Any]) -> IndexState:
-        """No index at all."""
+        """Return the state of a tree without an index."""
         return cls(project, None, False, 0, (StaleReason.INDEX_MISSING,))
 
     @classmethod
     def corrupt(cls, project: dict[str, Any]) -> IndexState:
-        """A file that is no index, or none that can be read."""
+        """Return the state of an index that cannot be read."""
         return cls(project, None, True, 0, (StaleReason.INDEX_CORRUPT,))
 
     @property
     def readable(self) -> bool:
-        """Whether there is an index to answer from."""
+        """Return whether there is an index to answer from."""
         return self.exists and StaleReason.INDEX_CORRUPT not in self.stale_reasons
 
     @property
     def stale(self) -> bool:
+        """Return whether the index differs from the tree."""
         return bool(self.stale_reasons)
 
 
 def encode_watermark(watermark: Any) -> str:
-    """A watermark as the index keeps it, without the time it was taken at."""
+    """Return a watermark as an index stores it, without the time at which it was computed."""
     values = msgspec.structs.asdict(watermark)
     values.pop("computed_at_unix_ms", None)
     return msgspec.json.encode(dict(sorted(values.items()))).decode()
 
 
 def decode_watermark(text: str | None) -> dict[str, Any] | None:
-    """A kept watermark; None if there is none or it cannot be read."""
+    """Return a stored watermark, None if there is none or it cannot be read."""
     try:
         values = msgspec.json.decode(text) if text else None
     except msgspec.DecodeError:
@@ -81,7 +86,7 @@ def decode_watermark(text: str | None) -> dict[str, Any] | None:
 
 
 def compare(project: dict[str, Any], index: dict[str, Any] | None) -> tuple[StaleReason, ...]:
-    """Why the index is stale, or nothing if it is fresh."""
+    """Return why an index is stale; the tuple is empty if it is fresh."""
     if index is None:
         return (StaleReason.WATERMARK_MISSING,)
     if project == index:
@@ -97,7 +102,7 @@ def compare(project: dict[str, Any], index: dict[str, Any] | None) -> tuple[Stal
 
 
 class _Tree(Protocol):
-    """What is asked of the tree here."""
+    """The methods of a tree that are used here."""
 
     def entries(self) -> Walk: ...
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]: ...
@@ -109,8 +114,8 @@ class _Tree(Protocol):
 def notes_if_fresh(
     tree: _Tree, snapshot: Snapshot, signature: str, cache_file: Path | None
 ) -> tuple[str, ...] | None:
-    """The notes of the walk if the index needs no refresh, else None. `cache_file` is the file that keeps
-    what the last walk rested on; None where there is no place for one."""
+    """Return the notes of the walk if the index needs no refresh, otherwise None. `cache_file` keeps the
+    stamps of the last walk; None if there is no folder for it."""
     if snapshot.meta().get("signature") != signature:
         return None
     key = f"{snapshot.version}\n{signature}"
@@ -120,7 +125,7 @@ def notes_if_fresh(
     plan = plan_all(snapshot, walk)
     if tree.head() != snapshot.meta().get(HISTORY_HEAD, ""):  # the same files have another past
         return None
-    if not plan.empty and not _only_in_doubt(tree, snapshot, plan):
+    if not plan.empty and not _only_unsettled(tree, snapshot, plan):
         return None
     if cache_file is not None and not walk.notes:  # a note is told every time
         tree.save_stat_cache(cache_file, key, walk)
@@ -130,20 +135,21 @@ def notes_if_fresh(
 def already_indexed(
     tree: _Tree, snapshot: Snapshot, walk: Walk, paths: Sequence[str], wanted: dict[str, str]
 ) -> Refresh | None:
-    """The report of a refresh of some paths that has nothing to do, as when another process was quicker;
-    None if there is something. `wanted` is what the index has to keep of them."""
+    """Return the report of a refresh of some paths that has nothing to do, for example because another
+    process was quicker; None if there is something to do. `wanted` are values that the index has to hold."""
     stored = snapshot.meta()
     if any(stored.get(key) != value for key, value in wanted.items()):
         return None
     plan = plan_paths(snapshot, walk, paths)
-    if not plan.empty and not _only_in_doubt(tree, snapshot, plan):
+    if not plan.empty and not _only_unsettled(tree, snapshot, plan):
         return None
     return Refresh(snapshot.generation, kept=plan.kept + len(plan.changed), skipped=len(plan.skipped))
 
 
-def _only_in_doubt(tree: _Tree, snapshot: Snapshot, plan: RefreshPlan) -> bool:
-    """Whether nothing changed but files that were written just before they were indexed: their time
-    proves nothing, so they are read again. A few are; many are left to a refresh, which settles them."""
+def _only_unsettled(tree: _Tree, snapshot: Snapshot, plan: RefreshPlan) -> bool:
+    """Return whether the only changes are files that were written just before they were indexed and still
+    have the same content. Their time proves nothing, so they are read again. If there are many, they are left
+    to a refresh."""
     if plan.dropped or plan.skipped != plan.skipped_before or len(plan.changed) > _MOST_REREAD:
         return False
     hashes = {}

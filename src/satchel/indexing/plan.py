@@ -1,6 +1,6 @@
-"""What a refresh has to do: the walk of now against the manifest of the last generation.
+"""Plan a refresh: compare the files of a walk with the files of the last generation.
 
-This is all that runs when nothing changed, so it loads nothing that only indexing needs.
+Only this module runs if nothing changed, so it imports nothing that only indexing needs.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ NOTES = "notes"  # and what the walk had to say
 
 
 class RefreshPlan(Struct, frozen=True):
-    """`changed` are new or possibly changed files, `dropped` are paths that are gone, `kept` counts the
-    unchanged ones. `skipped` is what stays left out, `skipped_before` what was, both within the scope."""
+    """What a refresh has to do. `changed` are new or possibly changed files, `dropped` are paths that are
+    gone, and `kept` counts unchanged files. `skipped` are the files left out now, `skipped_before` those left
+    out in the last generation, both within the paths that are compared."""
 
     changed: tuple[FileEntry, ...]
     dropped: tuple[str, ...]
@@ -33,17 +34,17 @@ class RefreshPlan(Struct, frozen=True):
 
     @property
     def empty(self) -> bool:
+        """Return whether there is nothing to do."""
         return not self.changed and not self.dropped and self.skipped == self.skipped_before
 
 
 def plan_all(snapshot: Snapshot, walk: Walk) -> RefreshPlan:
-    """Everything, against a walk over the whole tree."""
+    """Return the plan for a walk over the whole tree."""
     return _compare(snapshot.files(), tuple(snapshot.skipped()), walk)
 
 
 def plan_paths(snapshot: Snapshot, walk: Walk, paths: Iterable[str]) -> RefreshPlan:
-    """Only these paths, against a look at each of them. Whoever names a path has heard that it changed, so an
-    equal stamp proves nothing here."""
+    """Return the plan for some paths. They are reported as changed, so an equal stamp proves nothing here."""
     scope = set(paths)
     records = [record for path in sorted(scope) if (record := snapshot.file(path)) is not None]
     skipped = tuple(snapshot.skipped(sorted(scope)))
@@ -57,7 +58,8 @@ def _compare(
     *,
     by_stamp: bool = True,
 ) -> RefreshPlan:
-    """By size, times and file number; content decides later, for the changed ones."""
+    """Return the plan by comparing size, times and file number. The content of changed files is compared
+    later."""
     known = {record.path: record for record in files}
     left_out = {item.skipped.path: item for item in skipped_before if item.size >= 0}
     changed = []
@@ -89,17 +91,19 @@ class Refresh(Struct, frozen=True):
 
     @property
     def changed(self) -> bool:
-        """Whether the index differs from the one before."""
+        """Return whether the index differs from the one before."""
         return bool(self.parsed or self.moved or self.dropped or self.rebuilt)
 
 
 def signature(options: object, model_id: str = LEXICAL) -> str:
-    """What an index depends on beside the files; another signature means a new index."""
+    """Return everything that an index depends on beside its files. An index with another signature is built
+    anew."""
     return f"{INDEX_VERSION}.{terms.VERSION} {model_id} {options}"
 
 
 def notes_of_content(snapshot: Snapshot, wanted: dict[str, str]) -> tuple[str, ...] | None:
-    """The notes of the walk if the index has these values, and so is true to a tree that never changes."""
+    """Return the notes of the walk if the index holds these values, which means that it matches a tree that
+    never changes; otherwise None."""
     stored = snapshot.meta()
     if any(stored.get(key) != value for key, value in wanted.items()):
         return None
@@ -107,7 +111,7 @@ def notes_of_content(snapshot: Snapshot, wanted: dict[str, str]) -> tuple[str, .
 
 
 def unchanged(snapshot: Snapshot, plan: RefreshPlan, wanted: dict[str, str]) -> Refresh | None:
-    """The report of a refresh that has nothing to do; None if there is something."""
+    """Return the report of a refresh that has nothing to do, None if there is something to do."""
     stored = snapshot.meta()
     if not plan.empty or any(stored.get(key) != value for key, value in wanted.items()):
         return None

@@ -22,7 +22,8 @@ _COUNT_BITS = 16  # … and so many terms that they leave no room for these
 
 @dataclass(frozen=True, slots=True)
 class TermBatch:
-    """The terms of some files, as a worker hands them over: `sizes` counts the terms of each unit."""
+    """The terms of some files, as a worker hands them over. `sizes` holds the number of distinct terms of
+    each unit."""
 
     vocabulary: list[str]
     term_ids: bytes
@@ -33,7 +34,7 @@ class TermBatch:
 
 
 class TermNumbers(dict[str, int]):
-    """Term → number, counting up as new terms are asked for."""
+    """Numbers terms in the order in which they are first asked for."""
 
     def __missing__(self, term: str) -> int:
         number = self[term] = len(self)

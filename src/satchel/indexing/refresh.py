@@ -1,7 +1,7 @@
-"""Bring an index up to date with a tree: compute what is new, keep what is known, drop what is gone.
+"""Refresh an index: compute what is new, keep what is known, drop what is gone.
 
-Content that was seen before, under whatever path, is never parsed again. Everything becomes
-visible at once, as the next generation.
+Content that is known already, under whatever path, is not parsed again. All changes become visible at once,
+as the next generation.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -36,88 +37,91 @@ from satchel.storage.ref_indexes import Sources
 from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
 
 _RUN_POSTINGS = 3_000_000  # postings held in memory before a run is written; about 90 MB
-_MANY_SEGMENTS = 10  # of one size; above this they are merged
+_MANY_RUNS = 10  # of one size; above this they are merged
 _RUN_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make one edit slow
 _RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
 _FINE_RACY_NS = 40_000_000  # the same for a change time of a fine clock, whose ticks take 16 ms at most
 _COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of this
 
 Progress = Callable[[int, int], None]
-Sealing = Callable[[Snapshot], dict[str, str]]
+FinalMeta = Callable[[Snapshot], dict[str, str]]
 Hashes = Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, str]]]
-_Titled = tuple[str, tuple[str, ...]]  # a digest and the title path of its chunk
+_TitledDigest = tuple[str, tuple[str, ...]]  # a digest and the title path of its chunk
 
 
 class Overtaken(Exception):
-    """Another process wrote a generation after the walk: what the walk does not show may be newer than it."""
+    """Another process wrote a generation after the walk, so that generation may be newer than the walk."""
 
 
-def refresh(
-    store: Store,
-    walk: Walk,
-    stages: Stages,
-    meta: dict[str, str],
-    *,
-    paths: Sequence[str] | None = None,
-    workers: int = 1,
-    force: bool = False,
-    progress: Progress | None = None,
-    history: Callable[[], bytes] | None = None,
-    hashes: Hashes | None = None,
-    sources: Sources | None = None,
-    base: int | None = None,
-    sealing: Sealing | None = None,
-) -> Refresh:
-    """Refresh an index. `walk` is of the whole tree, or of `paths` alone; `meta` is kept with the
-    index and holds its signature; `progress` hears (files done, files to do); `history` gives the packed
-    past of the head in `meta` and is asked only when the index has the past of another; `hashes` gives the
-    hashes of files as they are; `sources` are indexes of the same signature, whose content is known too.
-    `base` is the generation that there was before the walk, and `Overtaken` is raised if there is another
-    now; `sealing` gives what else is kept, from the manifest as it has become."""
-    plans: dict[str, RefreshPlan] = {}  # by the version of the index that a plan goes out from
-    if paths is None and not force and store.exists():
+@dataclass(frozen=True, slots=True)
+class RefreshRequest:
+    """What a refresh needs to know of the tree and its neighbours."""
+
+    walk: Walk  # of the whole tree, or of `paths` alone
+    stages: Stages
+    meta: dict[
+        str, str
+    ]  # is stored with the index; "signature" is what the index depends on beside the files
+    paths: Sequence[str] | None = None
+    workers: int = 1
+    force: bool = False
+    # Called with the number of files done and the number of files to do.
+    progress: Progress = lambda done, total: None
+    # Returns the packed history of the commit in `meta`. Called only if the index has another history.
+    history: Callable[[], bytes] | None = None
+    # Returns the present hashes of files.
+    hashes: Hashes | None = None
+    # Indexes with the same signature whose content is reused.
+    sources: Sources = field(default_factory=Sources)
+    # The generation before the walk. If another one was written since, `Overtaken` is raised.
+    base: int | None = None
+    # Returns further values to store, computed from the new generation.
+    final_meta: FinalMeta | None = None
+
+
+def refresh(store: Store, request: RefreshRequest) -> Refresh:
+    """Bring an index up to date and return what was done."""
+    plans: dict[str, RefreshPlan] = {}  # by the version of the index that the plan starts from
+    if request.paths is None and not request.force and store.exists():
         nothing_to_do = None
-        # an index of an older schema is brought up to date by who writes it
+        # An index with an older schema is migrated by its next writer.
         with suppress(IndexStale), closing(store.snapshot()) as snapshot:
-            plan = plans[snapshot.version] = plan_all(snapshot, walk)
-            nothing_to_do = unchanged(snapshot, plan, meta)
+            plan = plans[snapshot.version] = plan_all(snapshot, request.walk)
+            nothing_to_do = unchanged(snapshot, plan, request.meta)
         if nothing_to_do is not None:
             return nothing_to_do
-    sources = sources or Sources()
-    with store.write(sources.seed) as writer:
-        if base is not None and writer.snapshot.generation != base:
+    with store.write(request.sources.seed) as writer:
+        if request.base is not None and writer.snapshot.generation != request.base:
             raise Overtaken
-        run = _Run(writer, stages, workers, progress)
-        run.hashes, run.others, run.plans = hashes, sources.snapshots, plans
         known = writer.snapshot.meta().get(HISTORY_HEAD, "")
-        report = run.run(walk, meta, paths, force)
-        if history is not None and (report.rebuilt or known != meta.get(HISTORY_HEAD, "")):
-            writer.put_history(history())
-        if sealing is not None:
-            writer.set_meta(sealing(writer.snapshot))
+        report = _RefreshRun(writer, request, plans).run()
+        if request.history is not None and (report.rebuilt or known != request.meta.get(HISTORY_HEAD, "")):
+            writer.put_history(request.history())
+        if request.final_meta is not None:
+            writer.set_meta(request.final_meta(writer.snapshot))
         return report
 
 
-class _Run:
-    """One refresh inside one transaction."""
+class _RefreshRun:
+    """One refresh inside one transaction. `plans` holds plans that were made already, by index version."""
 
-    def __init__(self, writer: Writer, stages: Stages, workers: int, progress: Progress | None) -> None:
+    def __init__(self, writer: Writer, request: RefreshRequest, plans: Mapping[str, RefreshPlan]) -> None:
         self.writer = writer
-        self.stages = stages
-        self.workers = workers
-        self.progress = progress or (lambda done, total: None)
+        self.request = request
+        self.plans = plans
+        self.stages = request.stages
+        self.others = request.sources.snapshots
         self.builder = PostingRunBuilder()
-        self.hashes: Hashes | None = None
-        self.others: Sequence[Snapshot] = ()
-        self.plans: Mapping[str, RefreshPlan] = {}
-        self.first = False  # nothing is indexed yet: nothing to keep, nothing to retire
+        self.first = False  # nothing is indexed yet, so there is nothing to keep or to retire
         self.skipped: list[SkippedRecord] = []
         self.parsed = self.moved = self.touched = 0
         self.now_ns = time.time_ns()
 
-    def run(self, walk: Walk, meta: dict[str, str], paths: Sequence[str] | None, force: bool) -> Refresh:
+    def run(self) -> Refresh:
+        """Apply the plan and return what was done."""
+        walk, meta, paths = self.request.walk, self.request.meta, self.request.paths
         stored = self.writer.snapshot.meta()
-        rebuilt = bool(stored) and (force or stored.get("signature") != meta["signature"])
+        rebuilt = bool(stored) and (self.request.force or stored.get("signature") != meta["signature"])
         if rebuilt:
             self.writer.clear()
         snapshot = self.writer.snapshot
@@ -147,8 +151,8 @@ class _Run:
         )
 
     def touch(self, changed: Sequence[FileEntry]) -> Sequence[FileEntry]:
-        """Settle the files that have another time and the same bytes; the rest is still to be read."""
-        if self.hashes is None:
+        """Settle the changed files that have another time and the same bytes; return the rest."""
+        if self.request.hashes is None:
             return changed
         snapshot = self.writer.snapshot
         records = {entry.path: snapshot.file(entry.path) for entry in changed}
@@ -157,7 +161,7 @@ class _Run:
             for entry in changed
             if (record := records[entry.path]) is not None and record.size == entry.size
         }
-        equal = {entry for entry, found in self.hashes(list(alike)) if found == alike[entry]}
+        equal = {entry for entry, found in self.request.hashes(list(alike)) if found == alike[entry]}
         for entry in changed:
             if entry in equal:
                 self.writer.touch_file(entry, self.settled(entry))
@@ -165,7 +169,8 @@ class _Run:
         return [entry for entry in changed if entry not in equal]
 
     def reuse(self, changed: Sequence[FileEntry]) -> list[FileEntry]:
-        """Settle the changed files whose content is already known; the rest is to be parsed."""
+        """Settle the changed files whose content is known already; return the files that have to be
+        parsed."""
         rest = []
         collector = TermCollector()
         moved: list[AnalysedFile] = []
@@ -188,7 +193,8 @@ class _Run:
         return rest
 
     def parsed_before(self, source: Source) -> Parsed | None:
-        """What parsing gave for the same content, under whatever path and in whatever index."""
+        """Return what parsing returned for the same content, under any path and in any index; None if it is
+        new."""
         for snapshot in (self.writer.snapshot, *self.others):
             twin = snapshot.file_with_content(source.file_hash, source.language)
             if twin is not None:
@@ -196,22 +202,24 @@ class _Run:
         return None
 
     def parse(self, entries: Sequence[FileEntry]) -> None:
+        """Parse files and store them."""
         done = 0
-        self.progress(done, len(entries))
+        self.request.progress(done, len(entries))
 
         def beat() -> None:
-            self.progress(done, len(entries))
+            self.request.progress(done, len(entries))
 
-        for batch in analyse_all(self.stages, entries, self.workers, beat):
+        for batch in analyse_all(self.stages, entries, self.request.workers, beat):
             assert batch.terms is not None
             self.put(batch.files, batch.terms)
             for entry, reason in batch.skipped:
                 self.skip(entry, reason)
             self.parsed += len(batch.files)
             done += len(batch.files) + len(batch.skipped)
-            self.progress(done, len(entries))
+            self.request.progress(done, len(entries))
 
     def put(self, files: Sequence[AnalysedFile], batch: TermBatch) -> None:
+        """Store files and collect their postings."""
         covered: list[tuple[int, int]] = []
         vectors: list[bytes] = []
         for file in files:
@@ -226,30 +234,34 @@ class _Run:
             self.flush()
 
     def flush(self) -> None:
+        """Write the collected postings as one run."""
         run = self.builder.build(self.writer.next_run())
         if run.files:
             self.writer.put_run(run, self.builder.rows())
         self.builder = PostingRunBuilder()
 
     def now_skipped(self, plan: RefreshPlan) -> list[str]:
-        """Files that were indexed and are now left out: they must not stay in the index."""
+        """Return the paths of files that were indexed and are now left out: they must be dropped from the
+        index."""
         left_out = {record.skipped.path for record in self.skipped}
         changed = [entry.path for entry in plan.changed if entry.path in left_out]
         return [path for path in changed if self.writer.snapshot.file(path) is not None]
 
     def keep_skipped(self, plan: RefreshPlan) -> None:
+        """Store which files are left out."""
         now = {record.skipped.path for record in self.skipped}
         before = set(plan.skipped_before)
         self.writer.drop_skipped([path for path in (item.skipped.path for item in before) if path not in now])
         self.writer.put_skipped([record for record in self.skipped if record not in before])
 
     def drop(self, paths: Sequence[str]) -> None:
+        """Drop files and retire their ids."""
         for path in paths:
             self.retire(path)
             self.writer.drop_file(path)
 
     def retire(self, path: str, packed: PackedFile | None = None) -> None:
-        """Remember the ids that end here, so that a stale one can be answered."""
+        """Store the ids that end with the old version of a file, so that a stale id can be answered."""
         snapshot = self.writer.snapshot
         record = None if self.first else snapshot.file(path)
         if record is None:
@@ -258,13 +270,14 @@ class _Run:
         self.writer.retire(retired_chunks(snapshot.chunks(path), record.file_hash, after))
 
     def settled(self, file: FileEntry | FileRecord) -> bool:
-        """Whether an equal stamp will mean an equal file next time. The change time is the system's own: one
-        that shows a fine clock is soon another."""
+        """Return whether an equal stamp will prove an equal file next time. The change time is set by the
+        system; if it shows a fine clock, a later change soon has another one."""
         fine = file.ctime_ns % _COARSE_NS
         changed_before = self.now_ns - (_FINE_RACY_NS if fine else _RACY_NS)
         return file.mtime_ns < self.now_ns - _RACY_NS and file.ctime_ns < changed_before
 
     def skip(self, entry: FileEntry, skipped: Skipped) -> None:
+        """Note that a file is left out."""
         mtime_ns = entry.mtime_ns if self.settled(entry) else -1
         self.skipped.append(SkippedRecord(skipped, entry.size, mtime_ns, entry.ctime_ns, entry.inode))
 
@@ -274,10 +287,11 @@ class _Run:
         sizes = self.writer.snapshot.run_sizes()
         for least, most in pairwise((0, *_RUN_SIZES)):
             alike = [number for number, size in sizes.items() if least < size <= most]
-            if len(alike) > _MANY_SEGMENTS:
+            if len(alike) > _MANY_RUNS:
                 self.merge(alike)
 
     def merge(self, numbers: Sequence[int]) -> None:
+        """Replace some posting runs by one."""
         snapshot = self.writer.snapshot
         merged = postings.merge(
             self.writer.next_run(),
@@ -291,14 +305,18 @@ class _Run:
 
 
 def retired_chunks(
-    before: Sequence[ChunkRecord], file_hash: str, after: Sequence[_Titled]
+    before: Sequence[ChunkRecord], file_hash: str, after: Sequence[_TitledDigest]
 ) -> list[RetiredChunk]:
-    """The chunks of a file whose ids end when it has the chunks `after`, in their order."""
-    digests_after = _by_title(after)
+    """Return the chunks of a file whose ids end when the file has the chunks `after`, in their order.
+
+    Chunks may share a title: sections of the same name, the parts of a long one, code between definitions.
+    What stayed is told from what changed here, where both versions of the file are known.
+    """
+    digests_after = _digests_by_title(after)
     places: dict[str, int] = {}
     successors: dict[str, str] = {}
-    for title, digests in _by_title((chunk.digest, chunk.title_path) for chunk in before).items():
-        successors.update(_successors(digests, digests_after.get(title, [])))
+    for title, digests in _digests_by_title((chunk.digest, chunk.title_path) for chunk in before).items():
+        successors.update(_pair_successors(digests, digests_after.get(title, [])))
         if len(digests) > 1:
             places.update((digest, place) for place, digest in enumerate(digests, 1))
     still_there = {digest for digest, _ in after}
@@ -316,16 +334,17 @@ def retired_chunks(
     ]
 
 
-def _by_title(chunks: Iterable[_Titled]) -> dict[str, list[str]]:
+def _digests_by_title(chunks: Iterable[_TitledDigest]) -> dict[str, list[str]]:
+    """Return the digests of chunks in order, by their normalised title path."""
     found: dict[str, list[str]] = {}
     for digest, title_path in chunks:
         found.setdefault(ids.normalize_title_path(title_path), []).append(digest)
     return found
 
 
-def _successors(before: list[str], after: list[str]) -> Iterator[tuple[str, str]]:
-    """Each run of ended ids is followed, one by one, by the new ids between the same neighbours. Where these
-    are more or fewer, which is which cannot be told."""
+def _pair_successors(before: list[str], after: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield (ended id, its successor). A run of ended ids is paired one by one with the new ids between the
+    same neighbours. If their numbers differ, it cannot be told which is which, and none is paired."""
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for change, first, last, new_first, new_last in matcher.get_opcodes():
         if change == "replace" and last - first == new_last - new_first:

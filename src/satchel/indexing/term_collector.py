@@ -1,7 +1,9 @@
-"""Which terms does each unit hold, how often, and in which part? Counted for many files at once.
+"""Count the terms of each unit, field by field, for many files at once.
 
-Tokens become numbers while the files are read; what they mean and how often they occur is found out in one
-sort over the whole batch. A dictionary of counts for each unit would take twice the time.
+A unit is what search scores: neighbouring small chunks, or a window of a long chunk. It is neither so small
+that a stray word decides, nor so long that words drown. Tokens become numbers while the files are read; their
+terms and counts are computed by one sort over the whole batch. A dictionary of counts for each unit would
+take twice the time.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ _LEAST_UNIT_CHARS = 300  # a smaller unit takes in its neighbour
 _MOST_UNIT_CHARS = 1_600  # a longer chunk is scored window by window
 
 
-class _Tokens(dict[bytes, int]):
-    """Token → its number. The terms of token n are `terms[starts[n]:starts[n + 1]]`, as numbers of
-    `vocabulary`. Almost all tokens of a text were seen before, so this is where the time is saved."""
+class _TokenNumbers(dict[bytes, int]):
+    """Maps a token to its number. The terms of token n are `terms[starts[n]:starts[n + 1]]`, as numbers of
+    `vocabulary`. Almost every token of a text was met before, so this memo saves most of the time."""
 
     def __init__(self) -> None:
         self.vocabulary = TermNumbers()
@@ -48,14 +50,15 @@ class _Tokens(dict[bytes, int]):
         return number
 
 
-_shared = _Tokens()
+_shared = _TokenNumbers()
 
 
-def _tokens_of_this_process() -> _Tokens:
-    """The tokens met so far, or a new start when they have become many: never in the middle of a batch."""
+def _process_tokens() -> _TokenNumbers:
+    """Return the tokens met by this process so far, or an empty memo if they have become many. Never called
+    inside a batch."""
     global _shared
     if len(_shared) > _MEMO_LIMIT:
-        _shared = _Tokens()
+        _shared = _TokenNumbers()
     return _shared
 
 
@@ -63,13 +66,13 @@ class TermCollector:
     """Counts the terms of units, field by field."""
 
     def __init__(self) -> None:
-        self._known = _tokens_of_this_process()
+        self._known = _process_tokens()
         self._tokens = array("I")
         self._runs = array("I")  # for each unit, how many tokens each field has
         self._lines = array("I")
 
     def add(self, path: str, parsed: Parsed, lines: Sequence[str]) -> int:
-        """Add the units of one file, and say how many they are."""
+        """Add the units of one file and return their number."""
         stem, folder = map(self._numbers, stem_and_folder(path))
         units = unit_lines(parsed.chunks, lines)
         starts = [start for start, _ in units]
@@ -86,15 +89,17 @@ class TermCollector:
         return len(units)
 
     def _numbers(self, text: str) -> array[int]:
+        """Return the numbers of the tokens of a text."""
         return array("I", map(self._known.__getitem__, encoded_tokens(text)))
 
     def _add_text(self, text: str) -> None:
+        """Add the tokens of one field of a unit."""
         found = encoded_tokens(text) if text else ()
         self._tokens.extend(map(self._known.__getitem__, found))
         self._runs.append(len(found))
 
     def batch(self) -> TermBatch:
-        """Everything collected so far."""
+        """Return the counts of everything added so far."""
         unit_count = len(self._runs) // len(_FIELDS)
         terms, cells = self._terms_in_cells(unit_count)
         counts = np.bincount(cells, minlength=unit_count << _FIELD_BITS)
@@ -104,8 +109,8 @@ class TermCollector:
         keys |= terms
         keys <<= _FIELD_BITS
         keys |= cells & _FIELD_MASK
-        postings, packed = _counted(keys)
-        vocabulary, term_ids = self._renumbered(postings & ((1 << term_bits) - 1))
+        postings, packed = _count_postings(keys)
+        vocabulary, term_ids = self._renumber(postings & ((1 << term_bits) - 1))
         return TermBatch(
             vocabulary=vocabulary,
             term_ids=term_ids.tobytes(),
@@ -116,7 +121,7 @@ class TermCollector:
         )
 
     def _terms_in_cells(self, unit_count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Every occurrence of a term, and the cell (unit and field) that it stands in."""
+        """Return every occurrence of a term, and the cell (unit and field) that it stands in."""
         tokens = np.frombuffer(self._tokens, np.int32)
         starts = np.array(self._known.starts, np.int32)  # copies: an array that is looked at cannot grow
         terms = np.array(self._known.terms, np.int32)
@@ -128,8 +133,8 @@ class TermCollector:
         in_cells = np.repeat(cells[:, : len(_FIELDS)].ravel(), np.frombuffer(self._runs, np.int32))
         return terms[places], np.repeat(in_cells, counts)
 
-    def _renumbered(self, used: NDArray[np.int64]) -> tuple[list[str], NDArray[np.uint32]]:
-        """The terms of this batch alone, numbered from nought."""
+    def _renumber(self, used: NDArray[np.int64]) -> tuple[list[str], NDArray[np.uint32]]:
+        """Return the terms of this batch alone, and their numbers counted from 0."""
         met = np.zeros(len(self._known.vocabulary), bool)
         met[used] = True
         names = list(self._known.vocabulary)
@@ -137,8 +142,9 @@ class TermCollector:
         return vocabulary, (np.cumsum(met, dtype=np.uint32) - np.uint32(1))[used]
 
 
-def _counted(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
-    """Keys of (unit, term, field) as the distinct keys of (unit, term), each with its packed counts."""
+def _count_postings(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+    """Turn keys of (unit, term, field) into the distinct keys of (unit, term), each with its packed
+    counts."""
     keys.sort()
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.diff(starts, append=len(keys))
@@ -153,13 +159,14 @@ def _counted(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uin
 
 
 def stem_and_folder(path: str) -> tuple[str, str]:
-    """A file's name without what follows its first dot, and its folders."""
+    """Return the name of a file up to its first dot, and its folder."""
     folder, _, name = path.rpartition("/")
     return name.partition(".")[0] or name, folder
 
 
 def named_lines(parsed: Parsed) -> Iterator[tuple[int, str]]:
-    """What is defined on which line; a section of a document names all that it stands under."""
+    """Yield the line and name of each definition. A section of a document is named by its whole title
+    path."""
     for symbol in parsed.symbols:
         if symbol.kind is not ChunkKind.SECTION:
             yield symbol.start_line, symbol.name
@@ -171,7 +178,7 @@ def named_lines(parsed: Parsed) -> Iterator[tuple[int, str]]:
 def split_comments(
     unit: tuple[int, int], comments: Sequence[tuple[int, int]], lines: Sequence[str]
 ) -> tuple[str, str]:
-    """The text of a unit without its comment lines, and those lines."""
+    """Return the text of a unit without its comment lines, and the text of those lines."""
     first_line, last_line = unit
     first = max(0, bisect_right(comments, (first_line, 0)) - 1)
     comment_lines: list[str] = []
@@ -190,7 +197,7 @@ def split_comments(
 
 
 def unit_lines(chunks: Sequence[Chunk], lines: Sequence[str]) -> list[tuple[int, int]]:
-    """The first and last line of each unit of a file, in order; no line is in two."""
+    """Return the first and the last line of each unit of a file, in order. No line is in two units."""
     units: list[tuple[int, int]] = []
     first = last = size = 0
     for chunk in chunks:
@@ -210,6 +217,7 @@ def unit_lines(chunks: Sequence[Chunk], lines: Sequence[str]) -> list[tuple[int,
 
 
 def _windows(chunk: Chunk, lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return a long chunk in windows of at most the size of a unit."""
     windows = []
     first, size = chunk.start_line, 0
     for number in range(chunk.start_line, chunk.end_line + 1):

@@ -1,4 +1,4 @@
-"""Term counts → a vector for each unit, and one for each file."""
+"""Compute a vector for each unit and for each file from term counts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # what a file is called and says of itself tells as much of its subject as all of its text
-_TEXT, _NAMES, _PATH, _HEAD = 10, 10, 6, 4
-_NOTHING = np.zeros(1, np.int64)
+_TEXT_WEIGHT, _NAMES_WEIGHT, _PATH_WEIGHT, _OPENING_WEIGHT = 10, 10, 6, 4
+_ZERO = np.zeros(1, np.int64)
 
 
-class Described(msgspec.Struct, frozen=True):
-    """What stands for a file: the names that it defines, its path, the terms of the comment that opens it."""
+class FileDescription(msgspec.Struct, frozen=True):
+    """What stands for a file beside its text: the names that it defines, its path, and the terms of its
+    opening comment."""
 
     names: tuple[str, ...]
     path: str
@@ -33,7 +34,7 @@ class Described(msgspec.Struct, frozen=True):
 
 
 def unit_vectors(words: WordVectors, batch: TermBatch) -> NDArray[np.int8]:
-    """The vectors of all units of a batch: what the words of their text mean together."""
+    """Return the vectors of all units of a batch: the weighted mean of the vectors of their words."""
     packed = np.frombuffer(batch.packed, np.uint16)
     counts = BODY.read(packed) + COMMENT.read(packed)
     rows = words.rows(batch.vocabulary)[np.frombuffer(batch.term_ids, np.uint32)]
@@ -41,20 +42,21 @@ def unit_vectors(words: WordVectors, batch: TermBatch) -> NDArray[np.int8]:
 
 
 def file_vectors(
-    words: WordVectors, units: NDArray[np.int8], unit_counts: Sequence[int], files: Sequence[Described]
+    words: WordVectors, units: NDArray[np.int8], unit_counts: Sequence[int], files: Sequence[FileDescription]
 ) -> NDArray[np.int8]:
-    """The direction that the units of each file and its description have in common; every file has units."""
+    """Return the vector of each file: the weighted mean of its units and its description. Every file must
+    have units."""
     starts = np.cumsum([0, *unit_counts[:-1]])
     texts = normalised(np.add.reduceat(units, starts, axis=0, dtype=np.int64))
     names = _pooled(words, (terms(" ".join(file.names)) for file in files))
     paths = _pooled(words, (terms(" ".join(stem_and_folder(file.path))) for file in files))
     heads = _pooled(words, (file.head for file in files))
-    parts = ((_TEXT, texts), (_NAMES, names), (_PATH, paths), (_HEAD, heads))
-    return normalised(sum((weight * part.astype(np.int64) for weight, part in parts), _NOTHING))
+    parts = ((_TEXT_WEIGHT, texts), (_NAMES_WEIGHT, names), (_PATH_WEIGHT, paths), (_OPENING_WEIGHT, heads))
+    return normalised(sum((weight * part.astype(np.int64) for weight, part in parts), _ZERO))
 
 
 def _pooled(words: WordVectors, bags: Iterable[Iterable[str]]) -> NDArray[np.int8]:
-    """A vector for each bag of terms, zero for one without a known term."""
+    """Return a vector for each bag of terms; zero if none of its terms is known."""
     lists = [list(bag) for bag in bags]
     rows = words.rows(chain.from_iterable(lists))
     owners = np.repeat(np.arange(len(lists)), list(map(len, lists)))

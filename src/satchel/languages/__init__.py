@@ -1,4 +1,4 @@
-"""What is known of each language, and which language a file is in."""
+"""What is known of each language, and how the language of a file is detected."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _SHEBANG = r"#!\s*(?:\S*/)?([\w.+-]+)(?:\s+(?:-\S+\s+)*([\w.+-]+))?"
 
 @cache
 def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Return the languages by suffix, by file name and by interpreter."""
     by_suffix: dict[str, str] = {}
     by_filename: dict[str, str] = {}
     by_interpreter: dict[str, str] = {}
@@ -31,6 +32,7 @@ def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
 
 @cache
 def _claims() -> dict[str, list[tuple[re.Pattern[str], str]]]:
+    """Return the patterns by which a language claims files with a suffix of another one, by suffix."""
     found: dict[str, list[tuple[re.Pattern[str], str]]] = {}
     for name in plugins.names("language"):
         for suffix, expression in get(name).claims:
@@ -39,9 +41,10 @@ def _claims() -> dict[str, list[tuple[re.Pattern[str], str]]]:
 
 
 def detect(path: str, head: str = "") -> str:
-    """The language of a file: by its name, its suffixes (longest first), its `#!` line, else unknown.
+    """Return the language of a file: by its name, its suffixes (longest first) or its `#!` line, otherwise
+    unknown.
 
-    `head` is the beginning of its text; it decides where two languages share a suffix.
+    `head` is the beginning of its text. It decides where two languages share a suffix.
     """
     by_suffix, by_filename, by_interpreter = _tables()
     name = path.rpartition("/")[2]
@@ -65,11 +68,11 @@ def detect(path: str, head: str = "") -> str:
 
 @cache
 def index_stems() -> frozenset[str]:
-    """The stems of files that stand for their folder, in any language."""
+    """Return the stems of files that stand for their folder, in any language."""
     return frozenset(stem for name in plugins.names("language") for stem in get(name).index_stems)
 
 
 def get(name: str) -> Language:
-    """The language of that name."""
+    """Return the language of that name."""
     language: Language = plugins.load("language", name)
     return language

@@ -1,4 +1,4 @@
-"""What is known of a language, as data. One file per language holds one value of this class."""
+"""The description of a language. Each file of this folder holds one."""
 
 from __future__ import annotations
 

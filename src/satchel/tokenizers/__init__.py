@@ -1,4 +1,4 @@
-"""Text → how many tokens it is."""
+"""Count the tokens of a text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ DEFAULT_BUDGET = "o200k"  # what a pack's budget is counted in: exact, and near 
 
 
 def get(name: str = DEFAULT) -> Tokenizer:
-    """The tokenizer of that name, or the one in the `tokenizer.json` at that path."""
+    """Return the tokenizer of that name, or the one in the `tokenizer.json` at that path."""
     tokenizer: Tokenizer = huggingface.open_file(name) if is_path(name) else plugins.load("tokenizer", name)
     return tokenizer
 
 
 def is_path(name: str) -> bool:
-    """Whether this is a file, not the name of a tokenizer."""
+    """Return whether this is the path of a file, not the name of a tokenizer."""
     return name.endswith(".json") or os.sep in name or "/" in name

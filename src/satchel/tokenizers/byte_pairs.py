@@ -1,8 +1,18 @@
-"""How many tokens does a byte-pair vocabulary make of a text? As many as tiktoken, which does the work.
+"""Count the tokens of a text with a byte-pair vocabulary. tiktoken does the work, so the counts equal its
+own.
 
-Making tiktoken's encoder for a whole vocabulary takes a quarter of a second, more than a search. So the first
-texts are counted by an encoder of just the entries that can occur in them (see `vocabulary`), and the whole
-one is made when a process goes on counting.
+Building tiktoken's encoder for a whole vocabulary takes a quarter of a second, more than a search. So the
+first texts are counted by an encoder that has only the entries that can occur in them (see `vocabulary`). The
+whole one is built when a process goes on counting.
+
+Lines are counted again and again while a pack is filled, so a text is split at points where the counts of the
+parts add up to the count of the whole, and the counts of the parts are cached. A byte-pair tokenizer first
+splits a text by a pattern and merges bytes only inside of one piece. In the patterns of all our vocabularies
+white space stands before what it goes with, and after a line end a piece contains nothing but white space and
+slashes. So a piece ends, whatever stands around it,
+
+- with the last line end before a line that has something on it and does not start with a slash,
+- with a letter before a space: in JSON, with the `n` of an escaped line end.
 """
 
 from __future__ import annotations
@@ -36,14 +46,14 @@ _MOST_CHARACTERS = 4_000_000  # remembered for each kind of seam: 100,000 lines 
 
 
 class _Partial(msgspec.Struct, frozen=True):
-    """An encoder that is exact for every text that has none but the known bytes in a row."""
+    """An encoder that is exact for every text in which only the known sequences of bytes occur."""
 
     known: Known
     core: Any
 
 
 class BytePairs:
-    """Counts by one vocabulary. Threads may share it: at worst both make the same encoder."""
+    """Counts tokens with one vocabulary. Threads may share it: at worst both build the same encoder."""
 
     def __init__(self, name: str, pattern: str) -> None:
         self._name = name
@@ -54,28 +64,29 @@ class BytePairs:
         self._splitter = ExactSplitter()
 
     def count(self, text: str) -> int:
-        """The number of tokens; what looks like a special token is ordinary text, as in any file."""
+        """Return the number of tokens. Text that looks like a special token is ordinary text, as in any
+        file."""
         if not text:
             return 0
         parts = self._splitter.cut(characters_of(text))
         return sum(self._count_each(parts.ends)) + parts.known.total(parts.between, self._count_each)
 
     def _count_each(self, texts: list[str]) -> list[int]:
-        """The count of each text, all by one encoder."""
+        """Return the count of each text, all by one encoder."""
         core = self._core_for(texts) if texts else None
         return [_count_long(core, text) for text in texts]
 
     def prepare(self, texts: Iterable[str]) -> None:
-        """Make an encoder that serves all these texts, instead of a new one for each."""
+        """Build one encoder that serves all these texts, instead of a new one for each."""
         if self._whole is None:
             cut = map(self._splitter.cut, map(characters_of, texts))
             self._core_for(list(dict.fromkeys(text for parts in cut for text in parts.texts())))
 
     def _core_for(self, texts: Sequence[str]) -> Any:
-        """An encoder that is exact for these texts."""
+        """Return an encoder that is exact for these texts."""
         if self._whole is not None:
             return self._whole
-        text = vocabulary.APART.join(texts)
+        text = vocabulary.SEPARATOR.join(texts)
         self._characters += len(text)
         if self._characters > PARTIAL_CHARACTERS:
             return self._build_whole()
@@ -86,7 +97,8 @@ class BytePairs:
         return self._build_partial(slots)
 
     def _build_partial(self, slots: Slots) -> Any:
-        """An encoder for some bytes in a row alone: after a first one that was made for much, few are new."""
+        """Return a new encoder for the entries that the slots allow. After a first one for much text, few
+        others are needed."""
         if len(self._partials) == PARTIAL_BUILDS:
             return self._build_whole()
         known = vocabulary.no_slots()
@@ -97,6 +109,7 @@ class BytePairs:
         return core
 
     def _build_whole(self) -> Any:
+        """Return the encoder of the whole vocabulary and keep it for all further texts."""
         ranks = vocabulary.load(self._name).all_ranks()
         self._whole = _encoder_class()(ranks, {}, self._pattern)
         self._partials = []
@@ -104,7 +117,7 @@ class BytePairs:
 
 
 def _count_long(core: Any, text: str) -> int:
-    """The count of a text, with runs of blanks that the pattern engine cannot take cut out."""
+    """Return the count of a text. Runs of blanks that the pattern engine cannot take are counted apart."""
     if len(text) <= LONG_RUN:
         return len(core.encode_ordinary(text))
     total = position = 0
@@ -117,7 +130,8 @@ def _count_long(core: Any, text: str) -> int:
 
 @cache
 def _encoder_class() -> Any:
-    """tiktoken's compiled half alone; the other loads logging and thread pools, four times the cost."""
+    """Return tiktoken's compiled encoder. Its Python half imports logging and thread pools at four times the
+    cost."""
     from importlib.util import module_from_spec
 
     package = PathFinder.find_spec("tiktoken")
@@ -131,19 +145,20 @@ def _encoder_class() -> Any:
 
 
 class SplitText(msgspec.Struct, frozen=True):
-    """A text, cut: those `between` are remembered by `known`, the ends hardly recur."""
+    """A text in parts. The counts of the parts `between` are cached by `known`; the ends hardly recur."""
 
     between: list[str]
     known: CountCache
     ends: list[str]
 
     def texts(self) -> list[str]:
-        """All parts as they are counted."""
+        """Return all parts as they are counted."""
         return [*self.ends, *map(self.known.text, self.between)]
 
 
 class CountCache:
-    """The counts of parts, each with what stands before and after it at its seams. Threads may share it."""
+    """The counts of parts, each counted with the text that stands before and after it. Threads may share
+    it."""
 
     def __init__(self, before: str, after: str) -> None:
         self.before = before
@@ -152,11 +167,11 @@ class CountCache:
         self._characters = 0
 
     def text(self, part: str) -> str:
-        """A part with what stands at its seams."""
+        """Return a part with the text that stands before and after it."""
         return f"{self.before}{part}{self.after}"
 
     def total(self, parts: Sequence[str], count: Callable[[list[str]], Iterable[int]]) -> int:
-        """The tokens of all parts. `count` is asked for those that are new, all at once."""
+        """Return the number of tokens of all parts. `count` is called once, with all parts that are new."""
         counts = self._counts  # another thread may start anew meanwhile
         try:
             return sum(map(counts.__getitem__, parts))
@@ -170,14 +185,15 @@ class CountCache:
 
 
 class ExactSplitter:
-    """Cuts texts, and remembers the parts of both kinds."""
+    """Splits texts where the counts of the parts add up exactly, and caches the counts for both kinds of
+    parts."""
 
     def __init__(self) -> None:
         self._lines = CountCache("", "\n")
         self._written_lines = CountCache(_INDENT, _WRITTEN_LINE_END)
 
     def cut(self, text: str) -> SplitText:
-        """The parts of a text; with a line end in it, it is no compact JSON."""
+        """Return the parts of a text. A text with a line end in it is not compact JSON."""
         if "\n" in text:
             lines = _LINE_END.split(text)
             last = lines.pop()

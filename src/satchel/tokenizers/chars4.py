@@ -1,8 +1,8 @@
-"""Four characters are a token: the estimate of the three-layer pack.
+"""Estimate four characters as one token, as the three-layer pack requires.
 
-Between 59 % too few (Chinese) and 17 % too many (Python) on real text. It leaves no headroom: whoever asks
-for it asks for a rule that anyone can recompute, and no one share would do (nothing for Java, 30 % for JSON,
-half for minified code). What is exact is `o200k`.
+On real text the estimate is between 59 % too low (Chinese) and 17 % too high (Python). It leaves no headroom:
+it is a rule that anyone can recompute, and no single share would fit (none for Java, 30 % for JSON, half for
+minified code). An exact count is `o200k`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ CHARS_PER_TOKEN = 4
 
 
 def count(text: str) -> int:
-    """Characters divided by four, rounded down."""
+    """Return the number of characters divided by four, rounded down."""
     return len(text) // CHARS_PER_TOKEN
 
 

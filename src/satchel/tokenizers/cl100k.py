@@ -1,4 +1,4 @@
-"""The cl100k vocabulary of OpenAI's GPT-4 and GPT-3.5 models, exactly, with nothing to download."""
+"""Count tokens exactly as OpenAI's GPT-4 and GPT-3.5 models do. The vocabulary is part of the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many tokens does a tokenizer of one's own make? Any Hugging Face `tokenizer.json`, by its path."""
+"""Count tokens with any Hugging Face `tokenizer.json`, given by its path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _KEPT = 4  # files in use at once in one process; a large one takes some 100 MB
 
 
 def open_file(name: str) -> Tokenizer:
-    """The tokenizer in a file. It is named after the file alone: where the file lies is nobody's business."""
+    """Return the tokenizer in a file. Its name is that of the file alone, so that the user's folders are not
+    shown."""
     path = Path(name).expanduser()
     if not path.is_file():
         raise ConfigError(
@@ -27,7 +28,8 @@ def open_file(name: str) -> Tokenizer:
 
 @lru_cache(_KEPT)
 def _open(path: Path, mtime_ns: int, size: int) -> Tokenizer:
-    """`mtime_ns` and `size` are there so that a changed file is read again."""
+    """Return the tokenizer in a file. `mtime_ns` and `size` are part of the cache key, so that a changed file
+    is read again."""
     encoder = _read(path)
     encoder.no_truncation()  # the file may ask for at most 512 tokens, which would count long text short
     encoder.no_padding()
@@ -40,6 +42,7 @@ def _open(path: Path, mtime_ns: int, size: int) -> Tokenizer:
 
 
 def _read(path: Path) -> Any:
+    """Return the encoder in a file, or raise a typed error."""
     extras.require("huggingface", "a tokenizer.json")
     from tokenizers import Tokenizer as Encoder
 

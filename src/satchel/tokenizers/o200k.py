@@ -1,4 +1,4 @@
-"""The o200k vocabulary of OpenAI's GPT-4o and later models, exactly, with nothing to download."""
+"""Count tokens exactly as OpenAI's GPT-4o and later models do. The vocabulary is part of the package."""
 
 from __future__ import annotations
 

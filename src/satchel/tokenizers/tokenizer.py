@@ -1,7 +1,8 @@
-"""The seam between text and budgets: what every tokenizer promises.
+"""The interface of a tokenizer, and what every tokenizer guarantees.
 
-`count` takes any string, lone surrogates and the names of special tokens included, never fails, and gives the
-same number for the same text on every machine. An estimate says that it is one, and how much room to leave.
+`count` takes any string, lone surrogates and the names of special tokens included. It never fails and returns
+the same number for the same text on every machine. An estimate says that it is one, and how much room to
+leave.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 
-def _nothing(texts: Iterable[str]) -> None:
-    """Most tokenizers have nothing to make ready."""
+def _prepare_nothing(texts: Iterable[str]) -> None:
+    """Do nothing: most tokenizers need no preparation."""
 
 
 class Tokenizer(msgspec.Struct, frozen=True):
@@ -22,18 +23,18 @@ class Tokenizer(msgspec.Struct, frozen=True):
     count: Callable[[str], int]
     exact: bool
     headroom: float = 0.0  # the share of a budget that an estimate leaves free; answers state it
-    prepare: Callable[[Iterable[str]], None] = _nothing
+    prepare: Callable[[Iterable[str]], None] = _prepare_nothing
 
     def count_all(self, texts: Sequence[str]) -> list[int]:
-        """The count of each text. Many texts at once are cheaper than one by one in a short process."""
+        """Return the count of each text. In a short process this is cheaper than counting them one by one."""
         self.prepare(texts)
         return [self.count(text) for text in texts]
 
 
 def characters_of(text: str) -> str:
-    """The text with U+FFFD for what is no character, and pairs of surrogates as the character they mean.
+    """Return the text with pairs of surrogates joined and U+FFFD in place of lone surrogates.
 
-    Undecodable bytes of a file stand in its text as lone surrogates, which no tokenizer takes.
+    Undecodable bytes of a file are lone surrogates in its text, which no tokenizer accepts.
     """
     try:
         text.encode()

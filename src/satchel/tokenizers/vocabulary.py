@@ -1,11 +1,12 @@
-"""Which byte strings is a vocabulary made of, and which of them can occur in a text?
+"""Load a byte-pair vocabulary, and find the entries that can occur in a text.
 
-Byte-pair merging inside a text only ever asks for entries that are substrings of that text. An entry whose
-every four bytes in a row stand somewhere in the text may be one; all others cannot. So a counter made from
-that part of the vocabulary gives the very same tokens as one made from all of it, at a fraction of the cost.
+Byte-pair merging inside a text only ever looks up substrings of that text. An entry can be a substring only
+if every four consecutive bytes of it occur in the text. So an encoder built from the entries that pass this
+test returns exactly the tokens of an encoder built from all of them, at a fraction of the cost.
 
-The file: magic, number of entries, where each entry starts and where the last ends, the slot of the first
-bytes of each, the entries one after another by rank. It is mapped: most of it is never looked at.
+The file holds, in this order: magic number, number of entries, the start of each entry and the end of the
+last one, the slot of the first bytes of each entry, and the entries themselves by rank. It is memory-mapped,
+and most of it is never read.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ HEADER = struct.Struct("<8sI")
 MAGIC = b"satvoca2"
 # Four bytes in a row have a slot in a table, three in a row one in a smaller table behind it. A shared slot
 # only lets needless entries in.
-_FOURS, _THREES = 1 << 20, 1 << 16
-_ALWAYS = _FOURS + _THREES  # the slot of entries that are too short to be looked for
-APART = "0"  # between texts: no piece goes on across a digit
+_FOUR_BYTE_SLOTS, _THREE_BYTE_SLOTS = 1 << 20, 1 << 16
+_ALWAYS_SLOT = _FOUR_BYTE_SLOTS + _THREE_BYTE_SLOTS  # the slot of entries that are too short to be looked for
+SEPARATOR = "0"  # between texts: no piece goes on across a digit
 _NUMBER = "<u4"
 _LOOKED_FOR = (1 << 31, 1, 3, 5)  # where four bytes of an entry start, at most its last; its first are known
-_SPREAD = 2_654_435_761  # an odd factor that carries every bit of a word into its upper ones
+_HASH_FACTOR = 2_654_435_761  # an odd factor that carries every bit of a word into its upper ones
 # A pack states its own size, so it is counted with one number, then with another: digits are alike here.
-_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
+_EQUAL_DIGITS = bytes.maketrans(b"123456789", b"000000000")
 
 
-class _Kind(IntEnum):
-    """What the patterns tell apart, as far as it can be seen in one byte."""
+class _ByteClass(IntEnum):
+    """The classes of bytes that the patterns of all vocabularies tell apart."""
 
     OTHER = 0
     LETTER = 1
@@ -54,19 +55,27 @@ class _Kind(IntEnum):
     LINE_FEED = 7
 
 
-def _kind(byte: int) -> _Kind:
+def _byte_class(byte: int) -> _ByteClass:
+    """Return the class of a byte."""
     character = chr(byte) if byte < 0x80 else ""
     if character.isalnum():
-        return _Kind.DIGIT if character.isdigit() else _Kind.LETTER
-    special = {"'": _Kind.APOSTROPHE, "/": _Kind.SLASH, " ": _Kind.SPACE, "\n": _Kind.LINE_FEED}
-    return special.get(character, _Kind.SIGN if character.isprintable() and character else _Kind.OTHER)
+        return _ByteClass.DIGIT if character.isdigit() else _ByteClass.LETTER
+    special = {
+        "'": _ByteClass.APOSTROPHE,
+        "/": _ByteClass.SLASH,
+        " ": _ByteClass.SPACE,
+        "\n": _ByteClass.LINE_FEED,
+    }
+    return special.get(
+        character, _ByteClass.SIGN if character.isprintable() and character else _ByteClass.OTHER
+    )
 
 
-_KINDS = bytes(map(_kind, range(256)))
+_BYTE_CLASSES = bytes(map(_byte_class, range(256)))
 
 
 class BytePairVocabulary:
-    """Entries by rank: the one of rank r is `joined[starts[r] : starts[r + 1]]`."""
+    """Entries by rank: the entry of rank r is `joined[starts[r] : starts[r + 1]]`."""
 
     def __init__(self, content: bytes | mmap) -> None:
         import numpy as np
@@ -86,13 +95,13 @@ class BytePairVocabulary:
         )
 
     def all_ranks(self) -> dict[bytes, int]:
-        """Every entry with its rank."""
+        """Return every entry with its rank."""
         import numpy as np
 
         return self._ranks(np.arange(len(self._slots)))
 
     def ranks_within(self, known: Known) -> dict[bytes, int]:
-        """The entries that can occur in a text with these slots, and a few that cannot."""
+        """Return the entries that can occur in a text with these slots, and a few that cannot."""
         import numpy as np
 
         ranks = np.flatnonzero(known[self._slots])
@@ -100,7 +109,7 @@ class BytePairVocabulary:
             starts = self._starts[ranks].astype(np.int64)
             places = np.minimum(starts + offset, self._starts[ranks + 1].astype(np.int64) - 4)
             longer = np.flatnonzero(places > starts)
-            unknown = ~known[_fours(_alike(self._words[places[longer]]))]
+            unknown = ~known[_four_byte_slots(_with_equal_digits(self._words[places[longer]]))]
             ranks = np.delete(ranks, longer[unknown])
         return self._ranks(ranks)
 
@@ -115,7 +124,7 @@ class BytePairVocabulary:
 
 @cache
 def load(name: str) -> BytePairVocabulary:
-    """The vocabulary that ships with the package under that name."""
+    """Return the vocabulary that ships with the package under that name."""
     try:
         with (DATA / f"{name}.bin").open("rb") as file:
             return BytePairVocabulary(mmap(file.fileno(), 0, access=ACCESS_READ))
@@ -124,85 +133,97 @@ def load(name: str) -> BytePairVocabulary:
 
 
 def packed(entries: Sequence[bytes]) -> bytes:
-    """The content of the file for entries by rank."""
+    """Return the content of the file for entries given by rank."""
     import numpy as np
 
     starts = np.cumsum([0, *map(len, entries)])
     joined = b"".join(entries)
     words = _words(joined)[starts[:-1]]
     lengths = np.diff(starts)
-    slots = np.where(lengths > 3, _fours(words), np.where(lengths == 3, _threes(words), _ALWAYS))
+    slots = np.where(
+        lengths > 3, _four_byte_slots(words), np.where(lengths == 3, _three_byte_slots(words), _ALWAYS_SLOT)
+    )
     header = HEADER.pack(MAGIC, len(entries))
     return header + starts.astype(_NUMBER).tobytes() + slots.astype(_NUMBER).tobytes() + joined
 
 
 def _words(content: bytes) -> Words:
-    """The four bytes from each byte on as one number, any digit taken for any other, blanks after the end."""
+    """Return the four bytes from each byte on as one number. All digits count as equal; blanks follow the
+    end."""
     import numpy as np
 
-    alike = content.translate(_DIGITS_ALIKE) + b"   "
+    alike = content.translate(_EQUAL_DIGITS) + b"   "
     # a view, one byte further each: numpy copies what it takes of it
     words: Words = np.ndarray((len(content),), np.dtype("<u4"), alike, strides=(1,))
     return words
 
 
-def _alike(words: Words) -> Words:
-    """The same, of words of raw bytes."""
+def _with_equal_digits(words: Words) -> Words:
+    """Return words of raw bytes with all digits made equal."""
     import numpy as np
 
-    table = np.frombuffer(bytes(range(256)).translate(_DIGITS_ALIKE), np.uint8)
+    table = np.frombuffer(bytes(range(256)).translate(_EQUAL_DIGITS), np.uint8)
     return table[words.view(np.uint8)].view(_NUMBER)
 
 
-def _fours(words: Words) -> Slots:
+def _four_byte_slots(words: Words) -> Slots:
+    """Return the slots of words of four bytes."""
     import numpy as np
 
-    return (words * np.uint32(_SPREAD)) >> np.uint32(12)
+    return (words * np.uint32(_HASH_FACTOR)) >> np.uint32(12)
 
 
-def _threes(words: Words) -> Slots:
+def _three_byte_slots(words: Words) -> Slots:
+    """Return the slots of the first three bytes of words."""
     import numpy as np
 
-    return (((words << np.uint32(8)) * np.uint32(_SPREAD)) >> np.uint32(16)) + np.uint32(_FOURS)
+    return (((words << np.uint32(8)) * np.uint32(_HASH_FACTOR)) >> np.uint32(16)) + np.uint32(
+        _FOUR_BYTE_SLOTS
+    )
 
 
 def slots_of(content: bytes) -> Slots:
-    """The slots of every four and every three bytes in a row."""
+    """Return the slots of every four and every three consecutive bytes."""
     import numpy as np
 
     words = _words(content)
-    return np.concatenate((_fours(words[:-3]), _threes(words[:-2])))
+    return np.concatenate((_four_byte_slots(words[:-3]), _three_byte_slots(words[:-2])))
 
 
 def slots_in_pieces(content: bytes) -> Slots:
-    """Those that can stand in one piece of a text."""
+    """Return the slots of every four and three consecutive bytes that can stand in one piece of a text."""
     import numpy as np
 
-    kinds = np.frombuffer(content.translate(_KINDS), np.uint8)
-    cut = _never_together()[kinds[:-1] * np.uint8(len(_Kind)) + kinds[1:]]
+    kinds = np.frombuffer(content.translate(_BYTE_CLASSES), np.uint8)
+    cut = _never_together()[kinds[:-1] * np.uint8(len(_ByteClass)) + kinds[1:]]
     inside = ~(cut[:-1] | cut[1:])
     words = _words(content)
-    return np.concatenate((_fours(words[:-3])[inside[:-1] & inside[1:]], _threes(words[:-2])[inside]))
+    return np.concatenate(
+        (_four_byte_slots(words[:-3])[inside[:-1] & inside[1:]], _three_byte_slots(words[:-2])[inside])
+    )
 
 
 @cache
 def _never_together() -> Known:
-    """For each two kinds in a row, whether no piece of any of our patterns holds both: digits are alone;
-    nothing but an apostrophe follows a letter; nothing but white space or a slash follows a line feed."""
+    """Return for each pair of byte classes whether no piece of any of our patterns contains both in a row:
+    digits are alone; nothing but an apostrophe follows a letter; nothing but white space or a slash follows a
+    line feed."""
     import numpy as np
 
-    never = np.zeros((len(_Kind), len(_Kind)), np.bool_)
-    known = [kind for kind in _Kind if kind not in (_Kind.OTHER, _Kind.DIGIT)]
-    never[known, _Kind.DIGIT] = never[_Kind.DIGIT, known] = True
-    never[_Kind.LETTER, [_Kind.SLASH, _Kind.SIGN, _Kind.SPACE, _Kind.LINE_FEED]] = True
-    never[_Kind.LINE_FEED, [_Kind.LETTER, _Kind.APOSTROPHE, _Kind.SIGN]] = True
+    never = np.zeros((len(_ByteClass), len(_ByteClass)), np.bool_)
+    known = [kind for kind in _ByteClass if kind not in (_ByteClass.OTHER, _ByteClass.DIGIT)]
+    never[known, _ByteClass.DIGIT] = never[_ByteClass.DIGIT, known] = True
+    never[_ByteClass.LETTER, [_ByteClass.SLASH, _ByteClass.SIGN, _ByteClass.SPACE, _ByteClass.LINE_FEED]] = (
+        True
+    )
+    never[_ByteClass.LINE_FEED, [_ByteClass.LETTER, _ByteClass.APOSTROPHE, _ByteClass.SIGN]] = True
     return never.ravel()
 
 
 def no_slots() -> Known:
-    """What is known before the first text."""
+    """Return the slots that are known before the first text."""
     import numpy as np
 
-    known = np.zeros(_ALWAYS + 1, np.bool_)
-    known[_ALWAYS] = True
+    known = np.zeros(_ALWAYS_SLOT + 1, np.bool_)
+    known[_ALWAYS_SLOT] = True
     return known
