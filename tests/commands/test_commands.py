@@ -260,7 +260,7 @@ def test_validate_without_a_pack_is_an_error_with_the_next_action(tmp_path: Path
 
 
 def test_validate_of_a_broken_pack_exits_with_one(tmp_path: Path) -> None:
-    make_tree(tmp_path, {"_ctx/context_pack.json": "{"})
+    Path(answer(make_tree(tmp_path, SHOP), "build")["path"]).write_text("{")
     assert answer(tmp_path, "validate", code=1)["problems"][0]["kind"] == "schema"
 
 

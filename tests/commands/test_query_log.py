@@ -28,7 +28,9 @@ def ask(engine: Engine, query: str) -> None:
 
 
 def log(engine: Engine) -> Path:
-    return engine.root / "_ctx" / query_log.FILE
+    folder = engine.store.scratch
+    assert folder is not None
+    return folder / query_log.FILE
 
 
 def test_nothing_is_written_unless_the_user_wants_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

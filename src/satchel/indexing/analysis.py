@@ -19,7 +19,7 @@ from satchel.indexing import vectors
 from satchel.indexing.posting_run_builder import TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.lines import split_lines
-from satchel.storage.records import BY_LINES_TAG, FileRecord, Outline, PackedFile, pack, unpack_outline
+from satchel.storage.records import BY_LINES_TAG, FileRecord, Outline, PackedFile, pack_file, unpack_outline
 from satchel.terms import terms
 from satchel.types import ChunkKind, FileEntry, Label, Parsed, Skipped, Source
 
@@ -93,7 +93,7 @@ def analyse_source(
         redactions=source.redactions,
         tags=(*source.tags, BY_LINES_TAG + parsed.by_lines) if parsed.by_lines else source.tags,
     )
-    return AnalysedFile(record, pack(source.text, parsed, digests, outline(parsed, lines), unit_count))
+    return AnalysedFile(record, pack_file(source.text, parsed, digests, outline(parsed, lines), unit_count))
 
 
 def analyse(stages: Stages, entries: Sequence[FileEntry]) -> Batch:

@@ -21,11 +21,11 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class Totals(msgspec.Struct):
-    """What an index has to hold in all. `files`, `segments`, `skipped` and `retired` are the sums of the
-    checks of these rows, `history` is the check of the history."""
+    """The sums that an index has to add up to. `files`, `segments`, `skipped` and `retired` are the sums of
+    the checks of these rows, `history` is the check of the history."""
 
     files: int = 0
-    segments: int = 0
+    segments: int = 0  # posting runs; the name is that of their table
     skipped: int = 0
     retired: int = 0
     history: int = 0
@@ -64,8 +64,8 @@ def name_hash(folded: bytes) -> int:
 
 
 def meta_check(values: dict[str, str], schema: Iterable[Any]) -> str:
-    """Return the check of everything an index says of itself, with the shape of its tables; nothing for
-    what cannot have been written."""
+    """Return the check of the meta table together with the shape of all tables; empty if a value cannot have
+    been written."""
     if not all(type(part) is str for item in values.items() for part in item):
         return ""  # a damaged row may give anything, and not all of it can be sorted
     return str(row_check(sorted(values.items()), list(schema)))
@@ -80,7 +80,7 @@ def read_totals(written: str) -> Totals:
 
 
 def sum_checks(checks: Iterable[Any]) -> int:
-    """Return the sum of checks; one that was never written where a damaged row gives no number."""
+    """Return the sum of checks, or -1, which no sum is, if a damaged row gives no number."""
     try:
         total = sum(checks)
     except TypeError:

@@ -28,7 +28,7 @@ _MOST_COMMITS = 65_535  # whose places two bytes hold
 
 
 class PackedHistory(msgspec.Struct, frozen=True, array_like=True):
-    """The last commits, newest first, as packed arrays; a commit is named by its place."""
+    """The last commits, newest first, as packed arrays; a commit is known by its position."""
 
     paths: tuple[str, ...] = ()  # sorted
     path_counts: bytes = b""  # of each commit, 4 bytes each
@@ -40,7 +40,7 @@ class PackedHistory(msgspec.Struct, frozen=True, array_like=True):
     frequencies: bytes = b""  # how often, a byte each
 
     def postings(self, term: str) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
-        """The commits whose messages hold a term, and how often each does."""
+        """Return the positions of the commits whose messages hold a term, and how often each does."""
         at = bisect_left(self.terms, term)
         if at == len(self.terms) or self.terms[at] != term:
             return np.zeros(0, np.uint16), np.zeros(0, np.uint8)
@@ -50,7 +50,7 @@ class PackedHistory(msgspec.Struct, frozen=True, array_like=True):
 
 
 def arrange(commits: Sequence[HistoryCommit]) -> PackedHistory:
-    """Commits, newest first, as a question asks for them."""
+    """Return commits, which come newest first, as packed arrays with an index of their terms."""
     commits = commits[:_MOST_COMMITS]
     paths = sorted({path for commit in commits for path in commit.paths})
     place_of = {path: place for place, path in enumerate(paths)}
@@ -76,14 +76,14 @@ def arrange(commits: Sequence[HistoryCommit]) -> PackedHistory:
 
 
 def pack_history(commits: Sequence[HistoryCommit]) -> bytes:
-    """Commits as a store keeps them; nothing for none."""
+    """Return the bytes that a store keeps of commits, which come newest first; empty for none."""
     if not commits:
         return b""
     return zlib.compress(msgspec.msgpack.encode(arrange(commits)), _FAST_COMPRESSION)
 
 
 def unpack_history(data: bytes) -> PackedHistory:
-    """What a store keeps."""
+    """Return the commits that these bytes of a store hold."""
     if not data:
         return PackedHistory()
     try:

@@ -282,7 +282,7 @@ class MemoryWriter:
 
     def clear(self) -> None:
         for record in self.snapshot.files():
-            self.retire(records.ended(record, self.snapshot.chunks(record.path)))
+            self.retire(records.retired_chunks(record, self.snapshot.chunks(record.path)))
         self._tables.files.clear()
         self._tables.runs.clear()
         self._tables.skipped.clear()

@@ -1,4 +1,4 @@
-"""The full-text index as bytes: how often which term stands in which part of which unit.
+"""The bytes of the full-text index: how often each term stands in each field of each unit.
 
 A posting is a unit's offset inside its run (4 bytes) and its counts packed into 2 bytes,
 one group of bits per field. A term's row is all its offsets followed by all its counts.
@@ -28,7 +28,7 @@ POSTING_BYTES = 6
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One group of bits: counts above `limit` are written as `limit`."""
+    """The bits of one field in a packed count; counts above `limit` are written as `limit`."""
 
     shift: int
     limit: int
@@ -45,19 +45,19 @@ FOLDER = Field(14, 1)
 
 
 def encode(offsets: Numbers, packed: Counts) -> bytes:
-    """A term's row."""
+    """Return the row of a term: the offsets of its units and their packed counts."""
     return offsets.astype("<u4").tobytes() + packed.astype("<u2").tobytes()
 
 
 def decode(data: bytes) -> tuple[Numbers, Counts]:
-    """The offsets and packed counts of a term's row."""
+    """Return the offsets and packed counts that the row of a term holds."""
     count = len(data) // POSTING_BYTES
     offsets = np.frombuffer(data, "<u4", count)
     return offsets, np.frombuffer(data, "<u2", count, offset=4 * count)
 
 
-class Merged(msgspec.Struct, frozen=True):
-    """Several runs as one, without the files that are gone."""
+class MergedRun(msgspec.Struct, frozen=True):
+    """Several posting runs as one, without the files that are gone."""
 
     run: PostingRun
     rows: Iterator[tuple[str, bytes]]
@@ -67,9 +67,9 @@ def merge(
     number: int,
     runs: Sequence[tuple[PostingRun, Iterable[tuple[str, bytes]]]],
     living: Callable[[Sequence[int]], set[int]],
-) -> Merged:
-    """Merge runs with their rows; `living` tells which of some files, named by their first unit, are
-    still there."""
+) -> MergedRun:
+    """Merge posting runs with their rows. `living` returns which of some files, named by their first unit,
+    are still there."""
     moves: list[NDArray[np.int64]] = []
     kept: list[tuple[NDArray[Any], ...]] = []
     base = 0
@@ -86,7 +86,7 @@ def merge(
         base += int(keep.sum())
     joined = (b"".join(part.tobytes() for part in parts) for parts in zip(*kept, strict=True))
     merged = PostingRun(number, *joined)
-    return Merged(merged, _merged_rows([rows for _, rows in runs], moves))
+    return MergedRun(merged, _merged_rows([rows for _, rows in runs], moves))
 
 
 def _merged_rows(

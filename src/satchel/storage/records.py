@@ -1,4 +1,4 @@
-"""What a store keeps, and how one file is packed for it.
+"""The records that a store keeps, and the bytes that it keeps of one file.
 
 A file is packed where it is parsed, so that what crosses from a worker process to the writer is
 rows and bytes, not objects; every store keeps the same bytes.
@@ -34,7 +34,7 @@ Stamp = tuple[int, int, int, int]
 
 
 class FileRecord(msgspec.Struct, frozen=True):
-    """A file as the index knows it."""
+    """An indexed file: its stamp, its content hash and the numbers of its chunks and units."""
 
     path: str
     size: int
@@ -55,7 +55,7 @@ class FileRecord(msgspec.Struct, frozen=True):
 
     @property
     def stamp(self) -> Stamp:
-        """What an unchanged file has unchanged."""
+        """Return the values that only change when the file does."""
         return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
@@ -63,7 +63,7 @@ BY_LINES_TAG = "by-lines:"  # a tag of this start says why a file is read by lin
 
 
 def by_lines(tags: Sequence[str]) -> ByLines:
-    """Why a file with these tags is read by lines; `NO` where it is not."""
+    """Return why a file with these tags was chunked by lines; `NO` if it was not."""
     reasons = (tag.removeprefix(BY_LINES_TAG) for tag in tags if tag.startswith(BY_LINES_TAG))
     return ByLines(next(reasons, ""))
 
@@ -83,7 +83,7 @@ class ChunkRecord(msgspec.Struct, frozen=True):
 
 
 class PostingRun(msgspec.Struct, frozen=True):
-    """A run of the full-text index: the files it covers and their units, laid end to end as packed arrays."""
+    """A part of the full-text index: the files that it covers and their units, as packed arrays."""
 
     number: int
     files: bytes  # first unit and count of units of each file, 4 bytes each
@@ -97,7 +97,7 @@ class PostingRun(msgspec.Struct, frozen=True):
 
 
 class Outline(msgspec.Struct, frozen=True, array_like=True):
-    """What ranking asks of a file beside its words. Names are as written, without repetitions."""
+    """The names and opening comment of a file, for ranking. Names are as written, without repetitions."""
 
     types: tuple[str, ...] = ()
     others: tuple[str, ...] = ()  # functions, methods, constants …
@@ -107,7 +107,7 @@ class Outline(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HistoryCommit(msgspec.Struct, frozen=True):
-    """A change in the past of the files: when it was made, what was said of it, what it touched."""
+    """A past commit: its time, its message and the paths that it changed."""
 
     seconds: int  # since 1970, when it was committed
     message: str
@@ -122,7 +122,7 @@ class SymbolRecord(msgspec.Struct, frozen=True):
 
 
 class RetiredChunk(msgspec.Struct, frozen=True):
-    """An id that is no longer current: where its chunk was and what it was called."""
+    """A chunk id that has ended, with the path and the title that its chunk had."""
 
     digest: str
     path: str
@@ -133,7 +133,7 @@ class RetiredChunk(msgspec.Struct, frozen=True):
 
 
 class SkippedRecord(msgspec.Struct, frozen=True):
-    """A file that was left out, with the size and time by which it is known to be unchanged."""
+    """A file that was left out, with its stamp, by which it is known to be unchanged."""
 
     skipped: Skipped
     size: int = -1  # -1: left out by its name or place, without a look inside
@@ -143,12 +143,12 @@ class SkippedRecord(msgspec.Struct, frozen=True):
 
     @property
     def stamp(self) -> Stamp:
-        """What an unchanged file has unchanged."""
+        """Return the values that only change when the file does."""
         return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
 class PackedFile(msgspec.Struct, frozen=True):
-    """One file as rows and bytes: what `pack` makes and a store keeps."""
+    """One file as the rows and bytes that a store keeps; `pack_file` makes it."""
 
     text: bytes
     extras: bytes
@@ -159,8 +159,10 @@ class PackedFile(msgspec.Struct, frozen=True):
     vectors: bytes = b""  # one for each unit, a byte for each dimension; empty without a model
 
 
-def pack(text: str, parsed: Parsed, digests: Sequence[str], outline: Outline, unit_count: int) -> PackedFile:
-    """A parsed file, ready for a store."""
+def pack_file(
+    text: str, parsed: Parsed, digests: Sequence[str], outline: Outline, unit_count: int
+) -> PackedFile:
+    """Return a parsed file as the rows and bytes that a store keeps."""
     references = [(name, _LABEL_NUMBERS[label], line) for name, label, line in parsed.references]
     extras = msgspec.msgpack.encode((references, parsed.comments))
     return PackedFile(
@@ -196,12 +198,12 @@ def pack(text: str, parsed: Parsed, digests: Sequence[str], outline: Outline, un
 
 
 def fold(name: str) -> bytes:
-    """A name as look-ups compare it: ASCII letters lower-cased, as SQLite's NOCASE does."""
+    """Return a name as look-ups compare it: with ASCII letters in lower case, as SQLite's NOCASE does."""
     return name.encode("utf-8", "surrogatepass").lower()
 
 
 def unpack_text(data: bytes) -> str:
-    """The text of a packed file."""
+    """Return the text of a packed file."""
     try:
         return zlib.decompress(data).decode("utf-8", "surrogatepass")
     except (zlib.error, UnicodeDecodeError) as error:
@@ -209,7 +211,7 @@ def unpack_text(data: bytes) -> str:
 
 
 def unpack_extras(data: bytes) -> tuple[tuple[Reference, ...], tuple[tuple[int, int], ...]]:
-    """The references and comment ranges of a packed file."""
+    """Return the references and comment ranges of a packed file."""
     try:
         references, comments = msgspec.msgpack.decode(zlib.decompress(data), type=_Extras)
     except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -223,7 +225,7 @@ def unpack_extras(data: bytes) -> tuple[tuple[Reference, ...], tuple[tuple[int, 
 
 
 def unpack_outline(data: bytes) -> Outline:
-    """The outline of a packed file."""
+    """Return the outline of a packed file."""
     try:
         return msgspec.msgpack.decode(data, type=Outline)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -231,7 +233,7 @@ def unpack_outline(data: bytes) -> Outline:
 
 
 def join_title(title_path: Sequence[str]) -> str:
-    """A title path as one column."""
+    """Return a title path as the text of one column."""
     joined = _TITLE_SEPARATOR.join(title_path)
     if joined.count(_TITLE_SEPARATOR) >= len(title_path):  # a title holds one; for identity it is a blank
         joined = _TITLE_SEPARATOR.join(title.replace(_TITLE_SEPARATOR, " ") for title in title_path)
@@ -239,12 +241,12 @@ def join_title(title_path: Sequence[str]) -> str:
 
 
 def split_title(title: str) -> tuple[str, ...]:
-    """A title path out of its column."""
+    """Return the title path that a column holds."""
     return tuple(title.split(_TITLE_SEPARATOR)) if title else ()
 
 
 def chunk_record(row: Sequence[Any], number: int, path: str) -> ChunkRecord:
-    """A chunk row with what its place in the store adds."""
+    """Return the record of a chunk row, with the number and path that its store knows."""
     kind, title, level, start_line, end_line, body_offset, digest = row
     return ChunkRecord(
         _KINDS[kind], split_title(title), level, start_line, end_line, body_offset, digest, number, path
@@ -252,22 +254,22 @@ def chunk_record(row: Sequence[Any], number: int, path: str) -> ChunkRecord:
 
 
 def symbol(row: Sequence[Any]) -> Symbol:
-    """A symbol row as the noun it stands for."""
+    """Return the symbol of a symbol row."""
     name, qualified_name, kind, start_line, end_line, signature, doc = row
     return Symbol(name, qualified_name, _KINDS[kind], start_line, end_line, signature, doc)
 
 
-def ended(record: FileRecord, chunks: Sequence[ChunkRecord]) -> list[RetiredChunk]:
-    """Return the ids of a file that ends, with which of several chunks of one title each was."""
+def retired_chunks(record: FileRecord, chunks: Sequence[ChunkRecord]) -> list[RetiredChunk]:
+    """Return the ids of a file whose chunks end; each knows which of several chunks of one title it was."""
     alike = Counter(chunk.title_path for chunk in chunks)
     met: Counter[tuple[str, ...]] = Counter()
-    ended = []
+    found = []
     for chunk in chunks:
         title = chunk.title_path
         met[title] += 1
         place = met[title] if alike[title] > 1 else 0
-        ended.append(RetiredChunk(chunk.digest, record.path, title, record.file_hash, place))
-    return ended
+        found.append(RetiredChunk(chunk.digest, record.path, title, record.file_hash, place))
+    return found
 
 
 def parsed_from(
@@ -277,7 +279,7 @@ def parsed_from(
     references: tuple[Reference, ...],
     comments: tuple[tuple[int, int], ...],
 ) -> Parsed:
-    """What parsing gave when the file was indexed: content that only moved is never parsed again."""
+    """Return the parse result that a file was indexed with: content that only moved is not parsed again."""
     lines = split_lines(text)
     return Parsed(
         chunks=tuple(

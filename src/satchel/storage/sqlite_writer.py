@@ -1,4 +1,4 @@
-"""One transaction on a SQLite index, towards the next generation."""
+"""One transaction on a SQLite index, towards the next generation. Every row gets its check here."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ _COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block
 
 
 class SqliteWriter:
-    """One open write transaction. What an older schema left has no checks: it is cleared, never read."""
+    """An open write transaction. Rows of an older schema (`unchecked`) have no checks: they are cleared, and
+    never read."""
 
     def __init__(
         self, connection: sqlite3.Connection, *, first: bool = False, unchecked: bool = False
@@ -160,7 +161,7 @@ class SqliteWriter:
         self._connection.execute("DELETE FROM files WHERE number = ?", (number,))
 
     def _count(self, check: int, kinds: Iterable[str], names: Iterable[str], sign: int = 1) -> None:
-        """Count a file in, or out."""
+        """Add a file to the totals, or take it out of them with a `sign` of -1."""
         totals = self._totals
         totals.files += sign * check
         for kind in kinds:
@@ -254,7 +255,7 @@ class SqliteWriter:
         self._connection.executemany("DELETE FROM skipped WHERE path = ?", [(path,) for path in paths])
 
     def _sum_of(self, table: str, column: str, keys: Sequence[Any]) -> int:
-        """The sum of the checks of the rows that have one of these keys."""
+        """Return the sum of the checks of the rows that have one of these keys."""
         statement = f"SELECT row_check FROM {table} WHERE {column} = ?"
         found = (self._connection.execute(statement, (key,)).fetchone() for key in keys)
         total = sum_checks(row[0] for row in found if row is not None)
@@ -280,7 +281,7 @@ class SqliteWriter:
             ended = [
                 item
                 for record in sorted(snapshot.files(), key=lambda record: record.first_chunk)
-                for item in records.ended(record, snapshot.chunks(record.path))
+                for item in records.retired_chunks(record, snapshot.chunks(record.path))
             ]
             self.retire(ended[-records.RETIRED_LIMIT :])
         for table in _CONTENT_TABLES:
@@ -291,7 +292,7 @@ class SqliteWriter:
         self._totals = Totals(retired=self._totals.retired)
 
     def _retire_unchecked(self) -> None:
-        """Remember the ids of an index that has no checks yet."""
+        """Retire the ids of an index that has no checks yet."""
         self._connection.execute(
             "INSERT OR REPLACE INTO retired (digest, path, title, file_hash, place)"
             " SELECT digest, path, title, file_hash, CASE count(*) OVER (PARTITION BY file, title)"
@@ -308,7 +309,7 @@ class SqliteWriter:
         return int(self._connection.execute("SELECT sum(row_check) FROM retired").fetchone()[0] or 0)
 
     def count_generation(self) -> None:
-        """Called once, right before the commit."""
+        """Write the number, the marks and the totals of this generation. Called once, before the commit."""
         self._count_names()
         meta = dict(self._connection.execute("SELECT key, value FROM meta WHERE key <> 'check'"))
         numbers = self._next_file, self._next_chunk, self._next_unit, self._next_run, self._next_block

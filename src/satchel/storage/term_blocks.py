@@ -65,7 +65,7 @@ def find(block: bytes, term: str) -> bytes:
 
 
 def items(block: bytes) -> Iterator[tuple[str, bytes]]:
-    """Give each term of a block with its data, in order."""
+    """Yield each term of a block with its data, in order."""
     count, length = _HEAD.unpack_from(block)
     at = _HEAD.size + length
     names = block[_HEAD.size + 1 : at - 1].decode().split("\n")
