@@ -32,7 +32,7 @@ from satchel.retrieval.search import check, gather_evidence
 from satchel.retrieval.suggest import suggest
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
-from satchel.tokenizers.tokenizer import characters_of
+from satchel.tokenizers.tokenizer import CharsPerToken, characters_of
 from satchel.types import Passage, RelatedMode, Strategy, Suggestion
 
 FILES = 25  # that pieces are taken from
@@ -41,7 +41,6 @@ _LEAST_MAPPED, _MOST_MAPPED = 10, 40  # files that are at least named
 _CHARS_PER_MAPPED = 1_200  # one more for so much more room
 _CHARS_PER_MAPPED_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
 _CHARS_PER_NAME = 600  # however little room there is: the map is to take a fifth of it at most
-_CHARS_PER_TOKEN = 4
 _MOST_QUERIES = 3  # that are proposed
 _CLEAR = 0.7  # how sure it must be what a question asks for before that decides
 _OTHER_KIND = 0.6  # what a document is worth where code is preferred, and the other way round
@@ -123,7 +122,7 @@ class Question:
         self, gauge: Gauge, mode: PackMode, caps: Mapping[Section, int], max_candidates: int
     ) -> Pack:
         room = gauge.room()
-        chars = min(filter(None, (room.tokens * _CHARS_PER_TOKEN, room.chars)), default=0)
+        chars = min(filter(None, (room.tokens * CharsPerToken.USUAL, room.chars)), default=0)
         is_report = self.context is not None and not self.context.query_terms.all_title
         per_file = _CHARS_PER_MAPPED_REPORT if is_report else _CHARS_PER_MAPPED
         mapped = min(_MOST_MAPPED, _LEAST_MAPPED + chars // per_file, chars // _CHARS_PER_NAME)

@@ -25,6 +25,7 @@ from satchel.errors import InvalidRequest
 from satchel.packing.budget import Gauge
 from satchel.packing.pack import Budget, Item, Pack, Trust
 from satchel.packing.preferences import Preferences
+from satchel.tokenizers.tokenizer import CharsPerToken
 from satchel.types import AnchorPolicy, Counted, RelatedMode, ResponseMode, Strategy, Suggestion
 from satchel.visible_json import compact
 
@@ -35,7 +36,6 @@ VERSION = 1
 MOST_ITEMS = 100
 DEFAULT_CHARS = 20_000
 _STATE_SHARE = 8  # the state of a fresh index takes at most one part in so many of the budget
-_CHARS_PER_TOKEN = 4
 
 
 class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -194,7 +194,7 @@ def _state(engine: Engine) -> IndexStateItem:
 def _with_room(state: IndexStateItem | None, budget: Budget) -> IndexStateItem | None:
     """The state, where the budget that a pack states has room for it: in a small answer only a stale one is
     said."""
-    room = budget.max_chars or budget.max_tokens * _CHARS_PER_TOKEN
+    room = budget.max_chars or budget.max_tokens * CharsPerToken.USUAL
     if state is None or state.stale or len(compact(state)) * _STATE_SHARE <= room:
         return state
     return None

@@ -16,6 +16,7 @@ from satchel.commands.command import Command, Flag, Group, LocalPath, Positional
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 from satchel.settings import FAST, QUALITY
+from satchel.tokenizers.tokenizer import CharsPerToken
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -28,7 +29,6 @@ else:  # listing the commands loads this file, and few of its callers run it
     )
 
 MAX_HISTORY = 10_000
-_CHARS_PER_TOKEN = 4
 _EXAMPLES = 10  # of the rows and commits that were left out; --save lists all of them
 
 
@@ -254,7 +254,7 @@ def _run(engine: Engine, request: EvalRequest) -> evaluation.Run:
 
 
 def _estimate_tokens(text: str) -> float:
-    return len(text) / _CHARS_PER_TOKEN
+    return len(text) / CharsPerToken.USUAL
 
 
 def _means(means: Mapping[str, statistics.Mean]) -> dict[str, MeanItem]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from satchel.plugins import late
+from satchel.tokenizers.tokenizer import CharsPerToken
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -27,7 +28,6 @@ FILE = "queries.jsonl"
 MOST_BYTES = 1024 * 1024  # then the older half goes
 _LONGEST_QUERY = 400  # characters: an issue report is not kept whole
 _MOST_SHOWN = 10
-_CHARS_PER_TOKEN = 4
 _PATH = re.compile(
     r"(?:[A-Za-z]:[\\/]|[~.]{0,2}[\\/])?(?:[^\s\"'`()<>\[\],;:\\/]+[\\/])+[^\s\"'`()<>\[\],;:\\/]*"
 )
@@ -114,7 +114,7 @@ def _saved(engine: Engine, files: set[str], data: Any) -> int:
     """What reading the cited files whole would have cost beyond the answer."""
     snapshot = engine.snapshot()
     whole = sum(record.size for file in files if (record := snapshot.file(file)) is not None)
-    return max(0, (whole - len(msgspec.json.encode(data))) // _CHARS_PER_TOKEN)
+    return max(0, (whole - len(msgspec.json.encode(data))) // CharsPerToken.USUAL)
 
 
 def _file(engine: Engine) -> Path | None:

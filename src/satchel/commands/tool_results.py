@@ -15,8 +15,9 @@ import msgspec
 
 from satchel.commands.command import OfWholeData, SaidInText, Verbatim
 from satchel.commands.freshness import IndexStateItem
-from satchel.packing.budget import CHARS_PER_TOKEN, Size
+from satchel.packing.budget import Size
 from satchel.packing.pack import Budget, Pack
+from satchel.tokenizers.tokenizer import CharsPerToken
 from satchel.types import Counted
 from satchel.visible_json import compact
 
@@ -57,7 +58,7 @@ def counted_form(
 
 def reserved(tokens: int, most: Size) -> Size:
     """So many tokens in each unit that is limited."""
-    return Size(tokens if most.tokens else 0, tokens * CHARS_PER_TOKEN if most.chars else 0)
+    return Size(tokens if most.tokens else 0, tokens * CharsPerToken.USUAL if most.chars else 0)
 
 
 def _pruned(value: Any, told: Any) -> Any:

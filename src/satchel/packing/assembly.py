@@ -8,7 +8,7 @@ from functools import cached_property
 
 import msgspec
 
-from satchel.packing.budget import CHARS_PER_TOKEN, Gauge, Size
+from satchel.packing.budget import Gauge, Size
 from satchel.packing.guidance import all_hints
 from satchel.packing.items import ItemBuilder, PackPlan
 from satchel.packing.pack import Counts, DropReason, Item, Pack, Section
@@ -20,12 +20,11 @@ from satchel.packing.selection import (
     drop_near_copies,
     is_weak,
 )
+from satchel.tokenizers.tokenizer import CharsPerToken
 from satchel.types import Passage, Suggestion
 
 _TRIES = 2  # of filling: neighbours that become one item leave room for more
 _OF_MAP = 5  # naming files may take one part in so many of the room
-# Characters per token. No readable text has more, so a longer text is known not to fit without counting.
-_MOST_PER_TOKEN = 8
 
 
 Queries = Callable[[], Sequence[Suggestion]]
@@ -165,7 +164,7 @@ class Assembly:
 
     def _take(self, selected: SelectedPassage) -> bool:
         """Whether a selected passage fits into the room that is left; if so, its cost is set aside."""
-        if self._chars(selected) > min(self._left.chars, _MOST_PER_TOKEN * self._left.tokens):
+        if self._chars(selected) > min(self._left.chars, CharsPerToken.MOST * self._left.tokens):
             return False
         key = selected.passage.path, selected.start_line, selected.end_line
         if key not in self._costs:
@@ -178,7 +177,7 @@ class Assembly:
 
     def _room(self) -> int:
         """Return about how many characters are left."""
-        return min(self._left.chars, CHARS_PER_TOKEN * self._left.tokens)
+        return min(self._left.chars, CharsPerToken.USUAL * self._left.tokens)
 
     def _chars(self, selected: SelectedPassage) -> int:
         if selected.whole:

@@ -16,11 +16,10 @@ import msgspec
 
 from satchel.errors import InvalidBudget, InvalidQuery
 from satchel.packing.pack import Budget, Pack
-from satchel.tokenizers.tokenizer import Tokenizer
+from satchel.tokenizers.tokenizer import CharsPerToken, Tokenizer
 
 MAX_TOKENS = 200_000
 MAX_CHARS = 2_000_000
-CHARS_PER_TOKEN = 4  # about; where it need not be exact
 _SMALLEST_TOKENS = 40  # a citation and a line
 _GUIDANCE, _GUIDANCE_TOKENS = 0.03, 60  # the share of a budget kept for guidance, and the most of it
 _ROUNDS = 6  # of writing the size into the text that is measured; two are usual
@@ -147,13 +146,15 @@ class Gauge:
     def kept_for_guidance(self) -> Size:
         """Return the room that items leave free, so that a full pack can still say what to do next."""
         tokens, chars = self.max_tokens * _GUIDANCE, self.max_chars * _GUIDANCE
-        return Size(min(int(tokens), _GUIDANCE_TOKENS), min(int(chars), CHARS_PER_TOKEN * _GUIDANCE_TOKENS))
+        return Size(
+            min(int(tokens), _GUIDANCE_TOKENS), min(int(chars), CharsPerToken.USUAL * _GUIDANCE_TOKENS)
+        )
 
     def smallest_item(self) -> Size:
         """Return the size below which no item is worth trying."""
         return Size(
             _SMALLEST_TOKENS if self.max_tokens else 0,
-            CHARS_PER_TOKEN * _SMALLEST_TOKENS if self.max_chars else 0,
+            CharsPerToken.USUAL * _SMALLEST_TOKENS if self.max_chars else 0,
         )
 
     def left(self, size: Size) -> Size:

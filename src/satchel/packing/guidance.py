@@ -10,9 +10,9 @@ import msgspec
 
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Size
 from satchel.packing.pack import DropReason, Pack, Section
+from satchel.tokenizers.tokenizer import CharsPerToken
 
 _MOST_HINTS = 4
-_CHARS_PER_TOKEN = 2.5  # in dense text; a proposed budget must hold what the hint promises
 _UNLIKE = 1.4  # how much more tokens the rest may take for its length: shorter passages, denser text
 _ITEM_TOKENS, _ITEM_CHARS = 180, 600  # of a citation with its hashes, in the longest of the formats
 _ESTIMATED = 1.4  # a tokenizer that estimates counts more, and leaves headroom
@@ -51,7 +51,7 @@ def _larger_budget(pack: Pack, left_out: Sequence[int], size: Size) -> Iterator[
     told = f"{dropped} more did not fit" if dropped else f"{len(left_out)} shown in part"
     budget = pack.budget
     chars = sum(left_out)
-    tokens = chars / _CHARS_PER_TOKEN + len(left_out) * _ITEM_TOKENS
+    tokens = chars / CharsPerToken.DENSE + len(left_out) * _ITEM_TOKENS
     if shown := sum(len(item.content) for item in pack.items):  # the pack itself tells how dense its text is
         tokens = min(tokens, _UNLIKE * chars * size.tokens / shown)
     wanted = {

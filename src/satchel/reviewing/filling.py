@@ -16,9 +16,9 @@ from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, DropReason, Pack, Section
 from satchel.retrieval.corpus import Corpus
 from satchel.reviewing.passages import ReviewPassage
+from satchel.tokenizers.tokenizer import CharsPerToken
 from satchel.walking.change_set import ChangedFile, Status
 
-_CHARS_PER_TOKEN = 3  # of code; rather too large a budget is proposed than too small a one
 _ESCAPED = 1.1  # characters that a format writes for each character of text
 _GROWTH = 1.25  # in a larger pack, longer definitions are shown whole
 _ROUND_TO = 500  # a budget is proposed in steps of this
@@ -98,7 +98,7 @@ class Filling:
             return ""
         chars = sum(len(one.item.content) for one in dropped)
         more = Size(
-            chars // _CHARS_PER_TOKEN + len(dropped) * self._citation.tokens,
+            chars // CharsPerToken.CODE + len(dropped) * self._citation.tokens,
             int(chars * _ESCAPED) + len(dropped) * self._citation.chars,
         )
         flags = (

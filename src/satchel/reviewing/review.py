@@ -42,12 +42,12 @@ from satchel.reviewing.passages import (
 )
 from satchel.reviewing.related_code import RelatedCode, RelatedCodeFinder
 from satchel.storage.records import ChunkRecord, FileRecord
+from satchel.tokenizers.tokenizer import CharsPerToken
 from satchel.types import LineRange, Skipped, Source
 from satchel.walking.change_set import ChangedFile, ChangeSet, Status
 from satchel.walking.git_diff import Hunk
 
 MODE = "review"
-_CHARS_PER_TOKEN = 3.3  # of code with its citations, about
 _FEW = 10  # changed definitions
 # Characters of a changed definition that is shown whole: at least, for few and for many of them, and at most.
 _WHOLE_OF_FEW, _WHOLE_OF_MANY, _MOST_WHOLE = 3_200, 1_600, 12_000
@@ -91,7 +91,7 @@ class Review:
         )
         gauge.check(frame)
         room = gauge.room()
-        chars = min(filter(None, (int(room.tokens * _CHARS_PER_TOKEN), room.chars)), default=0)
+        chars = min(filter(None, (int(room.tokens * CharsPerToken.CITED_CODE), room.chars)), default=0)
         changed, capped = self._changed(chars)
         related = self._related(changed)
         ordered = [*arrange(changed, related.dependants, chars), *related.used]

@@ -12,6 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 
+class CharsPerToken:
+    """About how many characters a token has, by kind of text, where an estimate is enough."""
+
+    USUAL = 4
+    CITED_CODE = 3.3  # code with its citations
+    CODE = 3  # rather too few: a budget that is proposed for some code must hold it
+    DENSE = 2.5  # the fewest in text that packs hold, for a proposal that must hold any of it
+    MOST = 8  # no readable text has more, so a longer one is known not to fit without counting
+
+
 def _prepare_nothing(texts: Iterable[str]) -> None:
     """Do nothing: most tokenizers need no preparation."""
 

@@ -15,7 +15,6 @@ from satchel import tokenizers
 from satchel.commands.command import Command
 from satchel.commands.tool_results import facts, result_json
 from satchel.errors import InvalidBudget, SatchelError
-from satchel.packing.budget import CHARS_PER_TOKEN
 from satchel.rendering.agent_text import render
 from satchel.rendering.packs.quoting import quoted_line
 from satchel.serving.call import Call
@@ -34,6 +33,7 @@ from satchel.serving.mcp.paging import (
     take_page,
 )
 from satchel.serving.mcp.tool_arguments import ToolCall, tool_name
+from satchel.tokenizers.tokenizer import CharsPerToken
 from satchel.types import ResponseMode
 
 _MAX_ATTEMPTS = 4  # to stay inside a budget; one is usual
@@ -105,8 +105,8 @@ def _excess_tokens(tool_call: ToolCall, result: ToolResult) -> int:
         room = budget - math.ceil(budget * tokenizer.headroom)
         excess = max(excess, tokenizer.count(sent) + _PROTOCOL_TOKENS - room)
     if max_chars := payload.get("max_chars"):
-        excess_chars = len(sent) + _PROTOCOL_TOKENS * CHARS_PER_TOKEN - max_chars
-        excess = max(excess, -(-excess_chars // CHARS_PER_TOKEN))
+        excess_chars = len(sent) + _PROTOCOL_TOKENS * CharsPerToken.USUAL - max_chars
+        excess = max(excess, -(-excess_chars // CharsPerToken.USUAL))
     return excess
 
 
