@@ -44,15 +44,15 @@ if TYPE_CHECKING:
     from satchel.embedding import word_vectors
     from satchel.indexing import analysis, refresh, workers
     from satchel.storage import history, ref_indexes
-    from satchel.walking import git_trees, source_reader, watermark
+    from satchel.walking import git_trees, own_output, source_reader, watermark
 else:  # what a search of a fresh index does without
     chunking, word_vectors = late("satchel.chunking"), late("satchel.embedding.word_vectors")
     analysis, refresh, workers = (
         late(f"satchel.indexing.{name}") for name in ("analysis", "refresh", "workers")
     )
     history, ref_indexes = late("satchel.storage.history"), late("satchel.storage.ref_indexes")
-    git_trees, source_reader, watermark = (
-        late(f"satchel.walking.{name}") for name in ("git_trees", "source_reader", "watermark")
+    git_trees, own_output, source_reader, watermark = (
+        late(f"satchel.walking.{name}") for name in ("git_trees", "own_output", "source_reader", "watermark")
     )
 
 
@@ -106,7 +106,8 @@ class Segment(SnapshotSource):
         place = options.index or path / settings.INDEX_FOLDER
         chosen = store or storage.open_store(place, lock_wait_seconds=lock_wait_seconds)
         if options.index and chosen.scratch is not None:
-            options = settings.leave_out(options, path, chosen.scratch)
+            options = settings.with_index_inside(options, path, chosen.scratch)
+            options = settings.leave_out(options, path, *own_output.beside(chosen.file))
         return cls(path, chosen, options)
 
     def ensure_fresh(self) -> None:
@@ -158,6 +159,7 @@ class Segment(SnapshotSource):
                 meta["watermark"] = encode_watermark(mark)
         else:
             paths = mark = None
+            self._prepare_folder(make=False)  # what an earlier version hid from git is for this walk to see
             before = self._watermark() if in_repository(self.root) else None
             walk = self._tree.entries()
             meta = {
@@ -440,20 +442,23 @@ class Segment(SnapshotSource):
         folder = self.store.scratch
         return None if folder is None or self._is_linked(folder) else folder / WALK_FILE
 
-    def _prepare_folder(self) -> None:
-        """Make the folder of the index. A folder that is ours alone keeps itself out of git."""
+    def _prepare_folder(self, *, make: bool = True) -> None:
+        """Make the folder of the index, and keep our files in it out of git, but not the user's. Without
+        `make` only a folder that is there already is looked at."""
         folder = self.store.scratch
-        if folder is None:
+        if folder is None or not (make or folder.is_dir()):
             return
         if self._is_linked(folder):
             raise PathNotAllowed(f"{folder.name!r} is a link", hint="remove it, or use --index-dir DIR")
         named_ours = folder.name == settings.INDEX_FOLDER
-        ours = named_ours or not folder.exists() or not any(folder.iterdir())
+        inside = self.root in folder.resolve().parents
+        ours = named_ours or inside or not folder.exists() or not any(folder.iterdir())
         what = f"the index folder {folder.name!r}"
         make_folder(folder, what=what, elsewhere=KEEP_ELSEWHERE)
         ignore = folder / ".gitignore"
-        if ours and not ignore.exists():
-            replace_file(ignore, b"*\n", what=what, elsewhere=KEEP_ELSEWHERE)
+        outdated = named_ours and ignore.is_file() and ignore.read_bytes() == own_output.OLD_GITIGNORE
+        if ours and (outdated or not ignore.exists()):
+            replace_file(ignore, own_output.gitignore(self.store.file), what=what, elsewhere=KEEP_ELSEWHERE)
 
     def _is_linked(self, folder: Path) -> bool:
         """Whether the index folder of the root is a link, which may have come with the repository."""

@@ -30,13 +30,15 @@ QUALITY, FAST = "quality", "fast"  # ranked with vectors, or by words and struct
 
 
 class WalkOptions(Struct, frozen=True):
-    """What the walk takes in. `extra_ignores` are gitignore patterns of the caller, relative to the root."""
+    """What the walk takes in. `extra_ignores` are gitignore patterns of the caller, relative to the root;
+    `index_folder` is where the index is, if that is inside the root and not in `_ctx`."""
 
     max_file_bytes: int = 2 * 1024 * 1024  # larger files are data: registers, dumps, fixtures
     include_hidden: bool = False
     include_vendored: bool = False
     include_generated: bool = False
     extra_ignores: tuple[str, ...] = ()
+    index_folder: str = ""
 
 
 class Options(Struct, frozen=True):
@@ -75,6 +77,15 @@ def leave_out(options: Options, root: Path, *places: Path) -> Options:
     patterns = tuple(f"/{place.relative_to(root).as_posix()}" for place in inside if place != root)
     walk = replace(options.walk, extra_ignores=(*options.walk.extra_ignores, *patterns))
     return replace(options, walk=walk)
+
+
+def with_index_inside(options: Options, root: Path, index_dir: Path) -> Options:
+    """The options with the index folder, where it is inside the root, known to the walk: what we write there
+    is left out, and nothing else."""
+    folder = index_dir.resolve()
+    if not folder.is_relative_to(root):
+        return options
+    return replace(options, walk=replace(options.walk, index_folder=folder.relative_to(root).as_posix()))
 
 
 def project_stamp(root: Path) -> tuple[int, int] | None:

@@ -241,6 +241,17 @@ def test_the_index_is_made_again_when_its_folder_is_deleted(watched: Watched) ->
     check(watched)
 
 
+def test_documents_beside_the_index_are_watched_and_our_own_files_are_not(watched: Watched) -> None:
+    watched.write("_ctx/agent.md", "# Agent\n\nThe okapi protocol.\n")
+    check(watched)
+    with Engine.open(watched.root) as engine:
+        assert engine.snapshot().file("_ctx/agent.md") is not None
+    before = len(watched.refreshes())
+    watched.write("_ctx/context_pack.json", "{}\n")
+    watched.write("_ctx/queries.jsonl", "{}\n")
+    assert watched.updater.settle(BUDGET_MS) is None and len(watched.refreshes()) == before
+
+
 def test_a_new_project_file_is_obeyed(watched: Watched) -> None:
     project_file(watched.root)
     wait_until(lambda: len(watched.refreshes()) > 1)

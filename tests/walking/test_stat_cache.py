@@ -22,6 +22,7 @@ FILES: dict[str, str | bytes] = {
     "pkg/.satchelignore": "skip.py\n",
     "pkg/skip.py": "z = 3\n",
     "empty/deep/d.txt": "d\n",
+    "_ctx/notes.md": "# Notes\n",
     "large.txt": b"x" * (2 * 1024 * 1024 + 1),
 }
 Change = Callable[[Path], object]
@@ -41,6 +42,12 @@ CHANGES: dict[str, Change] = {
     "an ignore file is added": lambda root: (root / "empty/.ignore").write_text("*.txt\n"),
     "an ignore file has other patterns": lambda root: (root / ".gitignore").write_text("*.txt\n"),
     "a deep ignore file has other patterns": lambda root: (root / "pkg/.satchelignore").write_text("b.py\n"),
+    "a document is added beside an index": lambda root: (root / "_ctx/new.md").write_text("# New\n"),
+    "a document beside an index is edited": lambda root: (root / "_ctx/notes.md").write_text("# Other\n"),
+    "a link is in place of an index folder": lambda root: [
+        (root / "_ctx").rename(root.parent / "away"),
+        (root / "_ctx").symlink_to(root.parent / "away"),
+    ],
     "the folder becomes a repository": lambda root: (root / ".git").mkdir(),
     "a repository appears inside": lambda root: (root / "empty/.git").mkdir(),
     "the folder around becomes a repository": lambda root: (root.parent / ".git").mkdir(),
@@ -225,3 +232,11 @@ def test_an_empty_folder_stands(tmp_path: Path, memory: Path, monkeypatch: pytes
     (tmp_path / "void").mkdir()
     time.sleep(_TICK_SECONDS)
     assert remembered(tmp_path / "void", memory).is_unchanged(memory, "k")
+
+
+def test_what_we_write_into_an_index_folder_changes_nothing(project: Path, memory: Path) -> None:
+    tree = remembered(project, memory)
+    for name in ("context.db", "context.db-wal", "context_pack.json", "settle-0-1"):
+        (project / "_ctx" / name).write_text("x")
+    (project / "_ctx" / "refs").mkdir()
+    assert tree.is_unchanged(memory, "k")

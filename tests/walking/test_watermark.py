@@ -59,7 +59,7 @@ def test_a_subfolder_is_dirty_by_its_own_files_only(write: Write, commit: Commit
 
 
 def test_a_plain_folder_is_its_count_newest_time_and_bytes(write: Write) -> None:
-    root = write({"a.py": "xx", "b/c.py": "xxx", "_ctx/d": "x"})
+    root = write({"a.py": "xx", "b/c.py": "xxx", "_ctx/context.db": "x"})
     for path in ("a.py", "b/c.py"):
         os.utime(root / path, ns=(0, 7_000_000_000))
     assert compute(root) == Watermark(

@@ -50,7 +50,7 @@ RICH: dict[str, str | bytes] = {
     "go/vendor/m/m.go": "x",
     "__pycache__/m.py": "x",
     "_ctx/context.db": "x",
-    "sub/_ctx/y.json": "x",
+    "sub/_ctx/context_pack.json": "x",
     "large.json": "x" * 300,
     "new\nline.py": "x",
     "back\\slash.py": "x",
@@ -130,7 +130,7 @@ def test_what_is_left_out_can_be_asked_for_but_never_what_is_sensitive(rich: Pat
         ".env",
         ".github/agents/a.md",
         "_ctx/context.db",
-        "sub/_ctx/y.json",
+        "sub/_ctx/context_pack.json",
         "__pycache__/m.py",
     } & set(found)
 

@@ -15,7 +15,7 @@ from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord, SkippedRecord
 from satchel.types import FileEntry, Walk
 
-INDEX_VERSION = 10  # counts up whenever the same files would give other rows
+INDEX_VERSION = 11  # counts up whenever the same files would give other rows
 HISTORY_HEAD = "history_head"  # the key under which an index keeps the commit that its history ends with
 CONTENT = "content"  # of a tree that never changes: which one the index is true to
 NOTES = "notes"  # and what the walk had to say

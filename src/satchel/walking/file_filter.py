@@ -10,6 +10,7 @@ import re
 
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Skipped, SkipReason
+from satchel.walking.own_output import is_own_path
 from satchel.walking.sensitive_names import sensitive_last_folder, sensitive_name, without_tokens
 
 # Not hidden to anyone who works on the project: they say how it is built, tested and released.
@@ -45,7 +46,7 @@ _VENDORED = {
     "Pods": "CocoaPods",
     "Carthage": "Carthage frameworks",
 }
-_OWN_FOLDERS = (".git", "_ctx")  # never part of a segment, never worth a word
+_GIT_FOLDER = ".git"  # never part of a segment, never worth a word
 # Control characters and line ends would break every line-based output; a backslash means `/` in requests.
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\\\u2028\u2029\ud800-\udfff]|^\.\.?$")
 _UNUSABLE_DETAIL = "the name cannot be written in a request or on one line"
@@ -171,7 +172,9 @@ class FileFilter:
 
     def admits(self, path: str, name: str) -> bool:
         """Return whether a file in an entered folder belongs, as far as its name tells. A file that does not
-        is reported."""
+        is reported, unless we wrote it: our files come and go, and `status --skipped` tells of them."""
+        if is_own_path(path, self._options.index_folder):
+            return False
         # at the root a name can also be a drive; below a hidden folder every one is hidden
         alone = path != name and path[0] != "." and "/." not in path
         if alone and name in self._names:
@@ -230,7 +233,7 @@ class FileFilter:
 
     def _judge_folder(self, folder: str, name: str) -> Skipped | None:
         """Return why a folder is left out, whatever its parents are."""
-        if name in _OWN_FOLDERS:
+        if name == _GIT_FOLDER or is_own_path(folder, self._options.index_folder):
             return _SILENT
         if _is_unusable_name(folder, name):
             return Skipped(printable(folder), SkipReason.UNSUPPORTED_NAME, _UNUSABLE_DETAIL)

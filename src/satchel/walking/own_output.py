@@ -1,15 +1,85 @@
-"""Did we write this file ourselves? A pack or manifest that is kept in the tree repeats the tree: indexed, it
-would be found in place of its sources, and grow each time that it is written."""
+"""Did we write this file ourselves? An index, a pack or a manifest that is kept in the tree repeats the tree:
+indexed, it would be found in place of its sources, and grow each time that it is written.
+
+In an index folder (`_ctx`, or the one that the user chose) our files are known by their names, and everything
+else is the user's; elsewhere a pack is known by how it begins.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from satchel.settings import INDEX_FOLDER
+
+# An index and what lies beside it: its log, what is being written, what was set aside, tickets of watchers.
+_OWN_STARTS = (
+    ".gitignore",
+    "context.db",
+    "context.walk",
+    "context_pack.json",
+    "eval.db",
+    "eval.walk",
+    "queries.jsonl",
+    "settle-",
+)
+_OWN_NAMES = ("context.lock", "eval.lock", "refs")
+_LASTING = ("context.db", "context_pack.json", "eval.db", "queries.jsonl", "refs")  # worth telling of
+_BY_US = "written by Satchel"
+OLD_GITIGNORE = b"*\n"  # of earlier versions: it hid the documents that people keep in the folder
+_EXPLAINED = "# What Satchel writes here; everything else in this folder is yours.\n"
+GITIGNORE = (
+    _EXPLAINED + "".join([*(f"/{start}*\n" for start in _OWN_STARTS), *(f"/{name}\n" for name in _OWN_NAMES)])
+).encode()
 
 _HEAD_CHARS = 600  # both say what they are in their first lines
-_LAYERS = re.compile(
-    r'\s*\{\s*"schema_version":\s*1,\s*"segment":\s*"[^"\n]*",\s*"created_at":\s*"[^"\n]*",\s*"generator_version":'
+# Compiled by the first file of JSON: a search of a fresh index reads none.
+_LAYERS = (
+    r'\s*\{\s*"schema_version":\s*1,\s*"segment":\s*"[^"\n]*",'
+    r'\s*"created_at":\s*"[^"\n]*",\s*"generator_version":'
 )
-_MANIFEST = re.compile(r'\s*\{\s*"version":\s*1,\s*"chunks":\s*\[\s*\{\s*"chunk_id":\s*"chunk_[0-9a-f]{16}"')
+_MANIFEST = r'\s*\{\s*"version":\s*1,\s*"chunks":\s*\[\s*\{\s*"chunk_id":\s*"chunk_[0-9a-f]{16}"'
+
+
+def gitignore(file: Path | None) -> bytes:
+    """Return what an index folder tells git to ignore: our files, the index under another name included."""
+    return GITIGNORE + "".join(f"/{pattern.name}\n" for pattern in beside(file)).encode()
+
+
+def beside(file: Path | None) -> list[Path]:
+    """Return patterns for an index file of an unusual name and for what lies beside it: its log, its lock."""
+    if file is None or is_own_name(file.name):
+        return []
+    return [file.with_name(f"{file.name}*"), file.with_name(f"{file.stem}.lock")]
+
+
+def is_own_name(name: str) -> bool:
+    """Whether a file or folder of this name, in an index folder, is ours."""
+    return name in _OWN_NAMES or name.startswith(_OWN_STARTS)
+
+
+def is_own_path(path: str, index_folder: str = "") -> bool:
+    """Whether a path is ours, or inside a folder that is. `index_folder` is an index folder of another name,
+    relative to the root; `.` is the root itself."""
+    if not index_folder and f"{INDEX_FOLDER}/" not in path:
+        return False
+    parts = path.split("/")
+    return any(
+        is_own_name(name) and is_index_folder("/".join(parts[:depth]), index_folder)
+        for depth, name in enumerate(parts)
+    )
+
+
+def is_index_folder(folder: str, index_folder: str = "") -> bool:
+    """Whether a folder, relative to the root, is one that indexes are kept in."""
+    return folder.rpartition("/")[2] == INDEX_FOLDER or (folder or ".") == index_folder
+
+
+def told_of(folder: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Those of our files in an index folder that are worth telling of: path and what it is."""
+    prefix = "" if folder == "." else f"{folder}/"
+    return ((f"{prefix}{name}", _BY_US) for name in names if name in _LASTING)
 
 
 def own_output(text: str, language: str) -> str | None:
@@ -17,6 +87,6 @@ def own_output(text: str, language: str) -> str | None:
     if language != "json":
         return None
     head = text[:_HEAD_CHARS].removeprefix("\ufeff")
-    if _LAYERS.match(head):
+    if re.match(_LAYERS, head):
         return "a context pack of Satchel"
-    return "a manifest of Satchel" if _MANIFEST.match(head) else None
+    return "a manifest of Satchel" if re.match(_MANIFEST, head) else None

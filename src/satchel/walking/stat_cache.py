@@ -14,7 +14,7 @@ import os
 import stat
 import time
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +22,7 @@ import msgspec
 
 from satchel.errors import SatchelError
 from satchel.types import SkipReason, Walk
+from satchel.walking.own_output import is_own_name
 from satchel.walking.paths import SIGNED, open_inside, os_path
 
 _CHANGE_TIMES = os.name != "nt"  # Windows gives the time of creation under that name
@@ -39,9 +40,19 @@ class StatCache(msgspec.Struct, frozen=True, array_like=True):
     folder_stamps: bytes  # change time, file number
     files: bytes
     file_stamps: bytes  # change time, which a change of the modification time changes too; size; file number
+    # Index folders change whenever we write; what the user has in them is known by its names.
+    index_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def capture(root: Path, key: bytes, walk: Walk, folders: Iterable[str], walked_ns: int) -> StatCache | None:
+class ListedFolders(msgspec.Struct, frozen=True):
+    """What a walk listed: folders and the ignore files in them, and apart from these, index folders with the
+    names in them that are not ours."""
+
+    folders: list[str]
+    index_folders: dict[str, set[str]]
+
+
+def capture(root: Path, key: bytes, walk: Walk, listed: ListedFolders, walked_ns: int) -> StatCache | None:
     """Return the stamps of a walk that began at `walked_ns`. None means that they would prove nothing:
     something changed since then or just before, could not be read, or is on another file system than the
     root."""
@@ -49,7 +60,7 @@ def capture(root: Path, key: bytes, walk: Walk, folders: Iterable[str], walked_n
         return None
     if not all(_is_settled(max(entry.mtime_ns, entry.ctime_ns), walked_ns) for entry in walk.files):
         return None
-    folder_paths = [path.encode("utf-8", "surrogateescape") for path in folders]
+    folder_paths = [path.encode("utf-8", "surrogateescape") for path in listed.folders]
     too_large = [item.path for item in walk.skipped if item.reason is SkipReason.TOO_LARGE]
     file_stamps = array("q")
     for entry in walk.files:
@@ -66,6 +77,7 @@ def capture(root: Path, key: bytes, walk: Walk, folders: Iterable[str], walked_n
         folder_stamps.tobytes(),
         files.encode("utf-8", "surrogateescape"),
         file_stamps.tobytes(),
+        tuple((folder, tuple(sorted(names))) for folder, names in sorted(listed.index_folders.items())),
     )
 
 
@@ -112,6 +124,8 @@ def is_unchanged(root: Path, cached: StatCache) -> bool:
         return False
     lstat = os.lstat
     try:
+        if any(_others_in(root / path) != names for path, names in cached.index_folders):
+            return False
         numbers = array("q", cached.folder_stamps)
         for path, changed_ns, number in zip(_paths(cached.folders), *_columns(numbers, 2), strict=True):
             status = lstat(path or b".", dir_fd=folder)
@@ -127,6 +141,13 @@ def is_unchanged(root: Path, cached: StatCache) -> bool:
     finally:
         os.close(folder)
     return True
+
+
+def _others_in(folder: Path) -> tuple[str, ...]:
+    """The names in an index folder that are not ours."""
+    if folder.is_symlink():
+        raise NotADirectoryError(folder)
+    return tuple(sorted(name for name in os.listdir(folder) if not is_own_name(name)))
 
 
 def _paths(joined: bytes) -> list[bytes]:

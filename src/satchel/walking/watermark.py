@@ -18,6 +18,7 @@ from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Walk
 from satchel.walking.git import list_work_tree, locate_in_repository
 from satchel.walking.git_command import GitUnusable, filters_off, run_git
+from satchel.walking.own_output import is_own_path
 from satchel.walking.paths import os_path
 from satchel.walking.work_tree import WorkTree, in_repository
 
@@ -103,7 +104,7 @@ def _from_git(root: Path) -> Watermark:
 
 
 def _is_own_output(path: bytes) -> bool:
-    return b"_ctx" in path.split(b"/")
+    return is_own_path(path.decode("utf-8", "surrogateescape"))
 
 
 def _stat_stamp(root: Path, prefix: str, path: bytes) -> bytes:

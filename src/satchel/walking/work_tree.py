@@ -16,6 +16,7 @@ from satchel.plugins import late
 from satchel.settings import INDEX_FOLDER, WalkOptions
 from satchel.types import Skipped, SkipReason, Walk
 from satchel.walking import stat_cache
+from satchel.walking.own_output import is_index_folder, is_own_name, is_own_path, told_of
 from satchel.walking.paths import check_relative, open_inside, os_path
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class WorkTree:
         self.root = root
         self.options = options or WalkOptions()
         self._walked_ns = 0
-        self._walked_paths: list[str] | None = None  # what the last walk listed and read; None if git did
+        self._listed: stat_cache.ListedFolders | None = None  # by the last walk; None if git listed
         self._head: str | None = None  # as the last walk found it; None before the first one
         self._unread: set[str] = set()  # rules that the last walk could not read
 
@@ -94,14 +95,35 @@ class WorkTree:
         return self._walk(ignore_rules.IgnoreRules)
 
     def ignored(self) -> list[Skipped]:
-        """Return what ignore files leave out, a whole folder as one path. A walk does not report these."""
+        """Return what ignore files leave out, a whole folder as one path, and what we wrote. A walk does not
+        report these."""
         recorded: set[str] = set()
         self._walk(ignore_rules.RecordingIgnoreRules.recording(recorded))
         if in_repository(self.root):
             with suppress(git_command.GitUnusable):
                 recorded.update(git.list_ignored(self.root))
-        paths = (path.rstrip("/") for path in recorded if path.partition("/")[0] != INDEX_FOLDER)
-        return [Skipped(file_filter.printable(path), SkipReason.IGNORED) for path in sorted(paths)]
+        index_folder = self.options.index_folder
+        paths = (path.rstrip("/") for path in recorded)
+        ignored = [
+            path for path in paths if not self._is_all_own(path) and not is_own_path(path, index_folder)
+        ]
+        found = [Skipped(file_filter.printable(path), SkipReason.IGNORED) for path in sorted(ignored)]
+        for folder in sorted({INDEX_FOLDER, index_folder} - {""}):
+            ours = told_of(folder, self._names_in(folder))
+            found += [Skipped(path, SkipReason.GENERATED, detail) for path, detail in ours]
+        return found
+
+    def _is_all_own(self, folder: str) -> bool:
+        """Whether a folder is an index folder in which nothing is the user's."""
+        own = is_index_folder(folder, self.options.index_folder)
+        return own and all(map(is_own_name, self._names_in(folder)))
+
+    def _names_in(self, folder: str) -> list[str]:
+        """Return the names in a folder, sorted; none where it cannot be listed."""
+        try:
+            return sorted(os.listdir(self.root / folder))
+        except OSError:
+            return []
 
     def _walk(self, make_rules: ignore_rules.MakeRules) -> Walk:
         """Return the files that belong, listed by git if possible, otherwise by listing every folder."""
@@ -130,7 +152,7 @@ class WorkTree:
             listing.filter_folder_tree(self.root, own, chosen, names)
         else:
             listing.filter_git_paths(self.root, paths, ignored_by_any(own), chosen)
-        self._walked_paths = None if repository else _walked_paths(names)
+        self._listed = None if repository else _listed_folders(names, self.options.index_folder)
         return sorted_walk(chosen, (*notes, *rule_notes(own), *_unread_note(self._unread)))
 
     def is_unchanged(self, file: Path, key: str) -> bool:
@@ -140,9 +162,9 @@ class WorkTree:
         return known is not None and stat_cache.is_unchanged(self.root, known)
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
-        if self._walked_paths is None or walk.notes:  # of a walk that stands nothing is said
+        if self._listed is None or walk.notes:  # of a walk that stands nothing is said
             return
-        taken = stat_cache.capture(self.root, self._cache_key(key), walk, self._walked_paths, self._walked_ns)
+        taken = stat_cache.capture(self.root, self._cache_key(key), walk, self._listed, self._walked_ns)
         if taken is not None:
             stat_cache.save(file, taken, self.root)
 
@@ -297,7 +319,7 @@ def in_repository(root: Path) -> bool:
     return any(os.path.lexists(folder / ".git") for folder in (root.absolute(), *root.absolute().parents))
 
 
-def _walked_paths(names: dict[str, set[str]]) -> list[str]:
+def _listed_folders(names: dict[str, set[str]], index_folder: str) -> stat_cache.ListedFolders:
     """Return the folders that a walk listed and the ignore files in them."""
     rule_names = {*ignore_rules.GIT_NAMES, *ignore_rules.OWN_NAMES}
     rules = [
@@ -305,7 +327,9 @@ def _walked_paths(names: dict[str, set[str]]) -> list[str]:
         for folder, found in names.items()
         for name in sorted(rule_names & found)
     ]
-    return [*names, *rules]
+    kept = {folder: found for folder, found in names.items() if is_index_folder(folder, index_folder)}
+    others = {folder: {name for name in found if not is_own_name(name)} for folder, found in kept.items()}
+    return stat_cache.ListedFolders([*(folder for folder in names if folder not in kept), *rules], others)
 
 
 def _unread_note(paths: set[str]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from satchel.segment import RULE_FILES
 from satchel.settings import INDEX_FOLDER, PROJECT_FILE, WalkOptions
 from satchel.walking.file_filter import FileFilter
 from satchel.walking.git_command import GitUnusable, run_git
+from satchel.walking.own_output import is_own_name, is_own_path
 from satchel.walking.work_tree import in_repository
 
 _IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
@@ -218,7 +219,7 @@ def interpret_events(
     for kind, spelled in events:
         path = spelled if os.sep == "/" else spelled.replace(os.sep, "/")
         folder, _, name = path.rpartition("/")
-        if folder == watched.index_folder:
+        if folder == watched.index_folder and _is_own_file(name, watched):
             _add_index_event(kind, name, watched.index_file, updater, changes)
         elif (inner := _path_inside(watched.git_folders, path)) is not None:
             if _GIT_STATE_FILE.fullmatch(inner):
@@ -229,6 +230,12 @@ def interpret_events(
         elif path == watched.root or path.startswith(f"{watched.root}/"):
             _add_tree_event(path, name, watched, changes)
     return changes
+
+
+def _is_own_file(name: str, watched: WatchedFolders) -> bool:
+    """Whether a file of the index folder is ours: by one of the usual names, or by that of the index."""
+    stem = watched.index_file.rpartition(".")[0]
+    return is_own_name(name) or (bool(stem) and name.startswith((watched.index_file, f"{stem}.lock")))
 
 
 def _add_index_event(kind: int, name: str, index_file: str, updater: str, changes: PendingChanges) -> None:
@@ -247,10 +254,20 @@ def _add_index_event(kind: int, name: str, index_file: str, updater: str, change
 def _add_tree_event(path: str, name: str, watched: WatchedFolders, changes: PendingChanges) -> None:
     """Add an event below the root: a folder means that everything may have changed, a file is one path."""
     relative = path[len(watched.root) + 1 :]
+    if is_own_path(relative, _index_folder_inside(watched)):
+        return
     if path in watched.folders or name in (INDEX_FOLDER, ".git") or _is_folder(path):
         changes.everything = changes.folders = True
-    elif not _EDITOR_FILE.fullmatch(name) and INDEX_FOLDER not in relative.split("/"):
+    elif not _EDITOR_FILE.fullmatch(name):
         changes.paths.add(relative)
+
+
+def _index_folder_inside(watched: WatchedFolders) -> str:
+    """Return the index folder relative to the root; empty if it is elsewhere."""
+    if watched.index_folder == watched.root:
+        return "."
+    inside = watched.index_folder.startswith(f"{watched.root}/")
+    return watched.index_folder[len(watched.root) + 1 :] if inside else ""
 
 
 def _path_inside(folders: tuple[str, ...], path: str) -> str | None:
