@@ -270,7 +270,7 @@ def _gate(gate: statistics.MetricGate, means: Mapping[str, statistics.Mean]) -> 
     return GateItem(gate.metric, gate.limit, value, ok, message)
 
 
-def _comparison(against: str, found: saved.Comparison) -> ComparisonItem:
+def _comparison(against: str, found: saved.EvaluationComparison) -> ComparisonItem:
     """Return a comparison of two runs as the response has it."""
     differences = [
         DifferenceItem(name, item.ours, item.theirs, MeanItem(*item.difference), item.verdict.value)
@@ -280,7 +280,7 @@ def _comparison(against: str, found: saved.Comparison) -> ComparisonItem:
     return ComparisonItem(against, first, found.shared, found.only_ours, found.only_theirs, differences)
 
 
-def _comparison_notes(found: saved.Comparison | None) -> list[str]:
+def _comparison_notes(found: saved.EvaluationComparison | None) -> list[str]:
     """Return a note if the runs share too few questions for a comparison."""
     if found is None or found.shared >= statistics.FEWEST_PAIRS:
         return []

@@ -1,8 +1,7 @@
 """The table of word vectors that ships with the package, trained by `benchmarks/embedding`.
 
 The file has a header (magic, format, rows, dimensions, length of the vocabulary in bytes, model id), the
-sorted vocabulary joined by newlines, and the rows as int8. All rows share one scale, which no cosine depends
-on.
+sorted vocabulary joined by newlines, and the rows as int8. All rows share one scale.
 """
 
 from __future__ import annotations

@@ -75,8 +75,7 @@ class CommitQuestions:
         _check_repository(root)
 
     def candidates(self) -> Iterator[CommitQuestion]:
-        """Yield the commits that have one parent and a telling message. The parent's index is not read
-        yet."""
+        """Yield the commits that have one parent and a telling message."""
         for commit in recent_commits(self.root, self.limit):
             self.seen += 1
             found = self._candidate(commit)
@@ -165,8 +164,7 @@ def word_count(question: str) -> int:
 
 
 def gold_of(record: FileRecord, text: str, hunks: Sequence[Hunk]) -> list[Gold]:
-    """Return the changed lines of a file, or the whole file where git counts lines differently than
-    Satchel."""
+    """Return the changed lines of a file, or the file where git counts lines differently."""
     count = len(split_lines(text))
     if not hunks or not count or not has_same_lines(text, record.encoding):
         return [Gold(record.path)]

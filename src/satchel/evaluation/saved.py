@@ -37,8 +37,7 @@ class SavedResult(msgspec.Struct, frozen=True):
 
 
 class SavedQuery(msgspec.Struct, frozen=True):
-    """One question with its results. The fields are named as in a dataset row, so that other scorers can read
-    them."""
+    """One question with its results. The fields are named as in a dataset row, for other scorers."""
 
     set: str
     repo: str
@@ -76,7 +75,7 @@ class Saved(msgspec.Struct, frozen=True):
     left_out: list[SavedLeftOut]
 
 
-class Comparison(NamedTuple):
+class EvaluationComparison(NamedTuple):
     """The result of comparing two evaluations: `shared` questions were compared, the others were asked on one
     side only or have other gold."""
 
@@ -132,7 +131,7 @@ def load(path: Path) -> Saved:
     return saved
 
 
-def compare(ours: Saved, theirs: Saved) -> Comparison:
+def compare(ours: Saved, theirs: Saved) -> EvaluationComparison:
     """Compare two evaluations over the questions that both were asked with the same gold."""
     if (ours.tokenizer, ours.depth) != (theirs.tokenizer, theirs.depth):
         raise InvalidRequest(
@@ -152,7 +151,7 @@ def compare(ours: Saved, theirs: Saved) -> Comparison:
             "no question is in both evaluations", hint="compare runs over the same questions"
         )
     rest = len(ours.queries) - len(pairs), len(theirs.queries) - len(pairs)
-    return Comparison(len(pairs), *rest, _differences(pairs))
+    return EvaluationComparison(len(pairs), *rest, _differences(pairs))
 
 
 def _differences(

@@ -42,8 +42,7 @@ class ComparisonVerdict(StrEnum):
 
 
 class Mean(NamedTuple):
-    """A mean over `n` questions with its standard error and 95 % interval, which are None for one
-    question."""
+    """A mean over `n` questions. Standard error and 95 % interval are None for one question."""
 
     mean: float
     n: int

@@ -1,5 +1,4 @@
-"""Which files may answer a query? The best by words, the files that it names, and those nearest in
-meaning."""
+"""Which files may answer a query? The best by words, those it names, those nearest in meaning."""
 
 from __future__ import annotations
 

@@ -37,8 +37,7 @@ _POSTINGS_KEPT = 3  # times the number of units: 30 bytes for each unit, about a
 
 
 class Corpus:
-    """The arrays of a snapshot, built once per generation. `before` is what the generation before it has
-    read."""
+    """The arrays of a snapshot, built once per generation. `before` is the cache of the last generation."""
 
     def __init__(self, snapshot: Snapshot, before: FileCache | None = None) -> None:
         self.snapshot = snapshot
@@ -189,8 +188,7 @@ class Corpus:
         return tuple(DocumentLink.of(use, path) for use in uses if use.label is Label.LINKS_TO)
 
     def import_statements(self, path: str, parse: Callable[[], Value]) -> Value:
-        """Return the import statements of a file, parsed if they are not kept. They must not refer to the
-        corpus."""
+        """Return the import statements of a file, parsed if they are not kept."""
         kept: Cache[str, Value] = self.file_cache.import_statements
         return kept.get_or_compute(path, parse)
 
@@ -205,8 +203,7 @@ class Corpus:
         return kept.get_or_compute((path, unit), divide)
 
     def memo(self, compute: Callable[[Corpus], Value]) -> Value:
-        """Return `compute(corpus)`, computed once for this generation. The value must not refer to the
-        corpus."""
+        """Return `compute(corpus)`, computed once. The value must not refer to the corpus."""
         if compute not in self._memo:
             self._memo[compute] = compute(self)
         value: Value = self._memo[compute]
@@ -215,8 +212,7 @@ class Corpus:
     def numbers(
         self, files: Positions, width: int, row: Callable[[FileRecord], tuple[float, ...]]
     ) -> NDArray[np.float64]:
-        """Return a row of `width` numbers for each of some files. `row` computes it of the file alone,
-        once."""
+        """Return a row of `width` numbers for each of some files, computed once by `row`."""
         if row not in self._numbers:
             count = len(self.files)
             self._numbers[row] = np.zeros(count, bool), np.zeros((count, width))
@@ -252,8 +248,7 @@ class Corpus:
         return self._changes
 
     def replace_history(self, commits: Sequence[HistoryCommit]) -> None:
-        """Use another history than the index keeps: that of the commit from which a copy without git was
-        made."""
+        """Use another history than that of the index, as for a copy of a commit without git."""
         self._changes = FileChanges(arrange(commits), self.position_of)
 
     @cached_property

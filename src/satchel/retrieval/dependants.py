@@ -44,7 +44,7 @@ _CALLED = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD, ChunkKind.CLASS, Chun
 _TEST_PARTS = frozenset({"test", "tests"})  # of a qualified name: tests that stand beside what they test
 
 
-class Definition(msgspec.Struct, frozen=True):
+class DependencyTarget(msgspec.Struct, frozen=True):
     """A definition that other code may depend on; `owner` is the type that it is a member of."""
 
     path: str
@@ -53,7 +53,7 @@ class Definition(msgspec.Struct, frozen=True):
     tested: bool = True  # whether tests would call it or make it
 
 
-def definition_of(chunk: ChunkRecord) -> Definition | None:
+def dependency_target(chunk: ChunkRecord) -> DependencyTarget | None:
     """Return what a chunk defines, as other code would name it; None for a chunk that defines no name."""
     if chunk.kind not in CODE_KINDS or not chunk.title_path:
         return None
@@ -61,8 +61,8 @@ def definition_of(chunk: ChunkRecord) -> Definition | None:
     owner = owners[-1] if owners else ""
     implicit = name in IMPLICIT_NAMES or (name.startswith("__") and name.endswith("__"))
     if implicit and owner:
-        return Definition(chunk.path, owner)
-    return Definition(chunk.path, name, owner, chunk.kind in _CALLED)
+        return DependencyTarget(chunk.path, owner)
+    return DependencyTarget(chunk.path, name, owner, chunk.kind in _CALLED)
 
 
 def is_test(record: FileRecord, chunk: ChunkRecord) -> bool:
@@ -71,7 +71,7 @@ def is_test(record: FileRecord, chunk: ChunkRecord) -> bool:
     return "test" in record.tags or not _TEST_PARTS.isdisjoint(map(str.lower, inside))
 
 
-def find_users(corpus: Corpus, one: Definition) -> list[Edge]:
+def find_users(corpus: Corpus, one: DependencyTarget) -> list[Edge]:
     """Return the chunks that use a definition by its name, most confident first; one use for each chunk."""
     found = [
         use
@@ -88,7 +88,7 @@ def find_leftover_uses(corpus: Corpus, name: str) -> list[Edge]:
     return sorted(_uses(corpus, name, mentioning[:_FILES_READ]), key=_position)
 
 
-def find_tests(corpus: Corpus, one: Definition) -> list[Edge]:
+def find_tests(corpus: Corpus, one: DependencyTarget) -> list[Edge]:
     """Return the tests that speak of a definition, in the test files that are named after its file."""
     found = []
     for path in test_files(corpus, one.path):
@@ -151,7 +151,7 @@ def _uses(corpus: Corpus, name: str, files: Sequence[tuple[FileRecord, float]]) 
                     yield Edge(chunk, use.line, label, confidence, name)
 
 
-def _likely_files(corpus: Corpus, one: Definition) -> list[tuple[FileRecord, float]]:
+def _likely_files(corpus: Corpus, one: DependencyTarget) -> list[tuple[FileRecord, float]]:
     """Return the files that mention a name and most likely mean this definition, each with the confidence."""
     defined = Counter(record.path for record in definitions_of(corpus, one.name))
     mentioning = files_mentioning(corpus, one.name)
@@ -187,9 +187,8 @@ def _importing(corpus: Corpus, mentioning: Sequence[int], path: str) -> set[str]
     }
 
 
-def _knowing(corpus: Corpus, mentioning: Sequence[int], one: Definition) -> list[int]:
-    """Return those files that refer to the type whose member is meant; its name as a mere word is not
-    enough."""
+def _knowing(corpus: Corpus, mentioning: Sequence[int], one: DependencyTarget) -> list[int]:
+    """Return those files that refer to the type whose member is meant, not as a mere word."""
     owners = set(files_mentioning(corpus, one.owner))
     both = [at for at in mentioning if at in owners or corpus.files[at].path == one.path]
     nearest = sorted(both, key=lambda at: (_apart(corpus.files[at].path, one.path), at))[:_FILES_ASKED]

@@ -27,8 +27,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 class ExternalName(msgspec.Struct, frozen=True):
-    """A name that some lines use and that is defined outside of them, how often it is used, and where it is
-    defined."""
+    """A name that some lines use, how often they do, and where it is defined outside of them."""
 
     name: str
     uses: int
@@ -99,8 +98,7 @@ def import_statements(references: Iterable[Reference], lines: Sequence[str]) -> 
 
 
 def needed_imports(statements: Iterable[ImportStatement], content: str) -> list[str]:
-    """Return the statements that bring in a name which `content` uses, once each, without those that it shows
-    itself."""
+    """Return the statements that bring in a name which `content` uses, without those it shows itself."""
     used = set(_IDENTIFIER.findall(content))
     found = (one.text for one in statements if not used.isdisjoint(one.names) and one.text not in content)
     return list(dict.fromkeys(found))

@@ -53,8 +53,7 @@ class Postings:
 
     @cached_property
     def title_vector(self) -> NDArray[np.int8] | None:
-        """Return the vector of the title; None if the table has none of its words, or the index no
-        vectors."""
+        """Return the vector of the title; None if its words or the index have no vectors."""
         words = None if self.corpus.file_vectors is None else load()
         if words is None:
             return None
@@ -131,8 +130,7 @@ class Evidence:
         return keys
 
     def by_file(self, frequency: Floats, weighting: Weighting) -> Floats:
-        """Return for each file the weighted sum over terms. Frequencies of all its units are summed before
-        they saturate."""
+        """Return for each file the weighted sum over terms. Frequencies are summed before they saturate."""
         total = summed(self._file_and_term, frequency, len(self.files) * max(1, len(self.query_terms.terms)))
         table = saturated(total).reshape(len(self.files), -1)
         weights = self.weights[weighting] * self.file_rarity
@@ -163,8 +161,7 @@ class Evidence:
 
 
 def runs(owners: Positions) -> Positions:
-    """Return where each owner's entries start. Units of a file are neighbours, so a change is another
-    file."""
+    """Return where the entries of each owner start. Those of one owner are neighbours."""
     changes = np.ones(len(owners), bool)
     np.not_equal(owners[1:], owners[:-1], out=changes[1:])
     return np.flatnonzero(changes)

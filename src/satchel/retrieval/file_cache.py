@@ -1,5 +1,4 @@
-"""What was read of the files of one index generation, whatever the query, and what of it the next one
-keeps."""
+"""What was read of the files of one index generation, and what of it the next one keeps."""
 
 from __future__ import annotations
 
@@ -19,8 +18,7 @@ _RANGES_KEPT = 2_000  # line ranges and units of other files: about 3 MB
 
 
 def encode_name(name: str) -> bytes:
-    """Return a name as `DefinedNames` is searched. A name that was read from a file may hold lone
-    surrogates."""
+    """Return a name as `DefinedNames` is searched for. It may hold lone surrogates."""
     return name.encode("utf-8", "surrogatepass")
 
 
@@ -34,8 +32,7 @@ class DefinedNames:
         self._types_end = len(encode_name("\n".join(types)))
 
     def holding(self, parts: Iterable[bytes]) -> tuple[Iterable[bytes], Iterable[bytes]]:
-        """Return the names of types and the other names that hold one of some parts, encoded by
-        `encode_name`."""
+        """Return the names of types and the other names that hold one of some encoded parts."""
         types: dict[bytes, None] = {}
         others: dict[bytes, None] = {}
         joined, folded = self._joined, self._folded
@@ -51,8 +48,7 @@ class DefinedNames:
 
 
 class LoadedOutline(msgspec.Struct, frozen=True):
-    """A file's outline with the vectors of its units, and parts of it in the form in which they are looked
-    up."""
+    """A file's outline with the vectors of its units, and parts of it in the form of lookups."""
 
     outline: Outline
     vectors: bytes
@@ -94,9 +90,8 @@ class FileCache:
         self.files = files
         self.position_of = {record.path: at for at, record in enumerate(files)}
         self.outlines: dict[int, LoadedOutline] = {}  # by the position of the file
-        self.defining: dict[
-            str, tuple[int, ...]
-        ] = {}  # name → the files with a loaded outline that define it
+        # Name → the files that define it, of those with a loaded outline.
+        self.defining: dict[str, tuple[int, ...]] = {}
         self.lines: Cache[str, Sequence[str]] = Cache(_FILES_KEPT)
         self.definitions: Cache[str, list[tuple[int, int, str]]] = Cache(_FILES_KEPT)
         self.references: Cache[str, tuple[Reference, ...]] = Cache(_FILES_KEPT)
@@ -135,8 +130,7 @@ class FileCache:
             defining[name] = defining.get(name, ()) + alone
 
     def _adopt_outlines(self, before: FileCache) -> None:
-        """Keep the outlines of unchanged files. Where no position changed, only changed files are taken
-        out."""
+        """Keep the outlines of unchanged files. If no position changed, others are taken out."""
         if list(self.position_of) != list(before.position_of):
             for old, loaded in before.outlines.items():
                 at = self._same_file(before, before.files[old].path)

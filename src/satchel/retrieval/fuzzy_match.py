@@ -38,8 +38,7 @@ def similar_names(wanted: str, names: Iterable[str], least: float) -> list[str]:
 
 
 class NameMatcher:
-    """Many names, to find those that are most like another one. It finds what `difflib.get_close_matches`
-    does.
+    """Many names, to find those most like another one, as `difflib.get_close_matches` does.
 
     No two texts are more similar than the letters that they share. Those are counted for all names together,
     and names are compared only as long as one may still be among the nearest.

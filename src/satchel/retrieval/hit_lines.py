@@ -1,8 +1,6 @@
-"""Which lines of a file does a hit show? The chunk that defines what was asked for, or the one with the best
-words.
+"""Which lines of a file does a hit show? Those that define what was asked for, or with the best words.
 
-Of a long chunk the lines that hold most of the query are shown: always whole lines, so that they can be
-cited.
+Of a long chunk the lines that hold most of the query are shown, always whole lines.
 """
 
 from __future__ import annotations
@@ -62,8 +60,7 @@ class HitLineSelector:
         self.about_tests = bool(context.intents.get(Intent.TESTS))
 
     def of_file(self, at: int) -> Iterator[HitLines]:
-        """Yield the chunks of one candidate that are worth showing, best first, read when they are asked
-        for."""
+        """Yield the chunks of one candidate that are worth showing, best first."""
         path = self.context.records[at].path
         lines = self.context.corpus.lines(path)
         shown = set()
@@ -106,8 +103,7 @@ class HitLineSelector:
             yield *lines, bool(scores[unit] >= least)
 
     def _defining(self, path: str, lines: Sequence[str]) -> Iterator[tuple[ChunkRecord, int, int]]:
-        """Yield the definition of the name that was asked for, from its start; of a type with its first
-        members."""
+        """Yield the definition of the name that was asked for; of a type with its first members."""
         name = self.context.query.symbol
         for item in self.context.symbols_named(name) if name else ():
             if item.path == path and item.symbol.name == name:
@@ -120,8 +116,7 @@ class HitLineSelector:
         return last if self.whole_chunks else last_fitting(first, last, lines, _SHOWN_CHARS)
 
     def _shown(self, chunk: ChunkRecord, first: int, last: int, lines: Sequence[str]) -> LineRange:
-        """Return all lines of a chunk, or of a long one those within `first` and `last` that hold most of the
-        query."""
+        """Return all lines of a chunk, or the best lines of a long one within `first` and `last`."""
         whole = chunk.start_line, chunk.end_line
         if self.whole_chunks or self._last_shown(*whole, lines) == chunk.end_line:
             return whole
@@ -163,8 +158,7 @@ def term_worths(evidence: Evidence) -> Mapping[str, float]:
 
 
 def last_fitting(first: int, last: int, lines: Sequence[str], chars: int) -> int:
-    """Return the last line up to which the lines from `first` on fit into `chars`; at least one line is
-    taken."""
+    """Return the last line up to which the lines from `first` on fit into `chars`, at least `first`."""
     size = 0
     for number in range(first, last + 1):
         size += len(lines[number - 1])
@@ -193,8 +187,7 @@ def best_lines(
 
 
 def snippet_lines(lines: Sequence[str], query_terms: set[str]) -> tuple[int, int]:
-    """Return the window of lines that holds most query terms, the earliest of equal ones, without blank
-    ends."""
+    """Return the first window of lines that holds most query terms, without blank ends."""
     found = [terms_in(line) & query_terms for line in lines]
     first, most = 0, -1
     for start in range(max(1, len(lines) - _SNIPPET_LINES + 1)):

@@ -121,8 +121,7 @@ def _is_form(heading: str) -> bool:
 
 
 def _is_environment(heading: str) -> bool:
-    """Whether a heading is like `Environment`, `Node version`, `Which version of Node?`, not `Version is
-    wrong`."""
+    """Whether a heading is like `Environment` or `Which version of Node?`, not `Version is wrong`."""
     words = _words(heading)
     foreign = [word for word in words if word not in _FORM_WORDS and word not in _ENVIRONMENT_WORDS]
     if _ENVIRONMENT_WORDS.isdisjoint(words) or len(foreign) > 2:
@@ -153,8 +152,7 @@ def _is_code(line: str) -> bool:
 
 
 class _Reader:
-    """The state of reading an issue: inside a fence, a comment, a traceback, or a section that is left
-    out."""
+    """The state of reading an issue: inside a fence, a comment, a traceback, an environment section."""
 
     def __init__(self, body: str) -> None:
         self.prose: list[str] = []

@@ -46,8 +46,7 @@ def possible_locators(asked: str) -> Iterator[Locator]:
 
 
 def possible_paths(path: str) -> Iterator[str]:
-    """Yield the paths that a written path may mean: as it is, without back-slashes and `./`, as a document
-    id."""
+    """Yield the paths that a written path may mean: as it is, in normal form, as a document id."""
     yield path
     plain = plain_path(path)
     if plain != path:

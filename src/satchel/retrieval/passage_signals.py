@@ -46,8 +46,7 @@ class RankedPassage(msgspec.Struct, frozen=True):
 def compute(
     context: Context, passages: Sequence[RankedPassage], of_file: Mapping[str, Floats], scores: Floats
 ) -> dict[str, Floats]:
-    """Return every signal of some passages, those of a file side by side, given the signals and scores of the
-    files."""
+    """Return every signal of some passages, given the signals and scores of their files."""
     ranks = np.array([passage.rank for passage in passages])
     files = [passage.at for passage in passages]
     behind = scores[files] - float(scores.max())

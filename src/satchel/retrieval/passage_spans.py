@@ -1,7 +1,6 @@
 """How is a file divided into passages that may enter a pack? No query matters here, so it is done once.
 
-A passage is a definition with its comments, small neighbours together, or a window of a definition that is
-too long.
+A passage is a definition with its comments, small neighbours together, or a window of a long definition.
 """
 
 from __future__ import annotations
@@ -209,8 +208,7 @@ def _head(corpus: Corpus, path: str, span: PassageSpan) -> LineRange:
 
 
 def _telling_line(corpus: Corpus, path: str, span: PassageSpan) -> int:
-    """Return the first line of code that defines nothing which is no comment and no import, else its
-    first."""
+    """Return the first line that is no comment and no import, for code that defines nothing."""
     if span.chunks[0].kind in _PROSE:
         return span.first_line
     imports = {use.line for use in corpus.references(path) if use.label is Label.IMPORTS}

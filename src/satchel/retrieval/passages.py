@@ -1,5 +1,4 @@
-"""The passages of the best files that may enter a pack, each with the share of the answer that it promises to
-hold."""
+"""The passages that may enter a pack, each with the share of the answer that it promises to hold."""
 
 from __future__ import annotations
 

@@ -228,8 +228,7 @@ def _chains(text: str) -> Iterator[str]:
 
 
 def _symbol(title: str) -> str:
-    """Return the last name of a query that is only a name, else nothing. A plain lower-case word is no
-    name."""
+    """Return the last name of a query that is only a name. A plain lower-case word is none."""
     if " " in title:
         return ""
     written = title.strip("`")

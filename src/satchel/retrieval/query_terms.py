@@ -114,8 +114,7 @@ def weigh_terms(query: Query) -> QueryTerms:
 
 
 def _with_spellings(weights: dict[str, float]) -> dict[str, float]:
-    """Return weights with the other spellings of each term added; a term of the query keeps its own
-    weight."""
+    """Return weights with the other spellings of each term added. Terms keep their own weights."""
     found = dict(weights)
     for term, weight in weights.items():
         for other, share in other_spellings(term):
@@ -129,8 +128,7 @@ def _grid(value: float) -> float:
 
 
 def _telling(text: str) -> Iterator[str]:
-    """Yield the words of a text as written, without stop words. `IN` and `FOR` are kept: they name
-    something."""
+    """Yield the words of a text as written, without stop words. `IN` and `FOR` are names."""
     unsaid = STOP_WORDS | _HOW_IT_WORKS if text.lstrip()[:4].lower() == "how " else STOP_WORDS
     for token in tokens(text):
         lower = token.lower()

@@ -1,5 +1,4 @@
-"""The symbol resolver: where a name is defined, which files mention it, and which definition a use most
-likely means.
+"""The symbol resolver: where a name is defined, which files mention it, which definition a use means.
 
 References are known by name alone, so each resolved use carries a confidence: it is high where the use is in
 the file of the definition, where that file is imported, or where the name has one definition only.
@@ -36,8 +35,7 @@ TYPE_KINDS = frozenset(
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """A use resolved to a definition. `chunk` is the other end: the code that uses `name`, or that defines
-    it."""
+    """A use resolved to a definition. `chunk` is the code that uses `name`, or that defines it."""
 
     chunk: ChunkRecord
     line: int
@@ -56,8 +54,7 @@ def definitions_of(corpus: Corpus, name: str) -> list[SymbolRecord]:
 
 
 def clear_definitions(corpus: Corpus, name: str) -> tuple[tuple[str, int], ...]:
-    """Return the path and line of each definition of a name; nothing if they are too many to tell which is
-    meant."""
+    """Return the path and line of each definition of a name; nothing if there are too many."""
 
     def find() -> tuple[tuple[str, int], ...]:
         found = tuple((record.path, record.symbol.start_line) for record in definitions_of(corpus, name))
@@ -134,8 +131,7 @@ def find_links(corpus: Corpus, path: str) -> list[tuple[str, int]]:
 
 
 def import_stem(path: str) -> str:
-    """Return the name by which a file is imported or linked to: its stem, or its folder for
-    `docs/index.md`."""
+    """Return the name by which a file is imported: its stem, or its folder for `docs/index.md`."""
     stem = path.rpartition("/")[2].partition(".")[0]
     if stem in languages.index_stems():
         return path.rpartition("/")[0].rpartition("/")[2] or stem

@@ -1,5 +1,4 @@
-"""Which chunks belong to some lines: what they call and extend, what calls them, their class, tests,
-documents?
+"""Which chunks belong to some lines: callees, callers, their class, tests and documents?
 
 Edges come from the references in the index, both ways, one hop or two. A name that half the repository uses
 leads nowhere in particular, so only some of the files that mention it are read.
@@ -182,8 +181,7 @@ def _members(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
 
 
 def _users(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
-    """Yield the chunks that call, use or extend a definition; a use in a test file means that it is
-    tested."""
+    """Yield the chunks that call, use or extend a definition, or test it."""
     name = chunk.title_path[-1]
     by_path: dict[str, list[tuple[int, Label]]] = defaultdict(list)
     for at in files_mentioning(corpus, name)[:_FILES_READ]:

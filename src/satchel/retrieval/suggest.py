@@ -36,8 +36,7 @@ def suggest(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
 
 
 def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Suggestion]:
-    """Suggest the query without filters, and name the filters whose absence alone gives hits; all if none
-    does."""
+    """Suggest the query without the filters whose absence alone gives hits, or without all filters."""
     names = filters.active()
     holders = [corpus.file_of[corpus.postings(term)[0]] for term in dict.fromkeys(terms(query))]
     files = {position for held in holders for position in held.tolist()}

@@ -175,8 +175,7 @@ def find_frames(text: str) -> list[LocatedFrame]:
 
 
 def deepest_last(located: list[LocatedFrame], text: str) -> tuple[Frame, ...]:
-    """Return the frames with the most recent call last, whatever was printed first; of equal frames the
-    deepest."""
+    """Return the frames with the most recent call last; of equal frames the deepest."""
     frames: list[Frame] = []
     for newest_first, run in _runs(located, text):
         frames.extend(reversed(run) if newest_first else run)

@@ -12,7 +12,7 @@ import msgspec
 from satchel.packing.pack import Role, Section
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependants import (
-    Definition,
+    DependencyTarget,
     find_leftover_uses,
     find_tests,
     find_users,
@@ -71,7 +71,7 @@ class RelatedCodeFinder:
 
     def find(
         self,
-        names: Sequence[Definition],
+        names: Sequence[DependencyTarget],
         gone: Sequence[str],
         edited: Mapping[str, Sequence[LineRange]],
         tiers: Mapping[str, Tier],
@@ -105,7 +105,7 @@ class RelatedCodeFinder:
         ]
         return found[:_LEFT]
 
-    def _users_and_tests(self, one: Definition) -> list[Edge]:
+    def _users_and_tests(self, one: DependencyTarget) -> list[Edge]:
         """Return the first uses and tests of a changed definition, in turn."""
         found = find_users(self.corpus, one)
         using = [use for use in found if use.label is not Label.TESTED_BY]

@@ -16,7 +16,7 @@ from satchel.packing.budget import Gauge, make_within
 from satchel.packing.pack import Counts, Pack, Section
 from satchel.packing.sections import section_of_file
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.dependants import Definition, definition_of
+from satchel.retrieval.dependants import DependencyTarget, dependency_target
 from satchel.retrieval.filters import Filters
 from satchel.reviewing.changed_lines import (
     ChunkChanges,
@@ -225,12 +225,12 @@ class Review:
             {one.item.path: one.order.tier for one in now},
         )
 
-    def _names(self, changed: Sequence[ReviewPassage]) -> Iterator[Definition]:
+    def _names(self, changed: Sequence[ReviewPassage]) -> Iterator[DependencyTarget]:
         for one in changed:
             if one.order.tier is Tier.CODE:
                 first, last = one.item.start_line, one.item.end_line
                 for chunk in self.corpus.snapshot.chunks(one.item.path, first, last)[:1]:
-                    name = definition_of(chunk)
+                    name = dependency_target(chunk)
                     if name is not None and is_definition(chunk):
                         yield name
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
+from satchel.caching import Cache
 from satchel.storage import records, sqlite_rows
 from satchel.storage.checks import (
     Totals,
@@ -57,7 +58,7 @@ SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, nam
 # for a column that no index of `symbols` has.
 BY_TABLE = "row_check IS NOT NULL"
 _DIGEST_DIGITS = 16  # of a whole digest
-_CHUNKS_AT_HAND = 64  # files whose chunks are kept: an answer asks for several ranges of the same few
+_CHUNKS_KEPT = 64  # files whose chunks are kept: an answer asks for several ranges of the same few
 
 
 class SqliteSnapshot:
@@ -75,7 +76,7 @@ class SqliteSnapshot:
         self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
         self._by_path: dict[str, Any] = {}  # checked rows
         self._by_number: dict[int, Any] = {}
-        self._chunks: dict[str, list[Any]] = {}
+        self._chunks: Cache[str, list[Any]] = Cache(_CHUNKS_KEPT)
 
     def _checked_totals(self) -> Totals:
         check = self._meta.pop("check", "")
@@ -194,9 +195,7 @@ class SqliteSnapshot:
             stored = self._stored(path)
             rows = self._chunk_rows(stored) if stored else []
             if self._own:
-                if len(self._chunks) >= _CHUNKS_AT_HAND:
-                    self._chunks.clear()
-                self._chunks[path] = rows
+                self._chunks.keep(path, rows)
         return [
             records.chunk_record((*row[2:8], row[8].hex()), row[0], path)
             for row in rows

@@ -55,8 +55,7 @@ def _plain(words: Iterable[str]) -> Iterable[str]:
 
 
 def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Floats]:
-    """Return for each candidate how much of the query its best fitting name has: of all names, and of
-    types."""
+    """Return how much of the query the best name of each candidate has: of all names, of types."""
     names, types = np.zeros(context.count), np.zeros(context.count)
     total = sum(asked.values()) or 1.0
     share_of = _Shares(asked).__getitem__

@@ -84,8 +84,7 @@ def _import_words(written: str) -> tuple[str, ...]:
 
 
 class _ImportTargets(dict[str, list[int]]):
-    """Import as written → the candidates that it can mean. A memo, because files share most of their
-    imports."""
+    """Import as written → the candidates that it can mean. Files share most of their imports."""
 
     def __init__(self, context: Context, by_stem: dict[str, list[int]]) -> None:
         self._context = context

@@ -28,8 +28,7 @@ _TIES = 9  # digits
 
 
 class _Entries(msgspec.Struct, frozen=True):
-    """The candidates that commits changed: the number of the candidate, the commit, its share of the
-    commit."""
+    """The candidates that commits changed: number of the candidate, commit, share of the commit."""
 
     files: Positions
     commits: Positions
@@ -51,8 +50,7 @@ def compute(context: Context) -> dict[str, Floats]:
 
 
 def _messages(context: Context, changes: FileChanges, entries: _Entries) -> Floats:
-    """Return for each candidate the similarities of the commits that changed it and are most like the
-    query."""
+    """Return how similar the commits that changed each candidate are to the query."""
     similarity = scaled(_similarities(context, changes))
     best = first_largest(np.round(similarity, _TIES), _ALIKE)  # of equal commits the newest
     given = np.zeros(changes.total)

@@ -1,5 +1,4 @@
-"""What kind of file is it? Tests, examples, documents and settings rarely answer a query unless it asks for
-them."""
+"""What kind of file is it? Tests, documents and settings rarely answer a query that does not ask for them."""
 
 from __future__ import annotations
 

@@ -113,8 +113,7 @@ def _files_with(context: Context, term: str) -> Positions:
 
 
 def mentioned_candidates(context: Context, path: str, most: int) -> list[tuple[int, float]]:
-    """Return the candidates that a written path means and how clearly; none if it means more than `most`
-    files."""
+    """Return the candidates that a written path means and how clearly; none for over `most` files."""
     targets = resolve_path(context.corpus, path)
     if not targets.files or len(targets.files) > most:
         return []

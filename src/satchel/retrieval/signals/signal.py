@@ -1,5 +1,4 @@
-"""The protocol of signals: a group of signals reads the context of a query and gives each candidate a
-number."""
+"""The protocol of signals: each reads the context of a query and gives every candidate a number."""
 
 from __future__ import annotations
 
