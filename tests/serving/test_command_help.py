@@ -37,7 +37,8 @@ def test_a_command_is_told_in_a_whole_sentence(overview: str) -> None:
 
 def test_no_arguments_are_a_question_for_help(overview: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0 and capsys.readouterr().out == overview
-    assert main(["-h"]) == 0 and capsys.readouterr().out == overview
+    for words in (["-h"], ["help"]):
+        assert main(words) == 0 and capsys.readouterr().out == overview
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,16 @@ def test_a_misspelled_command_is_answered_with_the_one_meant(
     error = capsys.readouterr().err
     assert f"unknown command {written!r}" in error
     assert error.partition("did you mean ")[2].startswith(meant) and "satchel --help" in error
+
+
+def test_help_of_one_command_can_be_asked_for_in_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for words in (["help", "search"], ["search", "--help"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and shown[0].startswith("usage: satchel search")
 
 
 def test_what_is_like_no_command_is_answered_with_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:

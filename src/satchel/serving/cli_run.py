@@ -29,6 +29,8 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
     """Parse, run, print."""
     as_json = "--json" in given
     try:
+        if given[:1] == ["help"]:  # `satchel help search` is `satchel search --help`
+            given = [*given[1:2], "--help"]
         if not given or given[0] in ("-h", "--help"):
             _print_overview(description, epilog)
             return EXIT_OK
