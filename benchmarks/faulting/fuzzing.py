@@ -19,6 +19,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -132,7 +133,12 @@ class Trying:
 
     def __init__(self, name: str, page: Path, findings: Path) -> None:
         from faulting.parsers import parsers  # after atheris has hooked itself into imports
+        from satchel import chunking
 
+        # This process parses itself, as the worker of a pool does: its parent sees what ends it. A second
+        # thread keeps it from forking a helper, which stands still inside the fuzzer.
+        chunking.prepare_worker()
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
         self.name = name
         self.parser = parsers()[name]
         self._findings = findings
