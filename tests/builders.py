@@ -17,6 +17,7 @@ import numpy as np
 
 from satchel import plugins
 from satchel.chunking import parse_source
+from satchel.commands.session import CallOptions, Session
 from satchel.engine import Engine
 from satchel.ids import hash_bytes, hash_text
 from satchel.indexing.analysis import analyse_source
@@ -24,6 +25,7 @@ from satchel.indexing.term_collector import TermCollector
 from satchel.languages import detect
 from satchel.lines import split_lines
 from satchel.packing.pack import WORK_TREE, Budget, Counts, Item, Pack, Section
+from satchel.rendering.formats import PACK_FORMATS
 from satchel.retrieval.candidates import CANDIDATES
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.search import gather_evidence
@@ -349,3 +351,8 @@ def cite(root: Path, path: str, start_line: int, end_line: int, **others: Any) -
     """Lines of a file on disk as an item."""
     text = (root / path).read_bytes().decode()
     return make_item(path, "".join(split_lines(text)[start_line - 1 : end_line]), start_line, **others)
+
+
+def session_of(engine: Engine, options: CallOptions | None = None, **settings: Any) -> Session:
+    """A session with the formats that every surface hands in."""
+    return Session(engine, PACK_FORMATS, options, **settings)

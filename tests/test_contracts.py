@@ -8,11 +8,10 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
-from builders import SHOP, make_item, make_pack, make_tree
+from builders import SHOP, make_item, make_pack, make_tree, session_of
 
 from satchel import Engine, MemoryStore, plugins
 from satchel.commands.command import Command
-from satchel.commands.session import Session
 from satchel.rendering.packs import context
 from satchel.serving.contracts import schemas
 
@@ -57,7 +56,7 @@ def test_a_real_answer_satisfies_its_schema(name: str, tmp_path: Path) -> None:
         build.run(engine, build.request())
     command: Command = plugins.load("command", name)
     jsonschema.validate(REQUESTS[name], schemas()[f"{name}.request.schema.json"])
-    subject = Session(engine) if command.composes else engine
+    subject = session_of(engine) if command.takes_session else engine
     response = command.run(subject, msgspec.convert(REQUESTS[name], command.request))
     answer = json.loads(msgspec.json.encode(response))
     jsonschema.validate(answer, schemas()[f"{name}.response.schema.json"])

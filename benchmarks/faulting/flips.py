@@ -38,6 +38,7 @@ from satchel.commands.freshness import StalePolicy
 from satchel.commands.session import CallOptions, Session
 from satchel.engine import Engine
 from satchel.errors import SatchelError
+from satchel.rendering.formats import PACK_FORMATS
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = 4096
@@ -119,7 +120,7 @@ class _Good:
         shutil.copytree(self.index, self._kept)
 
     def _ask(self, engine: Engine) -> Answers:
-        with Session(engine, CallOptions(stale_policy=StalePolicy.WARN)) as session:
+        with Session(engine, PACK_FORMATS, CallOptions(stale_policy=StalePolicy.WARN)) as session:
             return [_answer(session, action, payload) for action, payload in self.questions]
 
     def engine(self) -> Engine:
@@ -167,7 +168,10 @@ def _by_session(good: _Good, mends: bool) -> Iterator[Any]:
     """The answers as a server gives them, each by an engine of its own, or the errors in their place."""
     policy = StalePolicy.AUTO if mends else StalePolicy.WARN
     for action, payload in good.questions:
-        with good.engine() as engine, Session(engine, CallOptions(stale_policy=policy)) as session:
+        with (
+            good.engine() as engine,
+            Session(engine, PACK_FORMATS, CallOptions(stale_policy=policy)) as session,
+        ):
             yield _answer(session, action, payload)
 
 

@@ -24,10 +24,11 @@ from questions import Group, Question, add_arguments, each, read_groups
 from report import mean
 from run import Folds, read_folds
 
-from satchel import plugins, tokenizers
+from satchel import tokenizers
 from satchel.engine import Engine
 from satchel.evaluation.cases import Case, Gold
 from satchel.packing.pack import Pack
+from satchel.rendering.formats import PACK_FORMATS
 from satchel.settings import QUALITY
 
 BUDGETS = (2_000, 4_000, 8_000)
@@ -60,11 +61,12 @@ def pack_of(engine: Engine, question: Question, budget: int, folds: Folds) -> Sc
     """One pack, made as the command makes it."""
     weights: Mapping[str, float] | None = folds[question.repository] if folds else None
     start = time.process_time()
+    render = PACK_FORMATS.get(FORMAT).render
     pack = engine.pack(
-        question.case.query, budget_tokens=budget, tokenizer=TOKENIZER, format=FORMAT, weights=weights
+        question.case.query, render=render, budget_tokens=budget, tokenizer=TOKENIZER, weights=weights
     )
     spent = time.process_time() - start
-    text = plugins.load("renderer", FORMAT).render(pack)
+    text = render(pack)
     tokens = tokenizers.get(TOKENIZER).count(text)
     assert tokens <= budget and tokens == pack.budget.used_tokens, (tokens, pack.budget)
     return score(question, pack, budget, tokens, spent * 1000)

@@ -6,19 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
-from satchel import languages, plugins, settings, tokenizers
+from satchel import languages, settings
 from satchel._version import __version__
 from satchel.embedding import LEXICAL, model_id
-from satchel.errors import ChunkNotFound, IndexProblem
+from satchel.errors import ChunkNotFound, IndexProblem, InvalidBudget
 from satchel.lines import split_lines
 from satchel.plugins import late
 from satchel.retrieval.filters import Filters
 from satchel.segment import Segment
-from satchel.settings import Options
-from satchel.storage.protocol import Store
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.terms import compound
 from satchel.types import (
@@ -32,11 +29,13 @@ from satchel.types import (
     Source,
     Suggestion,
 )
-from satchel.walking.work_tree import SourceTree
 
 if TYPE_CHECKING:
-    from satchel import answering, reviewing
-    from satchel.packing import budget, layers, repository_map, sections
+    from satchel import pack_pipeline, pack_request, reviewing
+    from satchel.pack_request import PackRequest, Render
+    from satchel.packing import layers, repository_map
+    from satchel.packing import pack as packs
+    from satchel.packing.budget import Gauge
     from satchel.packing.pack import Pack
     from satchel.retrieval import corpus as corpora
     from satchel.retrieval import locators, lookup, references, suggest
@@ -46,9 +45,11 @@ if TYPE_CHECKING:
     from satchel.verifying import validation
     from satchel.walking import change_set, git_trees, source_reader
 else:  # what some commands do without
-    answering, reviewing = late("satchel.answering"), late("satchel.reviewing")
-    budget, layers, repository_map, sections = (
-        late(f"satchel.packing.{name}") for name in ("budget", "layers", "repository_map", "sections")
+    pack_pipeline, pack_request, reviewing = (
+        late(f"satchel.{name}") for name in ("pack_pipeline", "pack_request", "reviewing")
+    )
+    layers, packs, repository_map = (
+        late(f"satchel.packing.{name}") for name in ("layers", "pack", "repository_map")
     )
     validation = late("satchel.verifying.validation")
     corpora, locators, lookup, references, suggest, ranking = (
@@ -71,10 +72,8 @@ class Engine(Segment):
     >>> hits, _ = engine.search("where are sessions stored", k=5)
     """
 
-    def __init__(self, root: Path, store: Store, options: Options, tree: SourceTree | None = None) -> None:
-        super().__init__(root, store, options, tree)
-        self._corpus: corpora.Corpus | None = None
-        self._read: FileCache | None = None  # of the files of the last generation that was asked
+    _corpus: corpora.Corpus | None = None  # of the last generation that was asked
+    _read: FileCache | None = None  # of the files of that generation
 
     def corpus(self) -> corpora.Corpus:
         """The last complete generation as arrays."""
@@ -110,64 +109,43 @@ class Engine(Segment):
         )
         return hits, ([] if hits else suggest.suggest(corpus, query, chosen))
 
-    def question(
-        self, query: str, filters: Filters | None = None, *, weights: Mapping[str, float] | None = None
-    ) -> answering.Question:
-        """A question that packs can be made of."""
+    def pack(self, query: str, *, render: Render | None = None, **fields: Any) -> Pack:
+        """Return the pack that answers a query; `fields` are those of PackRequest.
+
+        The budget counts the text that `render` makes of the pack: without one its citations and lines, with
+        `render=pack_format("markdown").render` what that format writes.
+        """
+        return self.make_pack(pack_request.PackRequest.of({**fields, "query": query}), render)
+
+    def review(self, change: str = "", *, render: Render | None = None, **fields: Any) -> Pack:
+        """Return the pack for reviewing a change: `A..B`, `A...B`, `A` (up to the work tree), `--staged`, or
+        nothing for what differs from HEAD. `fields` are those of PackRequest."""
+        return self.make_pack(pack_request.PackRequest.of({**fields, "change": change}), render)
+
+    def make_pack(self, request: PackRequest, render: Render | None = None) -> Pack:
+        """Return the pack that a request asks for. `render` writes the text that its budget counts."""
+        try:
+            gauge = request.gauge(render or packs.plain_text)
+            if request.change is not None:
+                return self._review(request.change, request, gauge)
+            return self.pipeline(request).pack(gauge)
+        except InvalidBudget as error:
+            raise request.explained(error) from None
+
+    def pipeline(self, request: PackRequest) -> pack_pipeline.PackPipeline:
+        """Return what makes the pack of a request from the newest generation of the index."""
         with self.pinned():
-            return answering.Question(
-                self.corpus(),
-                query,
-                filters or Filters(),
-                ref=self.ref,
-                notes=self.notes if self._tree.content_id else (),  # those of a work tree are told aside
-                profile=self.profile,
-                model_id=self.model_id,
-                weights=weights,
-            )
+            notes = self.notes if self._tree.content_id else ()  # those of a work tree are told aside
+            origin = pack_pipeline.PackOrigin(self.ref, self.profile, self.model_id, notes)
+            return pack_pipeline.PackPipeline(self.corpus(), request, origin)
 
-    def pack(
-        self,
-        query: str,
-        *,
-        budget_tokens: int = 4000,
-        max_chars: int = 0,
-        tokenizer: str = tokenizers.DEFAULT_BUDGET,
-        format: str = "context",
-        mode: str = "full",
-        section_caps: Mapping[str, int] | None = None,
-        max_candidates: int = 150,
-        filters: Filters | None = None,
-        weights: Mapping[str, float] | None = None,
-    ) -> Pack:
-        """The sectioned pack that answers a question; in that format it stays within the budget."""
-        render = plugins.load("renderer", format).render
-        gauge = budget.Gauge(render, tokenizers.get(tokenizer), max_tokens=budget_tokens, max_chars=max_chars)
-        chosen = sections.PackMode(mode)
-        caps = sections.caps_of(chosen, section_caps or {})
-        question = self.question(query, filters, weights=weights)
-        return question.sectioned(gauge, mode=chosen, caps=caps, max_candidates=max_candidates)
-
-    def review(
-        self,
-        change: str = "",
-        *,
-        query: str = "",
-        render: Callable[[Pack], str],
-        tokenizer: str = tokenizers.DEFAULT_BUDGET,
-        budget_tokens: int = 4000,
-        max_chars: int = 0,
-        filters: Filters | None = None,
-    ) -> Pack:
-        """The pack for reviewing a change: `A..B`, `A...B`, `A` (up to the work tree), `--staged`, or nothing
-        for what differs from HEAD."""
+    def _review(self, change: str, request: PackRequest, gauge: Gauge) -> Pack:
         found = change_set.read_changes(self.root, change, self.options.walk)
-        gauge = budget.Gauge(render, tokenizers.get(tokenizer), max_tokens=budget_tokens, max_chars=max_chars)
         with self._side(found.new) as new, new.pinned():
             review = reviewing.Review(
-                found, new.corpus(), self._reader_at(found.old), filters or Filters(), query
+                found, new.corpus(), self._reader_at(found.old), request.filters, request.query
             )
-            title = query or _CHANGE_TITLES.get(change, change)
+            title = request.query or _CHANGE_TITLES.get(change, change)
             return review.pack(gauge, title, new.model_id, new.profile)
 
     @contextmanager
@@ -309,6 +287,10 @@ class Engine(Segment):
     def validate(self, pack: layers.LayeredPack) -> list[validation.Problem]:
         """What of a three-layer pack no longer holds in the tree of now."""
         return validation.validate(pack, self.read)
+
+    def _take_over(self, before: Self) -> None:
+        super()._take_over(before)
+        self._corpus, self._read = before._corpus, before._read
 
     def _forget(self) -> None:
         """What is known of files that stay as they are is kept for the next generation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import replace
 
 from satchel import settings, storage
+from satchel.cancellation import CancelToken
 from satchel.embedding import model_id
 from satchel.errors import (
     ConfigError,
@@ -65,13 +66,23 @@ _NOTHING = "no file of this folder is indexed: there is none, or ignore rules le
 class Segment(SnapshotSource):
     """A root folder, or the same at a commit, with the index that is kept of it."""
 
-    def __init__(self, root: Path, store: Store, options: Options, tree: SourceTree | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        store: Store,
+        options: Options,
+        tree: SourceTree | None = None,
+        *,
+        token: CancelToken | None = None,
+        progress: refresh.Progress | None = None,
+    ) -> None:
+        """Make the segment of one caller: `token` ends its long work, and `progress` hears of it."""
         super().__init__(store)
         self.root = root
         self.options = options
+        self.token = token or CancelToken()
+        self.progress = progress
         self.notes: tuple[str, ...] = ()
-        self.progress: refresh.Progress | None = None  # who hears of long work
-        self.poll: Callable[[], None] | None = None  # raises if nobody waits for the answer any more
         self.last_refresh: Refresh | None = None  # None as long as the index was only opened
         self._in_answer = False
         self._answer_state: IndexState | None = None  # said of the answer that is being made
@@ -110,8 +121,29 @@ class Segment(SnapshotSource):
             options = settings.leave_out(options, path, *own_output.beside(chosen.file))
         return cls(path, chosen, options)
 
-    def ensure_fresh(self) -> None:
-        """Refresh if anything changed. A look or one walk tells; in the usual case no index is written."""
+    def for_caller(
+        self,
+        *,
+        options: Options | None = None,
+        token: CancelToken | None = None,
+        progress: refresh.Progress | None = None,
+    ) -> Self:
+        """Return the same segment for another caller.
+
+        It takes over what was read of the index, which makes the next answer quick. The notes and the report
+        of the last refresh belong to the caller before and are not taken over.
+        """
+        chosen = options or self.options
+        other = type(self)(self.root, self.store, chosen, self._tree, token=token, progress=progress)
+        other._take_over(self)
+        return other
+
+    def _take_over(self, before: Self) -> None:
+        self._snapshot, self._refs = before._snapshot, before._refs
+
+    def ensure_fresh(self, token: CancelToken | None = None) -> None:
+        """Refresh if anything changed. A look or one walk tells; in the usual case no index is written. A
+        `token` ends the refresh earlier than that of the segment."""
         notes = None
         with suppress(IndexProblem):  # missing or unusable: refresh builds it and says so
             if self._tree.content_id:
@@ -120,7 +152,7 @@ class Segment(SnapshotSource):
                 wanted = signature(self.options.walk, model_id())
                 notes = notes_if_fresh(self._tree, self.snapshot(), wanted, self._memory())
         if notes is None:
-            self.refresh()
+            self.refresh(token=token)
         else:
             self.notes = notes
 
@@ -130,17 +162,20 @@ class Segment(SnapshotSource):
         force: bool = False,
         paths: Sequence[str] | None = None,
         mark: watermark.Watermark | None = None,
+        token: CancelToken | None = None,
     ) -> Refresh:
         """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
         changed, and with the `mark` of a moment up to which nothing else had changed, the index is known to
-        be true to it. An index that cannot be used is set aside and built anew."""
+        be true to it. An index that cannot be used is set aside and built anew. A `token` ends the work
+        earlier than that of the segment; the index then stays as it was."""
+        token = token or self.token
         with self.unpinned():  # who refreshes wants to see what came of it
             for _ in range(_TIMES_OVERTAKEN):
                 try:
-                    return self._refresh(force, paths, mark, self._generation())
+                    return self._refresh(force, paths, mark, self._generation(), token)
                 except refresh.Overtaken:
                     mark = None  # what the other process was told of may be newer
-            return self._refresh(force, paths, None, None)
+            return self._refresh(force, paths, None, None, token)
 
     def _refresh(
         self,
@@ -148,6 +183,7 @@ class Segment(SnapshotSource):
         paths: Sequence[str] | None,
         mark: watermark.Watermark | None,
         base: int | None,
+        token: CancelToken,
     ) -> Refresh:
         if paths is not None and self.store.exists() and not self._takes_a_walk(paths, mark):
             walk = self._tree.entries_at(paths)
@@ -195,6 +231,7 @@ class Segment(SnapshotSource):
                     workers=count,
                     force=force,
                     progress=self.progress or (lambda done, total: None),
+                    token=token,
                     history=None
                     if paths is not None
                     else lambda: history.pack_history(self._tree.history(meta[HISTORY_HEAD])),
@@ -205,15 +242,15 @@ class Segment(SnapshotSource):
                 )
                 report = self.last_refresh = refresh.refresh(self.store, request)
         except (IndexCorrupt, IndexIncompatible) as error:
-            return self.rebuild(error)
+            return self.rebuild(error, token)
         return report
 
-    def rebuild(self, problem: IndexProblem) -> Refresh:
+    def rebuild(self, problem: IndexProblem, token: CancelToken | None = None) -> Refresh:
         """Set an unusable index aside and build a new one; the notes say so."""
         self.release()
         self._alone = True  # it may be another index that cannot be read
         aside = self.store.set_aside()
-        report = self.refresh()
+        report = self.refresh(token=token)
         self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew")
         return report
 
@@ -303,9 +340,9 @@ class Segment(SnapshotSource):
         return other
 
     def _of_ref(self, tree: git_trees.BlobTree, refs: ref_indexes.RefIndexes) -> Self:
-        other = type(self)(self.root, refs.store(tree.name), self.options, tree)
+        store = refs.store(tree.name)
+        other = type(self)(self.root, store, self.options, tree, token=self.token, progress=self.progress)
         other._refs, other._ref_name = refs, tree.name
-        other.progress, other.poll = self.progress, self.poll
         return other
 
     def _is_usable(self) -> bool:
@@ -341,7 +378,9 @@ class Segment(SnapshotSource):
 
     def in_memory(self) -> Self:
         """The same root with an index that is kept nowhere."""
-        return type(self)(self.root, storage.open_store("memory:"), self.options)
+        return type(self)(
+            self.root, storage.open_store("memory:"), self.options, token=self.token, progress=self.progress
+        )
 
     @contextmanager
     def answering(self, known: IndexState | None = None) -> Iterator[None]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import SHOP, make_tree
+from builders import SHOP, make_tree, session_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +17,6 @@ from satchel import Engine, MemoryStore
 from satchel.commands import batch
 from satchel.commands.batch import BatchRequest, BatchResponse
 from satchel.commands.payloads import resolve
-from satchel.commands.session import Session
 from satchel.errors import InvalidBudget, InvalidRequest
 
 SEARCH = {"id": "found", "action": "search", "payload": {"query": "basket total price", "k": 2}}
@@ -34,7 +33,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def ask(engine: Engine, *items: dict[str, Any], **fields: Any) -> BatchResponse:
     request = msgspec.convert({"items": list(items), **fields}, BatchRequest)
-    answer: BatchResponse = batch.COMMAND.run(Session(engine), request)  # type: ignore[arg-type]
+    answer: BatchResponse = batch.COMMAND.run(session_of(engine), request)  # type: ignore[arg-type]
     return answer
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import age, make_tree, memory_engine, run_cli
+from builders import age, make_tree, memory_engine, run_cli, session_of
 
 from satchel.commands.context_pack import ContextPackRequest, run
 from satchel.visible_json import compact
@@ -78,7 +78,7 @@ def root(tmp_path: Path) -> Path:
 
 def answer(root: Path, query: str, **options: Any) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(
-        compact(run(memory_engine(root), ContextPackRequest(query=query, **options)))
+        compact(run(session_of(memory_engine(root)), ContextPackRequest(query=query, **options)))
     )
     return found
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import git, git_repo, make_engine, make_tree, run_cli
+from builders import git, git_repo, make_engine, make_tree, run_cli, session_of
 
 from satchel import tokenizers
 from satchel.commands import pack, verify
-from satchel.commands.pack import PackRequest, PackResponse
+from satchel.commands.pack import PackCommandRequest, PackResponse
 from satchel.commands.verify import VerifyRequest, VerifyResponse
 from satchel.engine import Engine
 from satchel.errors import InvalidBudget, InvalidRequest, RefNotFound
@@ -44,11 +44,11 @@ def engine(root: Path) -> Iterator[Engine]:
 
 
 def packed(engine: Engine, form: str = "context", diff: str = "HEAD~1..HEAD") -> PackResponse:
-    return pack.run(engine, PackRequest(diff=diff, format=form, budget_tokens=2000))
+    return pack.run(session_of(engine), PackCommandRequest(diff=diff, format=form, budget_tokens=2000))
 
 
 def verified(engine: Engine, document: str) -> VerifyResponse:
-    return verify.run(engine, VerifyRequest(text=document))
+    return verify.run(session_of(engine), VerifyRequest(text=document))
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -63,7 +63,7 @@ def test_a_review_stays_true_when_the_work_tree_moves_on(engine: Engine, form: s
 def test_a_review_of_the_work_tree_is_true_of_it_and_of_head(engine: Engine, form: str) -> None:
     make_tree(engine.root, {"shop/items.py": OLD, "shop/new.py": "def fresh():\n    return 1\n"})
     engine.ensure_fresh()
-    answer = pack.run(engine, PackRequest(changed=True, format=form, budget_tokens=2000))
+    answer = pack.run(session_of(engine), PackCommandRequest(changed=True, format=form, budget_tokens=2000))
     found = verified(engine, answer.document)
     assert found.ok and {item.ref == "" for item in found.items} == {True, False}
 
@@ -73,37 +73,43 @@ def test_a_review_of_what_is_staged_is_true_whatever_is_on_disk(engine: Engine, 
     make_tree(engine.root, {"shop/items.py": OLD})
     git(engine.root, "add", "-A")
     make_tree(engine.root, {"shop/items.py": "elsewhere = 1\n"})
-    answer = pack.run(engine, PackRequest(staged=True, format=form, budget_tokens=2000))
+    answer = pack.run(session_of(engine), PackCommandRequest(staged=True, format=form, budget_tokens=2000))
     assert "elsewhere" not in answer.document and verified(engine, answer.document).ok
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_what_is_received_is_what_was_counted_and_fits(engine: Engine, form: str) -> None:
     for budget in (400, 700, 1500):
-        answer = pack.run(engine, PackRequest(diff="HEAD~1..HEAD", format=form, budget_tokens=budget))
+        answer = pack.run(
+            session_of(engine), PackCommandRequest(diff="HEAD~1..HEAD", format=form, budget_tokens=budget)
+        )
         assert tokenizers.get("o200k").count(answer.document) == answer.used_tokens <= budget
-    answer = pack.run(engine, PackRequest(diff="HEAD~1..HEAD", format=form, max_chars=2500))
+    answer = pack.run(
+        session_of(engine), PackCommandRequest(diff="HEAD~1..HEAD", format=form, max_chars=2500)
+    )
     assert len(answer.document) == answer.used_chars <= 2500
 
 
 def test_a_budget_without_room_for_an_empty_review_is_an_error_that_names_the_least(engine: Engine) -> None:
     with pytest.raises(InvalidBudget) as caught:
-        pack.run(engine, PackRequest(diff="HEAD~1..HEAD", format="context", budget_tokens=5))
+        pack.run(
+            session_of(engine), PackCommandRequest(diff="HEAD~1..HEAD", format="context", budget_tokens=5)
+        )
     assert caught.value.details["min_tokens"] > 5
 
 
 @pytest.mark.parametrize(
     "request_",
     [
-        PackRequest(diff="HEAD~1..HEAD", staged=True),
-        PackRequest(staged=True, changed=True),
-        PackRequest(changed=True, ref="HEAD"),
-        PackRequest(),
+        PackCommandRequest(diff="HEAD~1..HEAD", staged=True),
+        PackCommandRequest(staged=True, changed=True),
+        PackCommandRequest(changed=True, ref="HEAD"),
+        PackCommandRequest(),
     ],
 )
-def test_what_names_no_single_thing_to_pack_is_an_error(engine: Engine, request_: PackRequest) -> None:
+def test_what_names_no_single_thing_to_pack_is_an_error(engine: Engine, request_: PackCommandRequest) -> None:
     with pytest.raises(InvalidRequest):
-        pack.run(engine, request_)
+        pack.run(session_of(engine), request_)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from builders import (
     make_tree,
     memory_engine,
     run_cli,
+    session_of,
 )
 
 from satchel import plugins, tokenizers
@@ -156,7 +157,7 @@ def change(root: Path) -> None:
 
 def check(root: Path, text: str = "", **others: Any) -> VerifyResponse:
     with memory_engine(root) as engine:
-        return run(engine, VerifyRequest(text=text, **others))
+        return run(session_of(engine), VerifyRequest(text=text, **others))
 
 
 def states(response: VerifyResponse) -> list[str]:
@@ -208,9 +209,11 @@ def test_a_true_pack_that_was_full_stays_as_it_was(shop: Path, name: str) -> Non
     make_tree(shop, {"many.py": "".join(f"def basket_{n}(x):\n    return x + {n}\n\n\n" for n in range(40))})
     with memory_engine(shop) as engine:
         for tokens in range(220, 900, 17):
-            request = pack.PackRequest(query="how is the basket added", format=name, budget_tokens=tokens)
-            text = pack.run(engine, request).document
-            again = run(engine, VerifyRequest(text=text, refresh=True))
+            request = pack.PackCommandRequest(
+                query="how is the basket added", format=name, budget_tokens=tokens
+            )
+            text = pack.run(session_of(engine), request).document
+            again = run(session_of(engine), VerifyRequest(text=text, refresh=True))
             assert (again.left_out, again.refreshed) == ([], text)
 
 
@@ -298,7 +301,7 @@ def grown_pack(root: Path, **budget: Any) -> dict[str, Any]:
         root, {"a.py": "def alpha(x):\n    return x\n", "b.py": "def alphabet(x):\n    return alpha(x)\n"}
     )
     with memory_engine(root) as engine:
-        text = pack.run(engine, pack.PackRequest(query="alpha", **budget)).document
+        text = pack.run(session_of(engine), pack.PackCommandRequest(query="alpha", **budget)).document
     make_tree(
         root, {"a.py": "def alpha(x):\n" + "    x = x + factor('some words')\n" * 80 + "    return x\n"}
     )
@@ -339,7 +342,9 @@ def test_a_refreshed_pack_of_sections_does_not_count_what_is_gone(tmp_path: Path
         tmp_path, {"a.py": "def alpha(x):\n    return x\n", "b.py": "def alphabet(x):\n    return alpha(x)\n"}
     )
     with memory_engine(tmp_path) as engine:
-        text = pack.run(engine, pack.PackRequest(query="alpha", format="sections")).document
+        text = pack.run(
+            session_of(engine), pack.PackCommandRequest(query="alpha", format="sections")
+        ).document
     (tmp_path / "a.py").unlink()
     data = json.loads(check(tmp_path, text, refresh=True).refreshed)
     assert data["metadata"]["selected"] == data["metadata"]["candidates"] == 1
@@ -347,7 +352,9 @@ def test_a_refreshed_pack_of_sections_does_not_count_what_is_gone(tmp_path: Path
 
 def test_a_pack_of_sections_that_lost_items_is_refused(shop: Path) -> None:
     with memory_engine(shop) as engine:
-        text = pack.run(engine, pack.PackRequest(query="basket", format="sections")).document
+        text = pack.run(
+            session_of(engine), pack.PackCommandRequest(query="basket", format="sections")
+        ).document
     data = json.loads(text)
     data["sections"]["definitions"].pop()
     with pytest.raises(InvalidRequest, match="items and has"):
@@ -515,7 +522,7 @@ def test_a_pack_that_cannot_be_read_is_not_found(shop: Path, tmp_path: Path, nam
 )
 def test_a_request_that_names_no_one_pack_is_refused(shop: Path, fields: dict[str, str]) -> None:
     with memory_engine(shop) as engine, pytest.raises(InvalidRequest):
-        run(engine, VerifyRequest(**fields))  # type: ignore[arg-type]
+        run(session_of(engine), VerifyRequest(**fields))  # type: ignore[arg-type]
 
 
 def test_a_tokenizer_that_a_pack_names_is_never_a_file(shop: Path) -> None:
@@ -578,6 +585,7 @@ def test_an_engine_without_an_index_verifies(shop: Path) -> None:
     change(shop)
     with Engine.open(shop) as engine:
         response = run(
-            engine, VerifyRequest(text=written("context", make_pack(make_item("src/till.go", "x\n"))))
+            session_of(engine),
+            VerifyRequest(text=written("context", make_pack(make_item("src/till.go", "x\n")))),
         )
     assert states(response) == [GONE.value]

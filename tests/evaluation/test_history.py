@@ -236,8 +236,8 @@ def test_a_blob_is_parsed_once_however_many_parents_have_it(repository: Reposito
     for number in range(4):
         repository.commit(f"Rewrite the notes again {number}", {"notes.md": f"# Notes\n\n{number}\n"})
     heard: list[tuple[int, int]] = []
-    with make_engine(repository.root) as engine:
-        engine.progress = lambda done, total: heard.append((done, total))
+    opened = make_engine(repository.root)
+    with opened.for_caller(progress=lambda done, total: heard.append((done, total))) as engine:
         run_history(engine, 4, len)
         assert max(total for _, total in heard) == 32  # the first parent; later ones are not that large
         assert heard.count((0, 32)) == 1

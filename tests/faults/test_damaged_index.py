@@ -10,10 +10,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from builders import SHOP, age, make_engine, make_tree, run_cli
+from builders import SHOP, age, make_engine, make_tree, run_cli, session_of
 
 from satchel.commands.freshness import StalePolicy
-from satchel.commands.session import CallOptions, Session
+from satchel.commands.session import CallOptions
 from satchel.errors import IndexCorrupt
 
 _TRIAL = Path(__file__).parents[2] / "benchmarks" / "faulting" / "flips.py"
@@ -87,16 +87,16 @@ def test_what_sqlite_does_not_notice_is_an_error_and_then_mended(tmp_path: Path,
     damaged(tmp_path, statement)
     payload = PAYLOADS[action]
     with make_engine(tmp_path) as engine:
-        session = Session(engine, CallOptions(stale_policy=StalePolicy.WARN))
+        session = session_of(engine, CallOptions(stale_policy=StalePolicy.WARN))
         if action == "status":
             assert session.call(action, dict(payload)).stale_reasons == ("index_corrupt",)
             return
         with pytest.raises(IndexCorrupt, match="damaged"):
             session.call(action, dict(payload))
     with make_engine(tmp_path) as engine:
-        mended = Session(engine).call(action, dict(payload))
+        mended = session_of(engine).call(action, dict(payload))
         engine.refresh(force=True)
-        assert _plain(mended) == _plain(Session(engine).call(action, dict(payload)))
+        assert _plain(mended) == _plain(session_of(engine).call(action, dict(payload)))
     assert list(tmp_path.glob("_ctx/*unusable*"))
 
 

@@ -10,13 +10,13 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
-from builders import SHOP, age, git_repo, make_tree, memory_engine, run_cli
+from builders import SHOP, age, git_repo, make_tree, memory_engine, run_cli, session_of
 
 from satchel.commands.build_context_pack import BuildContextPackRequest
 from satchel.commands.build_context_pack import run as build_context_pack
 from satchel.commands.context_pack import ContextPackRequest
 from satchel.commands.context_pack import run as context_pack
-from satchel.commands.pack import PackRequest
+from satchel.commands.pack import PackCommandRequest
 from satchel.commands.pack import run as pack
 from satchel.errors import SatchelError
 from satchel.serving.cli import main
@@ -162,10 +162,10 @@ def test_too_small_a_budget_names_the_least_that_works(shop: Path, command: str)
 def test_odd_questions_are_answered_in_every_format(shop: Path, query: str, format: str) -> None:
     engine = memory_engine(shop)
     try:
-        answer = pack(engine, PackRequest(query=query, format=format))
+        answer = pack(session_of(engine), PackCommandRequest(query=query, format=format))
         assert answer.document.encode() and answer.used_tokens <= 4000
-        context_pack(engine, ContextPackRequest(query=query))
-        build_context_pack(engine, BuildContextPackRequest(query=query))
+        context_pack(session_of(engine), ContextPackRequest(query=query))
+        build_context_pack(session_of(engine), BuildContextPackRequest(query=query))
     except SatchelError as error:
         assert error.code == "invalid_query"
 
@@ -192,7 +192,7 @@ def test_files_of_every_encoding_and_name_are_packed_or_left_out(tmp_path: Path,
     for name in (b"bytes\xff\xfe.md", b"new\nline.md"):
         (Path(os.fsdecode(os.fsencode(root) + b"/" + name))).write_bytes(b"# basket\n")
     engine = memory_engine(root)
-    answer = pack(engine, PackRequest(query="basket", format=format))
+    answer = pack(session_of(engine), PackCommandRequest(query="basket", format=format))
     assert answer.document.encode() and answer.items > 0
     skipped = {item.skipped.path for item in engine.snapshot().skipped()}
     assert {"bytes\\xff\\xfe.md", "new\\nline.md"} <= skipped

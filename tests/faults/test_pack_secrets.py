@@ -8,13 +8,13 @@ import string
 from pathlib import Path
 
 import pytest
-from builders import SHOP, age, git, git_repo, make_tree, memory_engine, run_cli
+from builders import SHOP, age, git, git_repo, make_tree, memory_engine, run_cli, session_of
 
 from satchel.commands.build_context_pack import BuildContextPackRequest
 from satchel.commands.build_context_pack import run as build_context_pack
 from satchel.commands.context_pack import ContextPackRequest
 from satchel.commands.context_pack import run as context_pack
-from satchel.commands.pack import PackRequest
+from satchel.commands.pack import PackCommandRequest
 from satchel.commands.pack import run as pack
 from satchel.engine import Engine
 from satchel.visible_json import compact
@@ -81,22 +81,24 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("query", QUESTIONS)
 def test_no_planted_key_is_in_any_format(engine: Engine, format: str, query: str) -> None:
-    answer = pack(engine, PackRequest(query=query, format=format, budget_tokens=20_000))
+    answer = pack(session_of(engine), PackCommandRequest(query=query, format=format, budget_tokens=20_000))
     assert answer.items and leaks(answer.document) == [] and "id_rsa" not in answer.document
     assert "redacted" in answer.document
 
 
 @pytest.mark.parametrize("query", QUESTIONS)
 def test_no_planted_key_is_in_hints_next_queries_imports_or_reasons(engine: Engine, query: str) -> None:
-    flat = context_pack(engine, ContextPackRequest(query=query, max_chars=100_000, trace=True))
+    flat = context_pack(session_of(engine), ContextPackRequest(query=query, max_chars=100_000, trace=True))
     sectioned = build_context_pack(
-        engine, BuildContextPackRequest(query=query, budget_tokens=20_000, trace=True)
+        session_of(engine), BuildContextPackRequest(query=query, budget_tokens=20_000, trace=True)
     )
     assert leaks(compact(flat)) == [] and leaks(compact(sectioned)) == []
 
 
 def test_redactions_are_counted_where_they_are(engine: Engine) -> None:
-    answer = build_context_pack(engine, BuildContextPackRequest(query="src/keys.py", budget_tokens=20_000))
+    answer = build_context_pack(
+        session_of(engine), BuildContextPackRequest(query="src/keys.py", budget_tokens=20_000)
+    )
     everything = [item for section in json.loads(compact(answer.sections)).values() for item in section]
     shown = [item for item in everything if item["path"] == "src/keys.py"]
     assert sum(item.get("redactions", 0) for item in shown) == len(PLANTED)

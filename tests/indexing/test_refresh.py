@@ -452,8 +452,7 @@ def test_a_merge_of_segments_that_are_all_dead_loses_nothing(engine: Engine) -> 
 
 
 def test_progress_is_told_up_to_the_end(shop: Path) -> None:
-    engine = make_engine(shop, MemoryStore())
     heard: list[tuple[int, int]] = []
-    engine.progress = lambda done, total: heard.append((done, total))
-    engine.refresh()
+    opened = make_engine(shop, MemoryStore())
+    opened.for_caller(progress=lambda done, total: heard.append((done, total))).refresh()
     assert heard[0] == (0, len(SHOP)) and heard[-1] == (len(SHOP), len(SHOP))

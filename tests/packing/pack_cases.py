@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 from random_repositories import WORDS, name_in
 
-from satchel import plugins, tokenizers
+from satchel import plugins
 from satchel.commands import build_context_pack, context_pack
 from satchel.commands.build_context_pack import BuildContextPackRequest
 from satchel.commands.context_pack import ContextPackRequest
 from satchel.commands.freshness import index_state
 from satchel.engine import Engine
-from satchel.packing.budget import Gauge
+from satchel.pack_request import PackLayout, PackRequest
 from satchel.packing.pack import Pack, Section
-from satchel.packing.preferences import Preferences
 from satchel.packing.sections import PackMode
 from satchel.retrieval.filters import Filters
 from satchel.types import RelatedMode, Strategy
@@ -119,12 +118,18 @@ def _flat_options(rng: random.Random) -> dict[str, Any]:
 def ask(engine: Engine, case: Case) -> Answer:
     """The answer, as the command of the case makes it."""
     render = renderer(engine, case)
-    if case.action == "context_pack":
-        gauge = Gauge(render, tokenizers.get(case.tokenizer), max_tokens=case.tokens, max_chars=case.chars)
-        question = engine.question(case.query, Filters(**case.filters))
-        pack = question.flat(gauge, Preferences(**case.options))
-    else:
-        pack = build_context_pack.sectioned(engine, sectioned_request(case), render)
+    is_flat = case.action == "context_pack"
+    fields = {} if is_flat else {"max_candidates": 72}
+    request = PackRequest(
+        query=case.query,
+        filters=Filters(**case.filters),
+        layout=PackLayout.FLAT if is_flat else PackLayout.SECTIONED,
+        budget_tokens=case.tokens or None,
+        max_chars=case.chars or None,
+        tokenizer=case.tokenizer,
+        **fields | case.options,
+    )
+    pack = engine.make_pack(request, render)
     return Answer(pack, render(pack))
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from pack_cases import Answer, Case
 
 from satchel import languages, plugins, tokenizers
-from satchel.answering import HOPS
 from satchel.engine import Engine
 from satchel.lines import split_lines
+from satchel.pack_pipeline import HOPS
 from satchel.packing.pack import Item, Role, Section
 from satchel.packing.sections import caps_of
 from satchel.retrieval.filters import Filters

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import SHOP, age, git_repo, make_engine, make_tree, run_cli
+from builders import SHOP, age, git_repo, make_engine, make_tree, run_cli, session_of
 from random_repositories import make_repository
 
 from satchel import plugins, tokenizers
@@ -68,7 +68,7 @@ def test_the_minimum_that_a_pack_names_works(engine: Engine, form: str, tokenize
             fields["budget_tokens"] = 0  # its default would be a second limit
 
         def ask(fields: dict[str, Any] = fields, **budget: int) -> Any:
-            answer = command.run(engine, msgspec.convert({**fields, **budget}, command.request))
+            answer = command.run(session_of(engine), msgspec.convert({**fields, **budget}, command.request))
             recounted(answer, tokenizer)
             return answer
 
@@ -88,7 +88,8 @@ def test_the_minimum_that_a_review_names_works(tmp_path: Path, form: str, change
             fields = {"format": form, **({"staged": True} if change == "staged" else {"diff": "HEAD"})}
             named_minimum(
                 lambda fields=fields, **budget: recounted(
-                    command.run(engine, msgspec.convert({**fields, **budget}, command.request)), "o200k"
+                    command.run(session_of(engine), msgspec.convert({**fields, **budget}, command.request)),
+                    "o200k",
                 ),
                 **{unit: 5},
             )
@@ -96,11 +97,9 @@ def test_the_minimum_that_a_review_names_works(tmp_path: Path, form: str, change
 
 def retried(session: Session, action: str, payload: Mapping[str, Any]) -> Any:
     """The answer to the call that an error proposes."""
-    from satchel.commands.next_actions import with_retry
-
     with pytest.raises(InvalidBudget) as caught:
         session.call(action, dict(payload))
-    (following,) = with_retry(caught.value, action, payload).next_actions
+    (following,) = caught.value.next_actions
     return session.call(following["tool"], following["args"])
 
 
@@ -118,12 +117,12 @@ def retried(session: Session, action: str, payload: Mapping[str, Any]) -> Any:
 )
 def test_the_call_that_is_proposed_works(tmp_path: Path, action: str, payload: dict[str, Any]) -> None:
     with make_engine(make_tree(tmp_path, SHOP)) as engine:
-        assert retried(Session(engine), action, payload) is not None
+        assert retried(session_of(engine), action, payload) is not None
 
 
 def test_the_least_budget_that_get_names_shows_something(tmp_path: Path) -> None:
     with make_engine(make_tree(tmp_path, SHOP)) as engine:
-        session = Session(engine)
+        session = session_of(engine)
         for tokenizer in ("o200k", "claude", "chars4"):
             asked = {"ids": ["README.md", "src/till.go"], "tokenizer": tokenizer}
             least = session.call("get", {**asked, "budget": 1}).min_tokens
@@ -140,7 +139,7 @@ def test_the_batch_that_is_proposed_holds_every_item(tmp_path: Path, max_chars: 
         {"id": "d", "action": "build_context_pack", "payload": {"query": "setup"}},
     ]
     with make_engine(make_tree(tmp_path, SHOP)) as engine:
-        session = Session(engine)
+        session = session_of(engine)
         payload = {"items": items, "max_chars": max_chars}
         for _ in range(3):
             try:

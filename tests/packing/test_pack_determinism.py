@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from builders import age, clean_environment, make_engine, make_tree
+from builders import age, clean_environment, make_engine, make_tree, session_of
 from pack_cases import ask, draw, flat_request
 from random_repositories import make_repository
 
@@ -49,7 +49,7 @@ def _one(engine: Engine, number: int) -> bytes:
     try:
         if case.action != "context_pack":
             return ask(engine, case).document.encode()
-        answer = msgspec.to_builtins(context_pack.run(engine, flat_request(case)))
+        answer = msgspec.to_builtins(context_pack.run(session_of(engine), flat_request(case)))
         answer["meta"]["index_state"]["project_watermark"].pop("computed_at_unix_ms")
         return json.dumps(answer).encode()
     except InvalidBudget as error:

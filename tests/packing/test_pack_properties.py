@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
-from builders import age, make_tree, memory_engine
+from builders import age, make_tree, memory_engine, session_of
 from pack_cases import Answer, Case, ask, draw, flat_request, sectioned_request
 from pack_checks import check_counts, check_document, check_items, check_size, check_wishes
 from random_repositories import make_repository
@@ -85,21 +85,21 @@ def enough(number: int, action: str, tokens: int = 2500) -> Case:
 def test_pack_writes_just_the_document_that_was_counted(engine: Engine, format: str, number: int) -> None:
     case = enough(number, format)
     names = ("mode", "section_caps", "max_candidates")
-    asked = pack.PackRequest(
+    asked = pack.PackCommandRequest(
         query=case.query,
         format=format,
         tokenizer=case.tokenizer,
         budget_tokens=case.tokens,
         **{name: case.options[name] for name in names},
     )
-    answer = pack.run(engine, asked)
+    answer = pack.run(session_of(engine), asked)
     assert answer.document == ask(engine, case).document and answer.format == format
     assert tokenizers.get(case.tokenizer).count(answer.document) <= answer.used_tokens <= case.tokens
 
 
 @pytest.mark.parametrize("number", range(20))
 def test_context_pack_states_the_length_of_its_compact_json(engine: Engine, number: int) -> None:
-    response = context_pack.run(engine, flat_request(enough(number, "context_pack", tokens=0)))
+    response = context_pack.run(session_of(engine), flat_request(enough(number, "context_pack", tokens=0)))
     text = msgspec.json.encode(response).decode()
     compact = json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
     assert response.budget.used_chars == len(text) == len(compact) <= 9000
@@ -109,7 +109,7 @@ def test_context_pack_states_the_length_of_its_compact_json(engine: Engine, numb
 @pytest.mark.parametrize("number", range(20))
 def test_build_context_pack_states_the_tokens_of_its_compact_json(engine: Engine, number: int) -> None:
     case = enough(number, "build_context_pack")
-    response = build_context_pack.run(engine, sectioned_request(case))
+    response = build_context_pack.run(session_of(engine), sectioned_request(case))
     text = msgspec.json.encode(response).decode()
     free = case.tokens - response.metadata.headroom_tokens
     assert tokenizers.get(case.tokenizer).count(text) <= response.token_budget_used <= free

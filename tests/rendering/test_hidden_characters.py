@@ -9,7 +9,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from builders import git_repo, make_engine, run_cli
+from builders import git_repo, make_engine, run_cli, session_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,7 +112,7 @@ def test_a_refreshed_pack_hides_nothing(tmp_path: Path, root: Path) -> None:
     document = run_cli("pack", "trap basket", "-s", root, "--format", "json", "--max-chars", "4000").stdout
     with make_engine(root) as engine:
         engine.refresh()
-        told = verify.run(engine, verify.VerifyRequest(text=document.decode(), refresh=True))
+        told = verify.run(session_of(engine), verify.VerifyRequest(text=document.decode(), refresh=True))
     assert told.refreshed == document.decode()
 
 

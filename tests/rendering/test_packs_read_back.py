@@ -11,12 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from satchel import plugins
+from satchel.commands.pack_formats import Renderer
 from satchel.errors import InvalidRequest
 from satchel.ids import hash_text
 from satchel.packing.pack import Budget, Item, Pack, Role, Section
 from satchel.rendering.packs import terminal
 from satchel.rendering.packs.quoting import shown_text
-from satchel.rendering.packs.renderer import Renderer
 from satchel.rendering.style import Style
 from satchel.types import Suggestion
 from satchel.verifying.saved_pack import SHORT_HASH, CitedPack

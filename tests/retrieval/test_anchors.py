@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import SHOP, make_tree, memory_engine
+from builders import SHOP, make_tree, memory_engine, session_of
 
 from satchel.commands.build_context_pack import BuildContextPackRequest
 from satchel.commands.build_context_pack import run as build_context_pack
 from satchel.commands.context_pack import ContextPackRequest, ContextPackResponse
 from satchel.commands.context_pack import run as context_pack
 from satchel.engine import Engine
+from satchel.rendering.formats import PACK_FORMATS
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 
 def ask(engine: Engine, query: str) -> ContextPackResponse:
-    return context_pack(engine, ContextPackRequest(query=query))
+    return context_pack(session_of(engine), ContextPackRequest(query=query))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_what_is_nowhere_gives_no_items_and_the_nearest_names(
 
 @pytest.mark.parametrize("query", ["add_mony", "src/mony.py"])
 def test_the_sectioned_pack_says_it_too(shop: Engine, query: str) -> None:
-    answer = build_context_pack(shop, BuildContextPackRequest(query=query))
+    answer = build_context_pack(session_of(shop), BuildContextPackRequest(query=query))
     assert answer.metadata.selected == 0 and answer.metadata.anchor_not_found
     assert "is not in this repository" in answer.missing_context_hints[0]
     assert answer.suggested_next_queries
@@ -105,7 +106,7 @@ def test_plain_words_are_no_anchor(shop: Engine) -> None:
 
 
 def test_what_a_filter_hides_is_still_in_the_repository(shop: Engine) -> None:
-    answer = context_pack(shop, ContextPackRequest(query="add_money", path_prefix="docs"))
+    answer = context_pack(session_of(shop), ContextPackRequest(query="add_money", path_prefix="docs"))
     assert answer.meta.trust is not None and not answer.meta.trust.anchor_not_found
     assert not [item for item in answer.items if not item.file.startswith("docs/")]
 
@@ -139,7 +140,7 @@ def test_a_name_inside_a_longer_word_is_not_that_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("budget", range(250, 700, 50))
 def test_what_is_nowhere_is_said_however_small_the_budget(shop: Engine, renderer: str, budget: int) -> None:
     query = "`RefundPolicyFactory` and the basket total"
-    pack = shop.pack(query, budget_tokens=budget, format=renderer)
+    pack = shop.pack(query, budget_tokens=budget, render=PACK_FORMATS.get(renderer).render)
     assert pack.hints[0].startswith("'RefundPolicyFactory' is not in this repository")
 
 
@@ -183,7 +184,7 @@ def test_a_path_under_another_prefix_is_found(paying: Engine, query: str, first:
         paths, hints, trust = [item.file for item in answer.items], answer.meta.hints, answer.meta.trust
         assert trust is not None and trust.anchor_hits and not trust.anchor_not_found
     else:
-        sections = build_context_pack(paying, BuildContextPackRequest(query=query))
+        sections = build_context_pack(session_of(paying), BuildContextPackRequest(query=query))
         paths = [item.path for item in sections.sections.definitions]
         hints = sections.missing_context_hints
         assert not sections.metadata.anchor_not_found

@@ -6,6 +6,7 @@ import pytest
 from builders import make_tree, memory_engine
 
 from satchel.engine import Engine
+from satchel.pack_request import PackRequest
 from satchel.retrieval import ranker
 from satchel.retrieval.passages import PASSAGES, passages_of_best_files
 
@@ -29,7 +30,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 def signals(engine: Engine, query: str) -> dict[str, dict[str, float]]:
     """Signal → passage, by the name of what it starts with → value."""
-    context = engine.question(query).context
+    context = engine.pipeline(PackRequest(query=query)).context
     assert context is not None
     weights = ranker.weights("quality")
     passages, found, _ = passages_of_best_files(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from builders import SHOP, make_tree, memory_engine
+from builders import SHOP, make_tree, memory_engine, session_of
 
 from satchel.commands.context_pack import ContextPackRequest, ContextPackResponse
 from satchel.commands.context_pack import run as context_pack
 from satchel.engine import Engine
 from satchel.lines import split_lines
+from satchel.pack_request import PackRequest
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.passages import split_by_chunk
 from satchel.types import ChunkKind, Passage, Strategy
@@ -32,11 +33,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 
 def found(engine: Engine, query: str, filters: Filters | None = None, count: int = 200) -> list[Passage]:
-    return engine.question(query, filters).passages(count)
+    return engine.pipeline(PackRequest(query=query, filters=filters or Filters())).passages(count)
 
 
 def ask(engine: Engine, query: str, **options: object) -> ContextPackResponse:
-    return context_pack(engine, ContextPackRequest(query=query, **options))  # type: ignore[arg-type]
+    return context_pack(session_of(engine), ContextPackRequest(query=query, **options))  # type: ignore[arg-type]
 
 
 def test_passages_of_a_file_are_disjoint_and_in_order(shop: Engine) -> None:

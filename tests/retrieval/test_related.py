@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from builders import SHOP, make_tree, memory_engine
+from builders import SHOP, make_tree, memory_engine, session_of
 
 from satchel.commands.context_pack import ContextItem, ContextPackRequest
 from satchel.commands.context_pack import run as context_pack
@@ -34,7 +34,7 @@ def around(engine: Engine, hops: int, per_primary: int = 20) -> dict[str, tuple[
 
 def items(engine: Engine, query: str = "Basket", **options: object) -> list[ContextItem]:
     request = ContextPackRequest(query=query, **options)  # type: ignore[arg-type]
-    return [item for item in context_pack(engine, request).items if item.role == "related"]
+    return [item for item in context_pack(session_of(engine), request).items if item.role == "related"]
 
 
 def test_labels_and_distances_are_those_of_the_shortest_way(shop: Engine) -> None:
@@ -76,7 +76,9 @@ def test_none_are_given_where_none_are_wanted(shop: Engine) -> None:
 
 
 def test_related_items_are_never_primary_ones_too(shop: Engine) -> None:
-    answer = context_pack(shop, ContextPackRequest(query="Basket", strategy=Strategy.DEEP, limit=3))
+    answer = context_pack(
+        session_of(shop), ContextPackRequest(query="Basket", strategy=Strategy.DEEP, limit=3)
+    )
     assert len({item.id for item in answer.items}) == len(answer.items)
 
 
@@ -94,6 +96,6 @@ def test_filters_hold_for_related_items(shop: Engine, filters: dict[str, object]
 
 def test_a_kind_of_chunk_holds_for_related_items(shop: Engine) -> None:
     answer = context_pack(
-        shop, ContextPackRequest(query="Basket", chunk_type="class", strategy=Strategy.DEEP)
+        session_of(shop), ContextPackRequest(query="Basket", chunk_type="class", strategy=Strategy.DEEP)
     )
     assert answer.items and {item.type for item in answer.items} == {"class"}

@@ -357,7 +357,7 @@ class TestServed:
 
     def test_a_cancelled_call_is_not_run(self, shop: Path) -> None:
         dispatcher, call = Dispatcher([shop]), Call()
-        call.cancelled.set()
+        call.token.cancel()
         told = dispatcher.answer(Request("index"), call)
         assert (
             told.error and told.error["code"] == "cancelled" and not (shop / "_ctx" / "context.db").exists()

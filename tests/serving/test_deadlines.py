@@ -54,7 +54,7 @@ def workers_of(server: Server, count: int) -> list[int]:
 
 
 def test_a_worker_that_hangs_is_killed_and_replaced_and_its_caller_told(pool: WorkerPool) -> None:
-    ready = [pool._take(Call(seconds=60)) for _ in range(2)]
+    ready = [pool._take_free(Call(seconds=60)) for _ in range(2)]
     stopped = [worker._process for worker in ready]
     for worker in ready:
         os.kill(worker._process.pid or 0, signal.SIGSTOP)
@@ -66,11 +66,11 @@ def test_a_worker_that_hangs_is_killed_and_replaced_and_its_caller_told(pool: Wo
 
 
 def test_a_worker_that_does_not_hear_that_its_caller_left_is_killed(pool: WorkerPool) -> None:
-    for worker in [pool._take(Call(seconds=60)) for _ in range(2)]:
+    for worker in [pool._take_free(Call(seconds=60)) for _ in range(2)]:
         os.kill(worker._process.pid or 0, signal.SIGSTOP)
         pool._free.put(worker)
     call = Call()
-    threading.Timer(0.2, call.cancelled.set).start()
+    threading.Timer(0.2, call.token.cancel).start()
     told = pool.answer(SEARCH, call)
     assert told.error and told.error["code"] == "cancelled" and pool.killed == 1
 
@@ -84,7 +84,7 @@ def test_a_worker_that_dies_while_it_starts_is_replaced_without_a_word(shop: Pat
 
 
 def test_a_worker_that_ended_while_nobody_asked_costs_no_call(pool: WorkerPool) -> None:
-    for worker in [pool._take(Call(seconds=60)) for _ in range(2)]:
+    for worker in [pool._take_free(Call(seconds=60)) for _ in range(2)]:
         os.kill(worker._process.pid or 0, signal.SIGKILL)
         worker._process.join()
         pool._free.put(worker)

@@ -63,7 +63,7 @@ def test_a_field_that_names_a_file_of_the_machine_is_not_in_it() -> None:
         "output" not in schemas["BuildRequest"]["properties"]
         and "dataset" not in schemas["EvalRequest"]["properties"]
     )
-    assert "tokenizer" in schemas["PackRequest"]["properties"]
+    assert "tokenizer" in schemas["PackCommandRequest"]["properties"]
 
 
 @pytest.mark.parametrize("name", ["search", "context_pack", "get", "status"])

@@ -78,7 +78,7 @@ def test_a_cancelled_call_ends_and_the_worker_goes_on(pool: WorkerPool, shop: Pa
     for number in range(300):
         (shop / f"more_{number}.py").write_text(f"def more_{number}() -> int:\n    return {number}\n" * 20)
     call = Call()
-    threading.Timer(0.3, call.cancelled.set).start()
+    threading.Timer(0.3, call.token.cancel).start()
     started = time.monotonic()
     told = pool.answer(Request("index", {"force": True}), call)
     assert told.status == "ok" or (told.error and told.error["code"] == "cancelled")

@@ -11,7 +11,6 @@ from msgspec import UNSET, Meta, UnsetType
 
 from satchel import plugins
 from satchel.commands.command import Command
-from satchel.commands.next_actions import with_retry
 from satchel.commands.payloads import resolve
 from satchel.errors import Cancelled, InvalidBudget, InvalidRequest, SatchelError, Timeout
 from satchel.visible_json import compact
@@ -96,15 +95,12 @@ def run(session: Session, request: BatchRequest) -> BatchResponse:
 def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAnswer:
     name = item.id.strip()
     told = len(session.warnings)
-    payload: dict[str, Any] = {}
     try:
-        payload = _payload(item, run.data)
-        data = _data(session, item.action, payload, run, place)
+        data = _data(session, item.action, _payload(item, run.data), run, place)
     except (Cancelled, Timeout):  # of the whole batch: nobody waits for the other items
         raise
     except SatchelError as error:
-        project = {"project": session.project} if session.project else {}
-        return _failed(name, with_retry(error, item.action, {**payload, **project}))
+        return _failed(name, error)
     hints = [{"type": "warn", "text": text} for text in session.warnings[told:]]
     return BatchAnswer(id=name, status="ok", hints=hints, data=data, meta={})
 
@@ -318,4 +314,6 @@ def _payload(item: BatchItem, answers: Mapping[str, Any]) -> dict[str, Any]:
     return payload
 
 
-COMMAND = Command("batch", BatchRequest, BatchResponse, run, fresh=False, counted=True, composes=True)
+COMMAND = Command(
+    "batch", BatchRequest, BatchResponse, run, fresh=False, counted=True, takes_session=True, composes=True
+)

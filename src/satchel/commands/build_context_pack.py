@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from satchel import plugins, tokenizers
+from satchel import tokenizers
 from satchel.commands.command import (
     Command,
     GitName,
@@ -18,21 +17,15 @@ from satchel.commands.command import (
     SaidInText,
     Verbatim,
 )
-from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
-from satchel.commands.tool_results import counted_form, reserved
-from satchel.errors import InvalidRequest
-from satchel.packing.budget import Gauge
+from satchel.commands.tool_results import packed_response
+from satchel.pack_request import DEFAULT_TOKENS, PackRequest
 from satchel.packing.pack import Item, Pack, Section
-from satchel.packing.sections import PackMode, caps_of
+from satchel.packing.sections import PackMode
 from satchel.types import Counted
-from satchel.visible_json import compact
 
 if TYPE_CHECKING:
-    from satchel.engine import Engine
-
-DEFAULT_TOKENS = 4_000
-MOST_CANDIDATES = 1_000
+    from satchel.commands.session import Session
 
 
 class BuildContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -135,49 +128,39 @@ class BuildContextPackResponse(msgspec.Struct, frozen=True, kw_only=True):
     metadata: PackMetadata
 
 
-def run(engine: Engine, request: BuildContextPackRequest) -> BuildContextPackResponse:
+def run(session: Session, request: BuildContextPackRequest) -> BuildContextPackResponse:
     """Gather what a change needs before you edit, instead of opening file after file: definitions, usages,
     dependencies, tests, configuration and documents, each cited and hashed, inside a token budget.
 
     The budget counts the whole answer. What did not fit is counted, and what to ask next is said.
     """
-    with at_ref(engine, request.ref) as chosen:
-        trace = trace_of(chosen) if request.trace else None
+    agent_text = session.formats.get(AGENT_TEXT).render
+    with at_ref(session.engine, request.ref) as engine:
+        trace = trace_of(engine) if request.trace else None
 
         def respond(pack: Pack) -> BuildContextPackResponse:
             return response_of(pack, trace)
 
-        agent_text = plugins.load("renderer", AGENT_TEXT).render
-        pack = sectioned(chosen, request, counted_form(request.budget_counts, respond, agent_text))
-        if request.budget_counts is Counted.TEXT_AND_DATA:  # then the data says how large it is itself
-            tokenizer = tokenizers.get(request.tokenizer)
-            pack = Gauge(
-                lambda pack: compact(respond(pack)),
-                tokenizer,
-                max_tokens=pack.budget.max_tokens,
-                max_chars=pack.budget.max_chars,
-            ).sealed(pack)
-        return respond(pack)
+        return packed_response(engine, _pack_request(request), request.budget_counts, respond, agent_text)
 
 
-def sectioned(engine: Engine, request: BuildContextPackRequest, render: Callable[[Pack], str]) -> Pack:
-    """The pack of a request, in the format that it will be read in."""
-    if not 1 <= request.max_candidates <= MOST_CANDIDATES:
-        raise InvalidRequest(
-            f"max_candidates is {request.max_candidates}, it must be from 1 to {MOST_CANDIDATES}"
-        )
-    caps = caps_of(request.mode, request.section_caps)
-    tokenizer = tokenizers.get(request.tokenizer)
-    tokens = request.budget_tokens if request.budget_tokens or not request.max_chars else None
-    with limits(tokens, request.max_chars or None) as room:
-        aside = reserved(request.reserve_tokens, room)
-        gauge = Gauge(render, tokenizer, max_tokens=room.tokens, max_chars=room.chars, aside=aside)
-        question = engine.question(request.query, request.filters())
-        return question.sectioned(gauge, mode=request.mode, caps=caps, max_candidates=request.max_candidates)
+def _pack_request(request: BuildContextPackRequest) -> PackRequest:
+    """Return what is asked of the engine. A budget of 0 tokens beside one of characters is none."""
+    return PackRequest(
+        query=request.query,
+        filters=request.filters(),
+        budget_tokens=request.budget_tokens if request.budget_tokens or not request.max_chars else None,
+        max_chars=request.max_chars or None,
+        reserve_tokens=request.reserve_tokens,
+        tokenizer=request.tokenizer,
+        mode=request.mode,
+        section_caps=request.section_caps,
+        max_candidates=request.max_candidates,
+    )
 
 
 def response_of(pack: Pack, trace: dict[str, Any] | None = None) -> BuildContextPackResponse:
-    """A pack in the shape of this command."""
+    """Return a pack in the shape of this command."""
     counts, budget = pack.counts, pack.budget
     return BuildContextPackResponse(
         query=pack.query,
@@ -237,5 +220,6 @@ COMMAND = Command(
     BuildContextPackResponse,
     run,
     counted=True,
+    takes_session=True,
     tool="build_context_pack",
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def help_of(function: Callable[..., Any]) -> str:
-    """The docstring of a function without the indent that its lines have in the code."""
+    """Return the docstring of a function without the indent that its lines have in the code."""
     written = (function.__doc__ or "").strip()
     return written.replace("\n    ", "\n")
 
@@ -70,10 +70,11 @@ class OfWholeData(msgspec.Struct, frozen=True):
 
 class Command(msgspec.Struct, frozen=True):
     """A verb. `fresh` commands bring the index up to date before they run; the JSON of a `counted` one is
-    what its budget counts, and is given as it was counted. One that `composes` others gets the session
-    instead of the engine. `tool` is its name among the few tools that agents are offered, `tool_fields` are
-    fields that this tool lists although most calls do without them. A command whose response says
-    `ok = False` ran, but what it checked does not hold."""
+    what its budget counts, and is given as it was counted. `run` gets the engine and the request; where the
+    command `takes_session` it gets the session, which holds the engine and the formats of packs. A command
+    that `composes` others has them among its items. `tool` is its name among the few tools that agents are
+    offered, `tool_fields` are fields that this tool lists although most calls do without them. A command
+    whose response says `ok = False` ran, but what it checked does not hold."""
 
     name: str
     request: type[msgspec.Struct]
@@ -81,6 +82,7 @@ class Command(msgspec.Struct, frozen=True):
     run: Callable[[Engine, Any], Any] | Callable[[Session, Any], Any]
     fresh: bool = True
     counted: bool = False
+    takes_session: bool = False
     composes: bool = False
     tool: str = ""
     tool_fields: frozenset[str] = frozenset()
@@ -88,5 +90,5 @@ class Command(msgspec.Struct, frozen=True):
 
     @property
     def help(self) -> str:
-        """What the command does, for people and for agents."""
+        """Return what the command does, for people and for agents."""
         return help_of(self.run)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from satchel import plugins, tokenizers
+from satchel import tokenizers
 from satchel.commands.command import (
     Command,
     GitName,
@@ -18,22 +18,19 @@ from satchel.commands.command import (
     Verbatim,
 )
 from satchel.commands.freshness import IndexStateItem, index_state
-from satchel.commands.limits import limits
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
-from satchel.commands.tool_results import counted_form, reserved
-from satchel.errors import InvalidRequest
-from satchel.packing.budget import Gauge
+from satchel.commands.tool_results import packed_response
+from satchel.pack_request import PackLayout, PackRequest
 from satchel.packing.pack import Budget, Item, Pack, Trust
-from satchel.packing.preferences import Preferences
 from satchel.tokenizers.tokenizer import CharsPerToken
 from satchel.types import AnchorPolicy, Counted, RelatedMode, ResponseMode, Strategy, Suggestion
 from satchel.visible_json import compact
 
 if TYPE_CHECKING:
+    from satchel.commands.session import Session
     from satchel.engine import Engine
 
 VERSION = 1
-MOST_ITEMS = 100
 DEFAULT_CHARS = 20_000
 _STATE_SHARE = 8  # the state of a fresh index takes at most one part in so many of the budget
 
@@ -131,7 +128,7 @@ class ContextPackResponse(msgspec.Struct, frozen=True, kw_only=True):
     meta: ContextMeta
 
 
-def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
+def run(session: Session, request: ContextPackRequest) -> ContextPackResponse:
     """Answer a question about the code in one call, instead of many greps and file reads: the most relevant
     pieces of code and documents, each cited, inside a budget.
 
@@ -139,80 +136,88 @@ def run(engine: Engine, request: ContextPackRequest) -> ContextPackResponse:
     what tests them. What is named in the question but not in the repository is said. The budget counts the
     whole answer.
     """
-    default = 0 if request.budget_tokens else DEFAULT_CHARS
-    max_chars = default if request.max_chars is None else request.max_chars
-    _check(request)
-    chars = max_chars if max_chars or not request.budget_tokens else None
-    with at_ref(engine, request.ref) as chosen, limits(request.budget_tokens or None, chars) as most:
-        minimal = request.response_mode is ResponseMode.MINIMAL
-        state = None if minimal else _state(chosen)
-        traced = request.trace or request.response_mode is ResponseMode.FULL
-        trace = trace_of(chosen) if traced and not minimal else None
+    return flat_response(
+        session,
+        _pack_request(request),
+        ref=request.ref,
+        trace=request.trace,
+        mode=request.response_mode,
+        counts=request.budget_counts,
+    )
+
+
+def flat_response(
+    session: Session,
+    asked: PackRequest,
+    *,
+    ref: str,
+    trace: bool,
+    mode: ResponseMode = ResponseMode.FACTS,
+    counts: Counted = Counted.DATA,
+) -> ContextPackResponse:
+    """Return the flat pack that is asked for, of the work tree or of `ref`, in the shape of this command."""
+    with at_ref(session.engine, ref) as engine:
+        minimal = mode is ResponseMode.MINIMAL
+        state = None if minimal else _state(engine)
+        traced = (trace or mode is ResponseMode.FULL) and not minimal
+        told = trace_of(engine) if traced else None
 
         def respond(pack: Pack) -> ContextPackResponse:
-            return response_of(pack, _with_room(state, pack.budget), trace)
+            return response_of(pack, _with_room(state, pack.budget), told)
 
-        gauge = Gauge(
-            counted_form(request.budget_counts, respond, _as_agents_read),
-            tokenizers.get(request.tokenizer),
-            max_tokens=most.tokens,
-            max_chars=most.chars,
-            aside=reserved(request.reserve_tokens, most),
-        )
-        pack = chosen.question(request.query, request.filters()).flat(
-            gauge,
-            Preferences(
-                prefer_code=request.prefer_code,
-                include_docs=request.include_docs,
-                related_mode=request.related_mode,
-                strategy=request.strategy,
-                limit=request.limit,
-                max_related_per_primary=request.max_related_per_primary,
-                anchors=request.anchor_policy is AnchorPolicy.AUTO,
-            ),
-        )
-        if request.budget_counts is Counted.TEXT_AND_DATA:  # then the data says how large it is itself
-            pack = gauge.counting(lambda pack: compact(respond(pack))).sealed(pack)
-        return respond(pack)
+        def agent_text(pack: Pack) -> str:
+            """Return the text of an answer, in which next queries have no reasons."""
+            queries = tuple(Suggestion(item.query, "") for item in pack.next_queries)
+            render = session.formats.get(AGENT_TEXT).render_flat
+            assert render is not None
+            return render(msgspec.structs.replace(pack, next_queries=queries))
+
+        return packed_response(engine, asked, counts, respond, agent_text)
 
 
-def _as_agents_read(pack: Pack) -> str:
-    """The text of an answer: the reasons of next queries are not in it."""
-    queries = tuple(Suggestion(item.query, "") for item in pack.next_queries)
-    text: str = plugins.load("renderer", AGENT_TEXT).render_flat(
-        msgspec.structs.replace(pack, next_queries=queries)
+def _pack_request(request: ContextPackRequest) -> PackRequest:
+    """Return what is asked of the engine. Characters are counted unless only tokens are given; a limit of 0
+    beside another one is none."""
+    chars = request.max_chars
+    if chars is None and not request.budget_tokens:
+        chars = DEFAULT_CHARS
+    return PackRequest(
+        query=request.query,
+        filters=request.filters(),
+        layout=PackLayout.FLAT,
+        budget_tokens=request.budget_tokens or None,
+        max_chars=chars or None if request.budget_tokens else chars,
+        reserve_tokens=request.reserve_tokens,
+        tokenizer=request.tokenizer,
+        limit=request.limit,
+        prefer_code=request.prefer_code,
+        include_docs=request.include_docs,
+        related_mode=request.related_mode,
+        strategy=request.strategy,
+        max_related_per_primary=request.max_related_per_primary,
+        say_absent_names=request.anchor_policy is AnchorPolicy.AUTO,
     )
-    return text
 
 
 def _state(engine: Engine) -> IndexStateItem:
-    """The state of the index without its generation: how often it was refreshed must not change what fits."""
+    """Return the state of the index without its generation: how often it was refreshed must not change what
+    fits."""
     state = index_state(engine)
     return msgspec.structs.replace(state, index=msgspec.structs.replace(state.index, generation=0))
 
 
 def _with_room(state: IndexStateItem | None, budget: Budget) -> IndexStateItem | None:
-    """The state, where the budget that a pack states has room for it: in a small answer only a stale one is
-    said."""
+    """Return the state, where the budget of a pack has room for it: a small answer has only a stale one."""
     room = budget.max_chars or budget.max_tokens * CharsPerToken.USUAL
     if state is None or state.stale or len(compact(state)) * _STATE_SHARE <= room:
         return state
     return None
 
 
-def _check(request: ContextPackRequest) -> None:
-    if not 1 <= request.limit <= MOST_ITEMS:
-        raise InvalidRequest(f"limit is {request.limit}, it must be from 1 to {MOST_ITEMS}")
-    if request.max_related_per_primary not in range(MOST_ITEMS + 1):
-        raise InvalidRequest(
-            f"max_related_per_primary is {request.max_related_per_primary}, it must be from 0 to {MOST_ITEMS}"
-        )
-
-
 def response_of(
     pack: Pack, state: IndexStateItem | None = None, trace: dict[str, Any] | None = None
 ) -> ContextPackResponse:
-    """A pack in the shape of this command. Where there is no room for a state, trust is said if it is low."""
+    """Return a pack in the shape of this command. Without room for a state, trust is said if it is low."""
     budget = pack.budget
     doubted = pack.trust is not None and pack.trust.anchor_not_found
     return ContextPackResponse(
@@ -268,6 +273,7 @@ COMMAND = Command(
     ContextPackResponse,
     run,
     counted=True,
+    takes_session=True,
     tool="context_pack",
     tool_fields=frozenset(
         {

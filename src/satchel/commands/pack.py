@@ -7,24 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from satchel import plugins, tokenizers
-from satchel.commands import build_context_pack, context_pack
-from satchel.commands.build_context_pack import DEFAULT_TOKENS, BuildContextPackRequest
+from satchel import tokenizers
+from satchel.commands import context_pack
 from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
-from satchel.commands.limits import limits
 from satchel.commands.shared import FilterFields, at_ref, trace_of
 from satchel.errors import InvalidQuery, InvalidRequest
+from satchel.pack_request import DEFAULT_CANDIDATES, DEFAULT_TOKENS, PackLayout, PackRequest
 from satchel.packing.pack import Pack
 from satchel.packing.sections import PackMode
 from satchel.visible_json import compact
 
 if TYPE_CHECKING:
-    from satchel.engine import Engine
+    from satchel.commands.session import Session
 
 CONTEXT, FLAT = "context", "json"
 
 
-class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PackCommandRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
     query: Annotated[
         str, Meta(description="a question, an identifier, a path or an error text"), Positional()
     ] = ""
@@ -53,7 +52,9 @@ class PackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields
     section_caps: Annotated[
         dict[str, int], Meta(description="pieces a section may have before others, as definitions=4,tests=0")
     ] = msgspec.field(default_factory=dict)
-    max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = 150
+    max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = (
+        DEFAULT_CANDIDATES
+    )
     trace: Annotated[bool, Meta(description="say what was done to answer")] = False
 
 
@@ -69,52 +70,43 @@ class PackResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     trace: dict[str, Any] | None = None
 
 
-def run(engine: Engine, request: PackRequest) -> PackResponse:
+def run(session: Session, request: PackCommandRequest) -> PackResponse:
     """Pack what answers a question: cited pieces by section, inside a hard budget, in the format you need.
 
     The whole pack is counted, exactly, by the tokenizer you name. --ref asks an older commit without a
     checkout. --diff A..B, --staged and --changed pack a change for review: the changed lines, what they
     touch, who calls it and what tests it. `satchel verify` checks a pack later, in any format.
     """
-    tokens, chars = request.budget_tokens, request.max_chars
-    if tokens is None and chars is None:
-        tokens = DEFAULT_TOKENS
-    with limits(tokens, chars) as most:
-        return _packed(
-            engine, msgspec.structs.replace(request, budget_tokens=most.tokens, max_chars=most.chars)
-        )
+    renderer = session.formats.get(request.format)
+    asked = _pack_request(request)
+    if asked.layout is PackLayout.FLAT:
+        return _flat(session, asked, request)
+    with at_ref(session.engine, request.ref) as engine:
+        pack = engine.make_pack(asked, renderer.render)
+        trace = trace_of(engine) if request.trace else None
+    return _response(request.format, renderer.render(pack), pack, trace)
 
 
-def _packed(engine: Engine, request: PackRequest) -> PackResponse:
-    """The pack of a request whose limits are known."""
-    name = request.format
-    renderer = plugins.load("renderer", name)
+def _pack_request(request: PackCommandRequest) -> PackRequest:
     change = _change(request)
-    if change is not None:
-        _refuse_sections(request, "the pack of a change", "ask a question instead of a change")
-    elif name == FLAT:
-        return _flat(engine, request)
-    with at_ref(engine, request.ref) as chosen:
-        if change is None:
-            if not request.query:
-                raise InvalidQuery("there is no question", hint='satchel pack "where are sessions stored"')
-            pack = build_context_pack.sectioned(chosen, _as_sectioned(request), renderer.render)
-        else:
-            pack = chosen.review(
-                change,
-                query=request.query,
-                render=renderer.render,
-                tokenizer=request.tokenizer,
-                budget_tokens=request.budget_tokens or 0,
-                max_chars=request.max_chars or 0,
-                filters=request.filters(),
-            )
-        trace = trace_of(chosen) if request.trace else None
-    return _response(name, renderer.render(pack), pack, trace)
+    if change is None and not request.query:
+        raise InvalidQuery("there is no question", hint='satchel pack "where are sessions stored"')
+    return PackRequest(
+        query=request.query,
+        change=change,
+        filters=request.filters(),
+        layout=PackLayout.FLAT if request.format == FLAT and change is None else PackLayout.SECTIONED,
+        budget_tokens=request.budget_tokens,
+        max_chars=request.max_chars,
+        tokenizer=request.tokenizer,
+        mode=request.mode,
+        section_caps=request.section_caps,
+        max_candidates=request.max_candidates,
+    )
 
 
-def _change(request: PackRequest) -> str | None:
-    """The change that is to be reviewed, as git names it; None when a question is asked."""
+def _change(request: PackCommandRequest) -> str | None:
+    """Return the change that is to be reviewed, as git names it; None when a question is asked."""
     named = [bool(request.diff), request.staged, request.changed]
     if sum(named) > 1 or (any(named) and request.ref):
         raise InvalidRequest(
@@ -125,19 +117,9 @@ def _change(request: PackRequest) -> str | None:
     return request.diff if request.diff else ("" if request.changed else None)
 
 
-def _flat(engine: Engine, request: PackRequest) -> PackResponse:
-    """Context Pack v1, which counts characters unless only tokens were given."""
-    _refuse_sections(request, f"the format {FLAT}", "use --format sections")
-    flat = context_pack.ContextPackRequest(
-        **_filters(request),
-        query=request.query,
-        max_chars=request.max_chars or 0,
-        budget_tokens=request.budget_tokens or 0,
-        tokenizer=request.tokenizer,
-        ref=request.ref,
-        trace=request.trace,
-    )
-    answer = context_pack.run(engine, flat)
+def _flat(session: Session, asked: PackRequest, request: PackCommandRequest) -> PackResponse:
+    """Return Context Pack v1, whose budget counts its data."""
+    answer = context_pack.flat_response(session, asked, ref=request.ref, trace=request.trace)
     return PackResponse(
         format=FLAT,
         document=compact(answer),
@@ -147,35 +129,6 @@ def _flat(engine: Engine, request: PackRequest) -> PackResponse:
         items=len(answer.items),
         trace=answer.meta.trace,
     )
-
-
-def _refuse_sections(request: PackRequest, what: str, instead: str) -> None:
-    """What has no meaning in a pack that is not filled by sections is not passed over in silence."""
-    defaults = {field.name: field.default for field in msgspec.structs.fields(PackRequest)}
-    given = [name for name in ("mode", "max_candidates") if getattr(request, name) != defaults[name]]
-    given += ["section_caps"] if request.section_caps else []
-    if given:
-        raise InvalidRequest(
-            f"{what} is not filled by sections, so {', '.join(given)} cannot be used with it",
-            hint=f"{instead}, or leave it out",
-        )
-
-
-def _as_sectioned(request: PackRequest) -> BuildContextPackRequest:
-    return BuildContextPackRequest(
-        **_filters(request),
-        query=request.query,
-        budget_tokens=request.budget_tokens or 0,
-        max_chars=request.max_chars or 0,
-        max_candidates=request.max_candidates,
-        mode=request.mode,
-        section_caps=request.section_caps,
-        tokenizer=request.tokenizer,
-    )
-
-
-def _filters(request: PackRequest) -> dict[str, Any]:
-    return {name: getattr(request, name) for name in FilterFields.__struct_fields__}
 
 
 def _response(name: str, document: str, pack: Pack, trace: dict[str, Any] | None) -> PackResponse:
@@ -190,4 +143,4 @@ def _response(name: str, document: str, pack: Pack, trace: dict[str, Any] | None
     )
 
 
-COMMAND = Command("pack", PackRequest, PackResponse, run)
+COMMAND = Command("pack", PackCommandRequest, PackResponse, run, takes_session=True)

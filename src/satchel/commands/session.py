@@ -1,11 +1,13 @@
 """One call of one segment: which engine answers, how fresh it must be, and what was done about it.
 
-Every surface that speaks the Command API, and the batch, run their actions through here.
+Every surface runs its commands through a session: the command line, the Command API, all servers, and the
+items of a batch. Freshness, the rebuild of an index that cannot be read, what to do after an error and the
+query log are here and nowhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self, get_args, get_type_hints
 
 import msgspec
@@ -15,24 +17,28 @@ from satchel import plugins, tokenizers
 from satchel.commands.command import Command, LocalPath
 from satchel.commands.freshness import (
     DEFAULT_REINDEX_MS,
-    Bounded,
+    BoundedFreshener,
     Freshener,
     IndexStateItem,
     ReindexItem,
     ReindexResult,
     StalePolicy,
-    check,
+    check_freshness,
     index_state,
-    rebuilt,
 )
-from satchel.commands.next_actions import with_index_first
+from satchel.commands.next_actions import with_index_first, with_retry
 from satchel.commands.payloads import check_depth
-from satchel.errors import IndexCorrupt, IndexProblem, InvalidRequest, PathNotAllowed
+from satchel.errors import IndexCorrupt, IndexProblem, InvalidBudget, InvalidRequest, PathNotAllowed
 from satchel.indexing.freshness import StaleReason
+from satchel.plugins import late
 from satchel.types import AnchorPolicy
 
 if TYPE_CHECKING:
+    from satchel.commands import query_log
+    from satchel.commands.pack_formats import PackFormats
     from satchel.engine import Engine
+else:
+    query_log = late("satchel.commands.query_log")  # few users want a log
 
 _SHARED = ("include_paths", "exclude_paths", "file_pattern", "anchor_policy")
 
@@ -50,15 +56,17 @@ class CallOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Session:
-    """Runs the actions of one call on one engine, which the caller knows as `project`.
+    """Runs the commands of one call on one engine, which the caller knows as `project`.
 
     Everything inside `with session:` is answered from one generation of the index, and so is the index state
-    that goes with the answer. A `remote` caller names no files of this machine.
+    that goes with the answer. `formats` are those that packs are written in; the surface hands them in,
+    because they stand above the commands. A `remote` caller names no files of this machine.
     """
 
     def __init__(
         self,
         engine: Engine,
+        formats: PackFormats,
         options: CallOptions | None = None,
         *,
         freshener: Freshener | None = None,
@@ -66,11 +74,12 @@ class Session:
         project: str = "",
     ) -> None:
         self.engine = engine
+        self.formats = formats
         self.options = options or CallOptions()
         self.remote = remote
         self.project = project
         self.warnings: list[str] = []
-        self._freshener = freshener or Bounded()
+        self._freshener: Freshener = freshener or BoundedFreshener()
         self._reindex: ReindexItem | None = None
         self._gated = False
         self._unreadable = False  # found by reading, where the watermark alone looks fresh
@@ -83,21 +92,33 @@ class Session:
     def __exit__(self, *error: Any) -> None:
         self._answering.__exit__(*error)
 
-    def call(self, action: str, payload: dict[str, Any]) -> Any:
-        """The answer to one action."""
-        if self.engine.poll is not None:  # between the actions of a batch, nothing else asks
-            self.engine.poll()
+    def call(self, action: str, payload: dict[str, Any], given: Mapping[str, Any] | None = None) -> Any:
+        """Return the answer to one action. `given` is the payload of the caller, if it was changed on its way
+        here."""
         command: Command = plugins.load("command", action)
-        request = self.request(command, payload)
+        return self.run(command, self.request(command, payload), payload if given is None else given)
+
+    def run(self, command: Command, request: Any, given: Mapping[str, Any]) -> Any:
+        """Return the answer of a command. Its error says as the next action which call would work, made of
+        what was `given` in this one."""
+        self.engine.token.check()  # between the items of a batch, nothing else does
         try:
             if command.fresh and not getattr(request, "ref", ""):
                 self._gate()
             return self._run(command, request)
+        except InvalidBudget as error:
+            project = {"project": self.project} if self.project else {}
+            raise with_retry(error, command.name, {**given, **project}) from None
         except IndexProblem as error:
             raise with_index_first(error, self.project) from None
 
+    def log_query(self, action: str, query: Any, response: Any, started: float) -> None:
+        """Note what was asked and what came of it, if the user wants a log."""
+        if self.engine.options.query_log:
+            query_log.record(self.engine, action, query, response, started)
+
     def request(self, command: Command, payload: dict[str, Any]) -> Any:
-        """The payload as the command takes it, with the path filters of the call."""
+        """Return the payload as the command takes it, with the path filters of the call."""
         check_depth(payload)  # also of what references brought
         try:
             request = msgspec.convert({**self._defaults(command, payload), **payload}, command.request)
@@ -111,7 +132,7 @@ class Session:
         return request
 
     def state(self) -> IndexStateItem:
-        """How the index stands to its tree, and what was done about it."""
+        """Return how the index stands to its tree, and what was done about it."""
         state = msgspec.structs.replace(index_state(self.engine), reindex=self._reindex)
         if self._unreadable:
             reasons = (StaleReason.INDEX_CORRUPT.value,)
@@ -130,34 +151,36 @@ class Session:
         before = self.engine.last_refresh
         run: Callable[[Any, Any], Any] = command.run
         try:
-            response = run(self if command.composes else self.engine, request)
+            response = run(self if command.takes_session else self.engine, request)
         except IndexCorrupt as error:  # only reading shows that a page is broken
             self._rebuild(error)
-            response = run(self if command.composes else self.engine, request)
+            response = run(self if command.takes_session else self.engine, request)
         if self.engine.last_refresh is not before:  # the action made an index: what follows looks again
             self._gated = self._unreadable = False
         return response
 
     def _rebuild(self, problem: IndexCorrupt) -> None:
-        """A new index for one that cannot be read, if the caller's policy and budget allow it: as any
-        reindex, it is told and has its time."""
+        """Build a new index for one that cannot be read, if the policy and the budget of the caller allow it.
+        As any reindex, it is told and has its time."""
         policy, budget = self.options.stale_policy, self.options.max_reindex_ms
         if policy is not StalePolicy.AUTO or not budget:
             self._unreadable = True
             raise problem
-        self._reindex = rebuilt(self.engine, problem, budget)
+        self._reindex = self._freshener.rebuild(self.engine, problem, budget)
         if self._reindex.performed or self._falls_back():
             return
-        check(policy, self.engine.state(), self._reindex, self._freshener.busy_with())
+        check_freshness(policy, self.engine.state(), self._reindex, self._freshener.busy_with())
         raise problem
 
     def _gate(self) -> None:
-        """Right before the first action that needs an index, and again after one that made it."""
+        """Bring the index up to date before the first action that needs it, and again after one that made it.
+        What the caller should know of an index that stays stale becomes a warning."""
         if self._gated:
             return
         policy, budget = self.options.stale_policy, self.options.max_reindex_ms
         if policy is StalePolicy.AUTO and budget:
             found = self._freshener.freshen(self.engine, budget)
+            self._warn(self._freshener.warning)
             self._reindex = found or self._reindex
             if found is None or found.performed:
                 self._gated = True
@@ -170,17 +193,21 @@ class Session:
             state = self.engine.state()
             if state.exists and not state.readable:
                 self.engine.snapshot()  # raises what is wrong with it: no answer can be made from it
-            warning = check(policy, state, self._reindex, self._freshener.busy_with())
-            self.warnings += [warning] if warning and warning not in self.warnings else []
+            self._warn(check_freshness(policy, state, self._reindex, self._freshener.busy_with()))
         self._gated = True
 
+    def _warn(self, warning: str) -> None:
+        if warning and warning not in self.warnings:
+            self.warnings.append(warning)
+
     def _falls_back(self) -> bool:
-        """Where no index can be kept, the files are read into one that lasts as long as the call."""
+        """Whether the files were read into an index that lasts as long as the call, because none can be kept
+        and the caller allows it."""
         failed = self._reindex is not None and self._reindex.result is ReindexResult.FAILED
         if not failed or not self.options.allow_filesystem_fallback:
             return False
         engine = self.engine.in_memory()
-        found = Bounded().freshen(engine, self.options.max_reindex_ms)
+        found = BoundedFreshener().freshen(engine, self.options.max_reindex_ms)
         if found is None or not found.performed:
             return False
         self.engine = engine
@@ -189,7 +216,8 @@ class Session:
 
 
 def refuse_local_paths(command: Command, request: Any) -> None:
-    """A file is named on the command line alone: who calls from elsewhere hands over the content."""
+    """Raise an error for a request that names a file of the machine. Only the command line may: a caller from
+    elsewhere hands over the content."""
     hints = get_type_hints(command.request, include_extras=True)
     for name in command.request.__struct_fields__:
         marks = [note for note in get_args(hints[name]) if isinstance(note, LocalPath)]

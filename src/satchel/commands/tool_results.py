@@ -1,7 +1,7 @@
 """What does an agent receive, and what of it does a budget count?
 
-The result of an agent tool is the text that an agent reads and structured content beside it. In that stand
-the facts of an answer: what the text does not say already. All of it is read off the annotations of the
+The result of an agent tool is the text that an agent reads and structured content beside it, which holds the
+facts of an answer: what the text does not say already. Which these are is read off the annotations of the
 answer, so a new command needs nothing here.
 """
 
@@ -9,31 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
 from satchel.commands.command import OfWholeData, SaidInText, Verbatim
 from satchel.commands.freshness import IndexStateItem
-from satchel.packing.budget import Size
 from satchel.packing.pack import Budget, Pack
-from satchel.tokenizers.tokenizer import CharsPerToken
 from satchel.types import Counted
 from satchel.visible_json import compact
 
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+    from satchel.pack_request import PackRequest
+
+Response = TypeVar("Response", bound=msgspec.Struct)
 _HASH = "_hash"
 _NOT_FACTS = (Verbatim, SaidInText, OfWholeData)
 
 
 def facts(answer: Any) -> Any:
-    """The answer without what the agent text says already (repository text, names, and hashes, which are
-    long), without sizes of the data that is not sent, and without the state of the index, which stands beside
-    every answer."""
+    """Return the answer without what the text for agents says already (lines of the repository, names, and
+    hashes, which are long), without sizes of data that is not sent, and without the state of the index, which
+    stands beside every answer."""
     return _pruned(answer, msgspec.to_builtins(answer))
 
 
 def result_json(text: str, structured: Any = None) -> str:
-    """A tool result as it is sent, but for what stands around the answer in it."""
+    """Return a tool result as it is sent, without what the protocol writes around it."""
     content = {"content": [{"type": "text", "text": text}]}
     return compact(content if structured is None else {**content, "structuredContent": structured})
 
@@ -41,8 +44,8 @@ def result_json(text: str, structured: Any = None) -> str:
 def counted_form(
     counts: Counted, respond: Callable[[Pack], msgspec.Struct], text_of: Callable[[Pack], str]
 ) -> Callable[[Pack], str]:
-    """What the budget of a pack counts: its data, the text that agents read, or a whole tool result.
-    `respond` makes the data of a pack, `text_of` the text. An agent's text states no budget."""
+    """Return what writes the text that the budget of a pack counts: its data, the text that agents read, or a
+    whole tool result. The text for agents states no budget."""
 
     def text(pack: Pack) -> str:
         return text_of(msgspec.structs.replace(pack, budget=Budget(tokenizer=pack.budget.tokenizer)))
@@ -56,9 +59,19 @@ def counted_form(
     return lambda pack: compact(respond(pack))
 
 
-def reserved(tokens: int, most: Size) -> Size:
-    """So many tokens in each unit that is limited."""
-    return Size(tokens if most.tokens else 0, tokens * CharsPerToken.USUAL if most.chars else 0)
+def packed_response(
+    engine: Engine,
+    request: PackRequest,
+    counts: Counted,
+    respond: Callable[[Pack], Response],
+    text_of: Callable[[Pack], str],
+) -> Response:
+    """Return the response to a request for a pack. Its budget counts what `counts` says; `respond` makes the
+    data of a pack, `text_of` the text that agents read."""
+    pack = engine.make_pack(request, counted_form(counts, respond, text_of))
+    if counts is Counted.TEXT_AND_DATA:  # then the data says how large it is itself
+        pack = request.restated(pack, lambda pack: compact(respond(pack)))
+    return respond(pack)
 
 
 def _pruned(value: Any, told: Any) -> Any:
@@ -75,7 +88,7 @@ def _pruned(value: Any, told: Any) -> Any:
 
 @cache
 def not_facts(kind: type[msgspec.Struct]) -> frozenset[str]:
-    """The fields of a response that do not stand among its facts."""
+    """Return the fields of a response that do not stand among its facts."""
     hints = get_type_hints(kind, include_extras=True)
     return frozenset(name for name, hint in hints.items() if _is_left_out(name, hint))
 

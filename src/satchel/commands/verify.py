@@ -15,6 +15,7 @@ from msgspec import Meta
 from satchel import plugins, tokenizers
 from satchel.commands.cited_trees import CitedTrees
 from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
+from satchel.commands.pack_formats import PackFormats
 from satchel.errors import InvalidRequest
 from satchel.packing.pack import WORK_TREE, Pack
 from satchel.verifying import saved_pack
@@ -25,7 +26,7 @@ from satchel.verifying.saved_pack import CitedPack, one_line_each
 from satchel.verifying.verification import CitationCheck, State, verify
 
 if TYPE_CHECKING:
-    from satchel.engine import Engine
+    from satchel.commands.session import Session
 
 STANDARD_INPUT = "-"
 
@@ -85,17 +86,17 @@ class _ParsedPack(NamedTuple):
     render: Callable[[Pack], str] | None = None
 
 
-def run(engine: Engine, request: VerifyRequest) -> VerifyResponse:
+def run(session: Session, request: VerifyRequest) -> VerifyResponse:
     """Check every citation of a pack against the files of now, or against a commit.
 
     Takes a pack in any format. Each citation is true, moved (found again, with its new lines), changed or
     gone; exits with 1 when not all are true. --refresh writes the corrected pack.
     """
-    pack = _parse(_text(request))
+    pack = _parse(_text(request), session.formats)
     target = request.output or ("" if request.pack == STANDARD_INPUT else request.pack)
     with ExitStack() as opened:
         own = [Path(name) for name in (request.pack, request.output) if name]
-        trees = CitedTrees(engine, pack.show, request.ref, opened, own)
+        trees = CitedTrees(session.engine, pack.show, request.ref, opened, own)
         if request.ref:
             pack = _at(pack, trees.label)
         checks = verify(pack.cited.citations, trees.of)
@@ -129,19 +130,19 @@ def _text(request: VerifyRequest) -> str:
     return saved_pack.read_file(Path(request.pack))
 
 
-def _parse(text: str) -> _ParsedPack:
+def _parse(text: str, formats: PackFormats) -> _ParsedPack:
     """Parse a pack of any format."""
     json_pack = read_json(text)
     if json_pack is not None:
         return _ParsedPack(text, json_pack.cited, json_pack)
-    for name in plugins.names("renderer"):
-        renderer = plugins.load("renderer", name)
-        cited: CitedPack | None = renderer.read(text)
+    for name in formats.names():
+        renderer = formats.get(name)
+        cited = renderer.read(text)
         if cited is not None:
             return _ParsedPack(text, cited, None, renderer.show, renderer.render)
     raise InvalidRequest(
         "this is a pack in no known format, or its head was cut off",
-        hint=f"formats: {', '.join(plugins.names('renderer'))}, and the file that `satchel build` writes",
+        hint=f"formats: {', '.join(formats.names())}, and the file that `satchel build` writes",
     )
 
 
@@ -189,4 +190,4 @@ def _item(check: CitationCheck) -> VerifyItem:
     )
 
 
-COMMAND = Command("verify", VerifyRequest, VerifyResponse, run, fresh=False)
+COMMAND = Command("verify", VerifyRequest, VerifyResponse, run, fresh=False, takes_session=True)

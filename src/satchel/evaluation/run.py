@@ -102,9 +102,8 @@ def run_history(engine: Engine, wanted: int, count: CountTokens) -> Run:
 
 def with_profile(engine: Engine, profile: str) -> Engine:
     """Return an engine of the same segment and index that ranks by another profile."""
-    other = Engine(engine.root, engine.store, replace(engine.options, profile=profile))
-    other.progress = engine.progress
-    return other
+    options = replace(engine.options, profile=profile)
+    return Engine(engine.root, engine.store, options, token=engine.token, progress=engine.progress)
 
 
 def _ask_past(
@@ -116,9 +115,8 @@ def _ask_past(
     count: CountTokens,
 ) -> None:
     tree = GitTree(engine.root, candidate.parent, engine.options.walk)
-    past = Engine(engine.root, store, engine.options, tree)
-    past.progress = engine.progress if not store.exists() else None  # only the first takes long
-    with past:
+    progress = engine.progress if not store.exists() else None  # only the first takes long
+    with Engine(engine.root, store, engine.options, tree, token=engine.token, progress=progress) as past:
         generation = past.refresh().generation
         case = history.case(candidate, past.snapshot())
         if isinstance(case, Case):
@@ -190,5 +188,7 @@ def _counts(run: Run) -> str:
 
 
 def _report(engine: Engine, done: int, total: int) -> None:
+    if done < total:
+        engine.token.check()
     if engine.progress is not None:
         engine.progress(done, total)

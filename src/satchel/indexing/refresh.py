@@ -16,6 +16,7 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from satchel import ids
+from satchel.cancellation import CancelToken
 from satchel.errors import IndexStale
 from satchel.indexing.analysis import AnalysedFile, Stages, analyse_source, with_vectors
 from satchel.indexing.plan import HISTORY_HEAD, Refresh, RefreshPlan, plan_all, plan_paths, unchanged
@@ -67,6 +68,8 @@ class RefreshRequest:
     force: bool = False
     # Called with the number of files done and the number of files to do.
     progress: Progress = lambda done, total: None
+    # Polled between two batches of files. Work that it ends leaves the index as it was.
+    token: CancelToken = field(default_factory=CancelToken)
     # Returns the packed history of the commit in `meta`. Called only if the index has another history.
     history: Callable[[], bytes] | None = None
     # Returns the present hashes of files.
@@ -204,19 +207,22 @@ class _RefreshRun:
     def parse(self, entries: Sequence[FileEntry]) -> None:
         """Parse files and store them."""
         done = 0
-        self.request.progress(done, len(entries))
 
-        def beat() -> None:
+        def report() -> None:
+            # When all files are done, ending would only throw the work away.
+            if done < len(entries):
+                self.request.token.check()
             self.request.progress(done, len(entries))
 
-        for batch in analyse_all(self.stages, entries, self.request.workers, beat):
+        report()
+        for batch in analyse_all(self.stages, entries, self.request.workers, report):
             assert batch.terms is not None
             self.put(batch.files, batch.terms)
             for entry, reason in batch.skipped:
                 self.skip(entry, reason)
             self.parsed += len(batch.files)
             done += len(batch.files) + len(batch.skipped)
-            self.request.progress(done, len(entries))
+            report()
 
     def put(self, files: Sequence[AnalysedFile], batch: TermBatch) -> None:
         """Store files and collect their postings."""

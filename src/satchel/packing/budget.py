@@ -89,10 +89,6 @@ class Gauge:
             self.render, self.tokenizer, max_tokens=limit.tokens, max_chars=limit.chars, aside=self.aside
         )
 
-    def counting(self, render: Callable[[Pack], str]) -> Gauge:
-        """Return a gauge of the same budget that measures packs in another format."""
-        return Gauge(render, self.tokenizer, max_tokens=self.max_tokens, max_chars=self.max_chars)
-
     def budget(self) -> Budget:
         """Return the budget as a pack states it while it is filled: all of it used."""
         return Budget(

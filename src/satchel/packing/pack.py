@@ -134,3 +134,11 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
     def of_section(self, section: Section) -> tuple[Item, ...]:
         """Return the items of one section."""
         return tuple(item for item in self.items if item.section is section)
+
+
+def plain_text(pack: Pack) -> str:
+    """Return a pack as citations and lines, with what there is to say of it. A budget counts this text where
+    no format was chosen."""
+    items = [f"{item.locator} {item.symbol}".rstrip() + f"\n{item.content}" for item in pack.items]
+    queries = [f"{query.query}: {query.reason}" for query in pack.next_queries]
+    return "\n".join([*pack.hints, *items, *queries])

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import msgspec
 
-from satchel.answering import CorpusReading
+from satchel.pack_pipeline import CorpusReading
 from satchel.packing.assembly import Assembly
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Gauge, Size
 from satchel.packing.items import PackPlan

@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
@@ -13,7 +14,7 @@ import msgspec
 
 from satchel import plugins
 from satchel.commands.command import Command, Flag, GitName, Positional
-from satchel.errors import IndexBusy, IndexCorrupt, IndexProblem, InvalidBudget, InvalidRequest, SatchelError
+from satchel.errors import InvalidRequest, SatchelError
 from satchel.file_writing import disk_trouble
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
 from satchel.visible_json import compact, indented
@@ -209,73 +210,52 @@ def _reader(kind: Any) -> Any:
 
 
 def _answer(options: argparse.Namespace) -> Any:
+    """Run a command in a session, as every other surface does; what there is to know goes to stderr."""
     started = time.perf_counter()
     command: Command = plugins.load("command", options.command)
     request = _request(command, options)
+    from satchel.commands.freshness import NoFreshener, PatientFreshener
+    from satchel.commands.session import Session
     from satchel.engine import Engine
+    from satchel.rendering.formats import PACK_FORMATS
 
     root = Path(options.repo_root) / options.segment if options.repo_root else Path(options.segment)
-    engine = Engine.open(root, index_dir=options.index_dir, profile=options.profile or "")
-    if sys.stderr.isatty():
-        from satchel.rendering.style import ProgressBar
-
-        engine.progress = ProgressBar("asking" if command.name == "eval" else "indexing")
-    with engine:
-        if command.fresh and not options.no_refresh and not getattr(request, "ref", ""):
-            _refresh(engine)
+    opened = Engine.open(root, index_dir=options.index_dir, profile=options.profile or "")
+    with opened.for_caller(progress=_progress(command)) as engine:
+        freshener = NoFreshener() if getattr(options, "no_refresh", False) else PatientFreshener()
+        session = Session(engine, PACK_FORMATS, freshener=freshener, project=str(root))
         try:
-            response = _run(engine, command, request, root, as_it_is=getattr(options, "no_refresh", False))
-        except InvalidBudget as error:
-            raise _with_retry(error, command, request, root) from None
-        except IndexProblem as error:
-            raise _with_index_first(error, root) from None
-        if engine.options.query_log:
-            _note_query(engine, command.name, request, response, started)
-        for note in engine.notes:
-            print(f"note: {note}", file=sys.stderr)
+            with session:
+                response = session.run(command, request, _given(request))
+        finally:
+            _print_notes(session.warnings)
+        session.log_query(command.name, getattr(request, "query", None), response, started)
+        _print_notes(engine.notes)
         return response
 
 
-def _run(engine: Any, command: Command, request: Any, root: Path, *, as_it_is: bool) -> Any:
-    subject: Any = _session(engine, root) if command.composes else engine
-    with engine.answering():
-        try:
-            return command.run(subject, request)
-        except IndexCorrupt as error:  # only reading shows that a page is broken
-            if as_it_is:
-                raise
-            engine.rebuild(error)
-            return command.run(subject, request)
+def _progress(command: Command) -> Any:
+    """Return what shows the progress of long work, on a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    from satchel.rendering.style import ProgressBar
+
+    return ProgressBar("asking" if command.name == "eval" else "indexing")
 
 
-def _with_retry(error: SatchelError, command: Command, request: Any, root: Path) -> SatchelError:
-    """The error with the call that works; what was not given is not in it."""
-    from satchel.commands.next_actions import with_retry
-
+def _given(request: Any) -> dict[str, Any]:
+    """Return the fields of a request that have another value than the default."""
     values = {
         field.name: (getattr(request, field.name), field.default) for field in msgspec.structs.fields(request)
     }
     given = {name: value for name, (value, default) in values.items() if value not in (default, {})}
-    arguments = msgspec.to_builtins(given)
-    return with_retry(error, command.name, {**arguments, "project": str(root)})
+    told: dict[str, Any] = msgspec.to_builtins(given)
+    return told
 
 
-def _note_query(engine: Any, action: str, request: Any, response: Any, started: float) -> None:
-    from satchel.commands.query_log import record
-
-    record(engine, action, getattr(request, "query", None), response, started)
-
-
-def _with_index_first(error: IndexProblem, root: Path) -> SatchelError:
-    from satchel.commands.next_actions import with_index_first
-
-    return with_index_first(error, str(root))
-
-
-def _session(engine: Any, root: Path) -> Any:
-    from satchel.commands.session import Session
-
-    return Session(engine, project=str(root))
+def _print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
 
 
 def _do(verb: Verb, options: argparse.Namespace) -> Any:
@@ -288,16 +268,6 @@ def _do(verb: Verb, options: argparse.Namespace) -> Any:
     else:
         _write(verb.show(response, _style()))
     return response
-
-
-def _refresh(engine: Any) -> None:
-    """Answer from the last complete index while another process writes the next; and say so."""
-    try:
-        engine.ensure_fresh()
-    except IndexBusy as error:
-        if not engine.store.exists():
-            raise
-        print(f"note: {error.message}; this answer is from the last complete index", file=sys.stderr)
 
 
 def _request(command: Command | Verb, options: argparse.Namespace) -> Any:

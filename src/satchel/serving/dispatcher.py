@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from satchel import ids, plugins
-from satchel.commands import query_log
 from satchel.commands.command import Command
 from satchel.commands.freshness import StalePolicy
-from satchel.commands.next_actions import with_retry
 from satchel.commands.payloads import too_deep
 from satchel.commands.session import CallOptions, Session
 from satchel.errors import (
@@ -32,9 +30,10 @@ from satchel.errors import (
     SatchelError,
 )
 from satchel.file_writing import disk_trouble
+from satchel.rendering.formats import PACK_FORMATS
 from satchel.serving.call import Call
 from satchel.serving.envelope import Hint, Meta, Request, Response, decode, encode, failure, take_mode
-from satchel.serving.served_project import KnownFreshness, ServedProject
+from satchel.serving.served_project import KnownFreshener, KnownFreshness, ServedProject
 from satchel.types import ResponseMode
 
 if TYPE_CHECKING:
@@ -84,16 +83,15 @@ class Dispatcher:
             mode = take_mode(command, payload)
             project = _project(command, payload)
             known = known or self.known(request, call)
-            with self._opened(project, call) as served:
-                meta = Meta(root_fingerprint=ids.root_fingerprint(served.root))
-                with served.configured(request.config) as engine:
-                    session = self._session(known, engine, command, request, project)
-                    with session:
-                        data = session.call(request.action, payload)
-                        meta = _meta(meta, session, mode)
-                    query_log.record(engine, request.action, payload.get("query"), data, started)
+            profile = request.config.profile if request.config is not None else ""
+            with self._opened(project, call, profile) as engine:
+                meta = Meta(root_fingerprint=ids.root_fingerprint(engine.root))
+                session = self._session(known, engine, command, request, project)
+                with session:
+                    data = session.call(request.action, payload, request.payload)
+                    meta = _meta(meta, session, mode)
+                session.log_query(request.action, payload.get("query"), data, started)
         except SatchelError as error:
-            error = with_retry(error, request.action, request.payload)
             return failure(error, _timed(_stated(meta, session), started), _hints(session))
         except Exception as error:
             refused = disk_trouble(error, "a file of the index") if isinstance(error, OSError) else None
@@ -123,7 +121,12 @@ class Dispatcher:
         wanted = (command.fresh or command.composes) and options.stale_policy is StalePolicy.AUTO
         if not wanted or not options.max_reindex_ms:  # what is known may be older than the last edit
             return KnownFreshness(None, None, updater.progress)
-        reindex = updater.settle(options.max_reindex_ms, lambda: call.progress(*(updater.progress or (0, 1))))
+
+        def wait() -> None:
+            call.token.check()
+            call.progress(*(updater.progress or (0, 1)))
+
+        reindex = updater.settle(options.max_reindex_ms, wait)
         return KnownFreshness(reindex, updater.state, updater.progress)
 
     def settings(self) -> dict[str, Any]:
@@ -173,22 +176,25 @@ class Dispatcher:
                 raise ConfigError(f"{command.name} leaves no paths out", hint="leave config.ignore out")
             excluded = (*options.exclude_paths, *request.config.ignore)
             options = msgspec.structs.replace(options, exclude_paths=excluded)
-        return Session(engine, options, freshener=known, remote=self.remote, project=project)
+        freshener = KnownFreshener(known) if known is not None else None
+        return Session(
+            engine, PACK_FORMATS, options, freshener=freshener, remote=self.remote, project=project
+        )
 
     @contextmanager
-    def _opened(self, project: str, call: Call) -> Iterator[ServedProject]:
-        """Open a project for this caller alone."""
+    def _opened(self, project: str, call: Call, profile: str) -> Iterator[Engine]:
+        """Give the engine of a project to this caller alone."""
         if self._served is None:
             local = ServedProject(Path(project or "."))
             local.open(self._index_dir, self._profile, None)
             try:
-                with local.taken(call):
-                    yield local
+                with local.taken(call, profile) as engine:
+                    yield engine
             finally:
                 local.close()
             return
-        with self._project_at(self._root(project)).taken(call) as served:
-            yield served
+        with self._project_at(self._root(project)).taken(call, profile) as engine:
+            yield engine
 
     def _root(self, project: str) -> Path:
         assert self._served is not None

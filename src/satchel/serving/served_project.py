@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from satchel import settings
-from satchel.commands.freshness import ReindexItem
+from satchel.commands.freshness import BoundedFreshener, ReindexItem
 from satchel.indexing.freshness import IndexState
 from satchel.plugins import late
 from satchel.serving.call import Call
-from satchel.serving.envelope import Config
 
 if TYPE_CHECKING:
     from satchel import engine
@@ -34,14 +33,22 @@ class KnownFreshness(msgspec.Struct, frozen=True):
     state: IndexState | None  # after the index was brought up to date for this call; None if it was not
     busy: tuple[int, int] | None
 
+
+class KnownFreshener(BoundedFreshener):
+    """Tells what the updater did for this call. An index that cannot be read is built anew by the engine of
+    the caller."""
+
+    def __init__(self, known: KnownFreshness) -> None:
+        self._known = known
+
     def freshen(self, engine: Engine, budget_ms: int) -> ReindexItem | None:
-        return self.reindex
+        return self._known.reindex
 
     def busy_with(self) -> tuple[int, int] | None:
-        return self.busy
+        return self._known.busy
 
     def known_state(self) -> IndexState | None:
-        return self.state
+        return self._known.state
 
 
 class ServedProject:
@@ -49,29 +56,36 @@ class ServedProject:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.engine: Engine | None = None
+        self.engine: Engine | None = None  # that of the last caller, which has read most of the index
         self.updater: IndexUpdater | None = None
         self._index_dir = self._profile = ""
+        self._options: settings.Options | None = None  # as the server was started with; a call may differ
         self._stamp: tuple[int, int] | None = None  # of the project file, as it was read
         self._lock = threading.Lock()
 
     def open(self, index_dir: str, profile: str, make_updater: Callable[[Path], IndexUpdater] | None) -> None:
+        """Open the index; nothing is read yet. With `make_updater`, start to keep it fresh."""
         self._index_dir, self._profile = index_dir, profile
-        self.engine = engine.Engine.open(self.root, index_dir=index_dir or None, profile=profile)
-        self.root = self.engine.root
+        self.root = self._open_engine().root
         self._stamp = settings.project_stamp(self.root)
         if make_updater is not None:
             self.updater = make_updater(self.root)
             self.updater.start()
 
+    def _open_engine(self) -> Engine:
+        self.engine = engine.Engine.open(self.root, index_dir=self._index_dir or None, profile=self._profile)
+        self._options = self.engine.options
+        return self.engine
+
     def close(self) -> None:
+        """Stop the updater and release the index."""
         if self.updater is not None:
             self.updater.stop()
         if self.engine is not None:
             self.engine.close()
 
     def release_if_old(self) -> None:
-        """Hold no old generation while nobody asks."""
+        """Release an old generation while nobody asks."""
         if self.engine is not None and self._lock.acquire(blocking=False):
             try:
                 self.engine.release_if_old()
@@ -79,39 +93,29 @@ class ServedProject:
                 self._lock.release()
 
     def _reopen(self) -> None:
-        """The project file says what is indexed: the updater has read it anew."""
+        """Open the engine anew if the project file changed, which says what is indexed. The updater does the
+        same."""
         stamp = settings.project_stamp(self.root)
         if self.engine is not None and stamp != self._stamp:
             self.engine.close()
-            self.engine = engine.Engine.open(
-                self.root, index_dir=self._index_dir or None, profile=self._profile
-            )
+            self._open_engine()
             self._stamp = stamp
 
     @contextmanager
-    def taken(self, call: Call) -> Iterator[ServedProject]:
-        while not self._lock.acquire(timeout=_PATIENCE_SECONDS):
-            call.check()
-        try:
-            call.check()
-            self._reopen()
-            assert self.engine is not None
-            self.engine.progress, self.engine.poll = call.progress, call.check
-            self.engine.last_refresh = None  # an earlier caller's is not told to this one
-            yield self
-        finally:
-            if self.engine is not None:
-                self.engine.progress = self.engine.poll = None
-            self._lock.release()
+    def taken(self, call: Call, profile: str = "") -> Iterator[Engine]:
+        """Wait for the callers before this one, then give the engine as this call wants it.
 
-    @contextmanager
-    def configured(self, config: Config | None) -> Iterator[Engine]:
-        """The engine as one call wants it."""
-        assert self.engine is not None
-        options = self.engine.options
-        if config is not None and config.profile:
-            self.engine.options = settings.with_profile(options, config.profile)
+        Every call has an engine of its own, with its token, its progress and its profile. It takes over what
+        the one before has read.
+        """
+        while not self._lock.acquire(timeout=_PATIENCE_SECONDS):
+            call.token.check()
         try:
+            call.token.check()
+            self._reopen()
+            assert self.engine is not None and self._options is not None
+            options = settings.with_profile(self._options, profile) if profile else self._options
+            self.engine = self.engine.for_caller(options=options, token=call.token, progress=call.progress)
             yield self.engine
         finally:
-            self.engine.options = options
+            self._lock.release()

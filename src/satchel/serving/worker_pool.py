@@ -177,7 +177,7 @@ class WorkerPool(Dispatcher):
             try:
                 worker = self._free.get(timeout=_POLL_SECONDS)
             except queue.Empty:
-                call.check()
+                call.token.check()
                 if self._failed_starts >= _MAX_FAILED_STARTS:
                     raise Internal(
                         f"the processes that answer end while they start ({self._failed_starts} times)",
@@ -191,7 +191,7 @@ class WorkerPool(Dispatcher):
 
 def _killed_error(call: Call) -> SatchelError:
     """Return the error for a call whose worker was killed."""
-    if call.end is not None and time.monotonic() > call.end:
+    if call.token.is_expired:
         return Timeout("the time for this call is over: its process was ended", hint="ask for less")
     return Cancelled("the call was cancelled: its process was ended")
 
@@ -226,12 +226,12 @@ class _Worker:
 
     def ask(self, request: Request, known: KnownFreshness | None, call: Call) -> Response:
         """Send a call and return its response. The worker itself answers a call that is cancelled."""
-        left = None if call.end is None else call.end - time.monotonic()
+        left = None if call.token.deadline is None else call.token.deadline - time.monotonic()
         self._pipe.send_bytes(msgspec.msgpack.encode(_CallMessage(request, known, left)))
-        due_at = call.end  # when the worker should have answered
+        due_at = call.token.deadline  # when the worker should have answered
         is_cancelled = False
         while True:
-            if not is_cancelled and (is_cancelled := call.cancelled.is_set()):
+            if not is_cancelled and (is_cancelled := call.token.is_cancelled):
                 self._pipe.send_bytes(_CANCEL)
                 due_at = min(time.monotonic(), due_at or math.inf)
             if due_at is not None and time.monotonic() > due_at + GRACE_SECONDS:
@@ -242,9 +242,7 @@ class _Worker:
             if isinstance(message, _AnswerMessage):
                 return msgspec.json.decode(message.envelope, type=_RawResponse)
             if isinstance(message, _ProgressMessage):
-                # The worker notices the same by itself.
-                with suppress(Cancelled, Timeout):
-                    call.progress(message.done, message.total)
+                call.progress(message.done, message.total)
 
     def disconnect(self) -> None:
         """Close the pipe, which tells the worker to end."""
@@ -326,10 +324,10 @@ def _listen(pipe: Connection, received: queue.SimpleQueue[bytes | None], current
                 received.put(data)
                 continue
             for call in current:
-                call.cancelled.set()
+                call.token.cancel()
     except (EOFError, OSError):
         for call in current:
-            call.cancelled.set()
+            call.token.cancel()
         received.put(None)
 
 

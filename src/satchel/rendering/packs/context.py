@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from satchel.commands.pack_formats import Renderer
 from satchel.packing.pack import Item, Pack
 from satchel.rendering.packs.quoting import fence_for, quoted_line, short_query, shown_text
-from satchel.rendering.packs.renderer import Renderer
 from satchel.rendering.packs.text_lines import (
     QUOTED,
     by_section,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from satchel.commands.build_context_pack import response_of
+from satchel.commands.pack_formats import Renderer
 from satchel.packing.pack import Pack
-from satchel.rendering.packs.renderer import Renderer
 from satchel.verifying.json_pack import read_json
 from satchel.verifying.saved_pack import CitedPack
 from satchel.visible_json import compact

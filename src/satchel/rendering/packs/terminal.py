@@ -24,9 +24,9 @@ import shlex
 
 import msgspec
 
+from satchel.commands.pack_formats import Renderer
 from satchel.packing.pack import Counts, Item, Pack
 from satchel.rendering.packs.quoting import one_word, quoted_line, short_query, shown_text
-from satchel.rendering.packs.renderer import Renderer
 from satchel.rendering.packs.text_lines import (
     LOCATOR,
     PROOF,

@@ -20,10 +20,10 @@ from xml.parsers import expat
 
 import msgspec
 
+from satchel.commands.pack_formats import Renderer
 from satchel.errors import InvalidRequest
 from satchel.packing.pack import Item, Pack, Role
 from satchel.rendering.packs.quoting import quoted_line, short_query, shown_text
-from satchel.rendering.packs.renderer import Renderer
 from satchel.rendering.packs.text_lines import QUOTED, Headline, by_section, edited_pack, truncated_pack
 from satchel.rendering.visible import visible
 from satchel.types import Suggestion

@@ -59,7 +59,7 @@ class GrpcRequestRunner:
         try:
             await _wait_for_first(answered, self._stopping, seconds=limit + _GRACE_SECONDS)
         finally:
-            call.cancelled.set()  # the caller does not wait any more
+            call.token.cancel()  # the caller does not wait any more
             if not answered.done():
                 self._abandoned[answered] = time.monotonic()
                 answered.add_done_callback(lambda done: self._abandoned.pop(done, None))

@@ -81,7 +81,7 @@ class HttpRequestRunner:
                     await asyncio.wait({future}, timeout=_PROGRESS_SECONDS)
             yield future.result() if future.done() else _timeout_answer(self._timeout_seconds)
         finally:
-            call.cancelled.set()  # a call that is queued or indexing checks this
+            call.token.cancel()  # a call that is queued or indexing checks this
             future.cancel()
             if call in self._running:
                 self._abandoned[call] = time.monotonic()

@@ -174,7 +174,7 @@ class McpServer:
                 with anyio.move_on_after(self._timeout_seconds + _GRACE_SECONDS):
                     return await anyio.to_thread.run_sync(run, abandon_on_cancel=True, limiter=self._limiter)
             finally:
-                call.cancelled.set()  # the caller does not wait any more
+                call.token.cancel()  # the caller does not wait any more
         raise Timeout(
             f"there was no answer within {self._timeout_seconds:g} s", hint="ask for less, or wait longer"
         )

@@ -44,7 +44,7 @@ def serve(dispatcher: Dispatcher, mcp_server: McpServer, access: Access, options
     finally:
         exit_within(_EXIT_SECONDS)
         for call in list(mcp_server.running):
-            call.cancelled.set()
+            call.token.cancel()
         bound.close()
         dispatcher.close()
     return 0

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from satchel.cancellation import CancelToken
 from satchel.commands.freshness import ReindexItem, ReindexResult
 from satchel.engine import Engine
 from satchel.errors import SatchelError
@@ -43,6 +44,7 @@ class IndexUpdater:
         self._report = on_event or (lambda event: None)
         self._state = UpdaterState()
         self._stop = threading.Event()
+        self._token = CancelToken()  # ends a refresh that is under way
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._engine: Engine | None = None
         self._thread = threading.Thread(target=self._run, name="satchel-index-updater", daemon=True)
@@ -54,6 +56,7 @@ class IndexUpdater:
     def stop(self) -> None:
         """Stop within a second. Unfinished work is given up, and the last complete index stays."""
         self._stop.set()
+        self._token.cancel()
         with self._state.condition:
             self._state.condition.notify_all()
         if self._thread.is_alive():
@@ -136,12 +139,16 @@ class IndexUpdater:
                 self._state.stopped = True
                 self._state.condition.notify_all()
 
+    def _record_progress(self, done: int, total: int) -> None:
+        """Record how many files of a refresh are done."""
+        with self._state.condition:
+            self._state.progress = (done, total) if total else None
+
     def _run_loop(self) -> None:
         """Open an engine and refresh its index until the engine has to be opened anew."""
         try:
-            with Engine.open(
-                Path(self._root), index_dir=self._index_dir, lock_wait_seconds=LOCK_SECONDS
-            ) as engine:
+            opened = Engine.open(Path(self._root), index_dir=self._index_dir, lock_wait_seconds=LOCK_SECONDS)
+            with opened.for_caller(token=self._token, progress=self._record_progress) as engine:
                 self._engine = engine
                 poll_seconds = POLL_SECONDS if self._watch else 0.0
                 loop = RefreshLoop(engine, self._state, self._stop, self._report, self._name, poll_seconds)

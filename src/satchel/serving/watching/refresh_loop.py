@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from satchel.engine import Engine
-from satchel.errors import IndexBusy, IndexProblem, ProjectNotFound, SatchelError
+from satchel.errors import Cancelled, IndexBusy, IndexProblem, ProjectNotFound, SatchelError
 from satchel.indexing.freshness import IndexState, decode_watermark, encode_watermark
 from satchel.indexing.plan import Refresh
 from satchel.serving.watching.file_events import (
@@ -38,10 +38,6 @@ _MAX_WATERMARKS = 3  # attempts to take a watermark while files keep changing
 LOCK_SECONDS = 0.3  # short, so that a stop is noticed; a busy index is tried again
 _MAX_FAILURES = 3  # of the watcher in a row, before all files are polled instead
 _POLLING = "the file system gives no events here ({}); everything is looked at every {:g} s instead"
-
-
-class LoopStopped(Exception):
-    """A refresh was given up because the updater stops."""
 
 
 class RefreshLoop:
@@ -68,7 +64,6 @@ class RefreshLoop:
         self._watcher: FolderWatcher | None = None
         self._watcher_failures = 0
         self._version = ""  # of the index that is known to match the tree
-        engine.progress = self._on_progress
 
     def run(self, watch: bool) -> None:
         """Refresh until the updater stops, or until a changed project file asks for a new engine."""
@@ -174,7 +169,7 @@ class RefreshLoop:
         started = time.monotonic()
         try:
             self._refresh(started)
-        except LoopStopped:
+        except Cancelled:  # the updater stops
             return
         except IndexBusy:
             self._schedule.record_busy()
@@ -193,7 +188,7 @@ class RefreshLoop:
         """Bring the index up to date with the pending changes and record what was done."""
         self._check_root()
         version_before, generation_before = self._version, self._stored_generation()
-        self.engine.last_refresh = None
+        last = self.engine.last_refresh
         check_all = self._pending.everything or self._schedule.is_check_due()
         check_all = check_all or len(self._pending.paths) > _MANY_PATHS
         state = self._refresh_all() if check_all else self._refresh_paths()
@@ -203,7 +198,7 @@ class RefreshLoop:
         with self._state.condition:
             self._state.has_pending_changes, self._state.failure = False, ""
             self._state.index_state = None if state.stale else state
-        done = self.engine.last_refresh
+        done = self.engine.last_refresh if self.engine.last_refresh is not last else None
         has_written = done is not None and done.generation > generation_before
         if has_written or not check_all or state.stale:
             self._schedule.record_refresh(time.monotonic() - started, paths)
@@ -299,13 +294,6 @@ class RefreshLoop:
             self._report(UpdaterEvent(event=UpdaterEventKind.NOTE, text=text))
         if old is not None:
             old.close()
-
-    def _on_progress(self, done: int, total: int) -> None:
-        """Record the progress of a refresh; raise if the updater stops."""
-        if self._stop.is_set():
-            raise LoopStopped
-        with self._state.condition:
-            self._state.progress = (done, total) if total else None
 
     def _report_failure(self, failure: str) -> None:
         """Report a failure, once as long as it stays the same."""

@@ -1,6 +1,6 @@
-"""One question → one pack: the straight line over retrieval and packing.
+"""One query → one pack: the straight line over retrieval and packing.
 
-question → candidates → ranked files → passages → sections → selection → items → guidance. What is counted is
+query → candidates → ranked files → passages → sections → selection → items → guidance. What is counted is
 the text that the caller receives, last of all.
 """
 
@@ -11,32 +11,30 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from satchel import ids, languages
+from satchel.pack_request import PackLayout, PackRequest
 from satchel.packing import guidance
 from satchel.packing.assembly import Assembly, FilledPack
 from satchel.packing.budget import Gauge, make_within
 from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, Item, Pack, Role, Section, Trust
-from satchel.packing.preferences import Preferences
-from satchel.packing.sections import PackMode
 from satchel.retrieval import candidates, ranker
 from satchel.retrieval.anchors import find_anchors, is_only_anchor
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependencies import external_names, import_statements, needed_imports
-from satchel.retrieval.filters import Filters
 from satchel.retrieval.hit_lines import best_lines, term_worths
 from satchel.retrieval.intent import Intent
 from satchel.retrieval.passages import PASSAGES, score_passages, split_by_chunk
 from satchel.retrieval.query import parse_query
 from satchel.retrieval.related import RelatedChunk, find_related
-from satchel.retrieval.search import check, gather_evidence
+from satchel.retrieval.search import gather_evidence
 from satchel.retrieval.suggest import suggest
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
 from satchel.tokenizers.tokenizer import CharsPerToken, characters_of
 from satchel.types import Passage, RelatedMode, Strategy, Suggestion
 
-FILES = 25  # that pieces are taken from
-_ALL = 1_000_000  # pieces: which are of a kind is known only when they are cut
+FILES = 25  # that passages are taken from
+_ALL = 1_000_000  # passages: which are of a kind is known only when they are cut
 _LEAST_MAPPED, _MOST_MAPPED = 10, 40  # files that are at least named
 _CHARS_PER_MAPPED = 1_200  # one more for so much more room
 _CHARS_PER_MAPPED_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
@@ -50,8 +48,17 @@ _MOST_IMPORTS = 8  # that an item carries
 HOPS = {Strategy.DIRECT: 0, Strategy.EXTENDED: 1, Strategy.DEEP: 2}
 
 
+class PackOrigin(msgspec.Struct, frozen=True):
+    """What a pack says of the index that it was made from; `notes` are what a reader should know of it."""
+
+    ref: str
+    profile: str = QUALITY
+    model_id: str = ""
+    notes: tuple[str, ...] = ()
+
+
 class CorpusReading:
-    """Where the text of items comes from: the index."""
+    """Reads the text of items from the index."""
 
     def __init__(self, corpus: Corpus, rarity: Mapping[str, float] | None = None) -> None:
         self.corpus = corpus
@@ -64,12 +71,12 @@ class CorpusReading:
         return self.corpus.files[self.corpus.position_of[path]]
 
     def best_lines(self, passage: Passage, chars: int) -> tuple[int, int]:
-        """The lines of a passage that hold most of the question."""
+        """Return the lines of a passage that hold most of the query."""
         lines = self.corpus.lines(passage.path)
         return best_lines(self.rarity, passage.start_line, passage.end_line, lines, chars)
 
     def imports(self, path: str, content: str) -> tuple[str, ...]:
-        """The import statements of the file that bring in a name which the content uses."""
+        """Return the import statements of the file that bring in a name which the content uses."""
         statements = self.corpus.import_statements(
             path, lambda: import_statements(self.corpus.references(path), self.corpus.lines(path))
         )
@@ -80,76 +87,65 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-class Question:
-    """A question of one generation of an index, and the packs that answer it."""
+class PackPipeline:
+    """Makes the pack that one request asks of one generation of an index."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        query: str,
-        filters: Filters,
-        *,
-        ref: str,
-        notes: Sequence[str] = (),
-        profile: str = QUALITY,
-        model_id: str = "",
-        weights: Mapping[str, float] | None = None,
-    ) -> None:
-        check(query, 1)
-        query = characters_of(query)  # no JSON holds a lone surrogate
+    def __init__(self, corpus: Corpus, request: PackRequest, origin: PackOrigin) -> None:
         self.corpus = corpus
-        self.query = query
-        self.filters = filters
-        self.ref = ref
-        self.notes = notes
-        self.profile = profile
-        self.model_id = model_id
-        self.weights = {**ranker.weights(PASSAGES), **(weights or ranker.weights(profile))}
-        count = len(corpus.files) if filters.by_kind else candidates.CANDIDATES
-        self.context = gather_evidence(corpus, query, filters, count, profile)
-        self.asked = self.context.query if self.context else parse_query(query)
+        self.request = request
+        self.origin = origin
+        self.query = characters_of(request.query)  # no JSON holds a lone surrogate
+        self.filters = request.filters
+        profile = origin.profile
+        self.weights = {**ranker.weights(PASSAGES), **(request.weights or ranker.weights(profile))}
+        count = len(corpus.files) if self.filters.by_kind else candidates.CANDIDATES
+        self.context = gather_evidence(corpus, self.query, self.filters, count, profile)
+        self.asked = self.context.query if self.context else parse_query(self.query)
         self.anchors = find_anchors(corpus, self.asked)
         rarity = term_worths(self.context.evidence) if self.context else {}
         self.reading = CorpusReading(corpus, rarity)
 
-    def sectioned(
-        self, gauge: Gauge, *, mode: PackMode, caps: Mapping[Section, int], max_candidates: int
-    ) -> Pack:
-        """The pack of `build_context_pack`: six sections, each piece in one of them."""
-        return make_within(gauge, lambda gauge: self._sectioned(gauge, mode, caps, max_candidates))
+    def pack(self, gauge: Gauge) -> Pack:
+        """Return the pack that is asked for, within the budget of the gauge."""
+        if self.request.layout is PackLayout.FLAT:
+            found = self._flat_passages()
+            return make_within(gauge, lambda gauge: self._flat(gauge, found))
+        return make_within(gauge, self._sectioned)
 
-    def _sectioned(
-        self, gauge: Gauge, mode: PackMode, caps: Mapping[Section, int], max_candidates: int
-    ) -> Pack:
+    def _sectioned(self, gauge: Gauge) -> Pack:
+        """Fill six sections, each passage in one of them."""
         room = gauge.room()
         chars = min(filter(None, (room.tokens * CharsPerToken.USUAL, room.chars)), default=0)
         is_report = self.context is not None and not self.context.query_terms.all_title
         per_file = _CHARS_PER_MAPPED_REPORT if is_report else _CHARS_PER_MAPPED
         mapped = min(_MOST_MAPPED, _LEAST_MAPPED + chars // per_file, chars // _CHARS_PER_NAME)
-        plan = PackPlan(caps, map_files=mapped)
-        found = [] if self.is_elsewhere else self.passages(max_candidates, max(FILES, plan.map_files))
-        assembly = Assembly(self._frame(gauge, mode.value), gauge, self.reading, plan)
+        plan = PackPlan(self.request.caps(), map_files=mapped)
+        found = (
+            []
+            if self.is_elsewhere
+            else self.passages(self.request.max_candidates, max(FILES, plan.map_files))
+        )
+        assembly = Assembly(self._frame(gauge, self.request.mode.value), gauge, self.reading, plan)
         return self._guided(assembly, assembly.fill(found, lambda: self._about(found, some=True)))
 
-    def flat(self, gauge: Gauge, wanted: Preferences) -> Pack:
-        """The pack of `context_pack`: primary pieces by rank, then what belongs to them."""
+    def _flat_passages(self) -> list[Passage]:
         found: list[Passage] = []
-        if not (wanted.anchors and self.is_elsewhere):
-            found = self._leaning(self.passages(candidates.CANDIDATES), wanted)
-        by_name = is_only_anchor(self.asked)
-        if by_name:
-            found = self._of_kind(self._by_chunk(found))
-        caps = dict.fromkeys(Section, len(found) + 1)
-        plan = PackPlan(caps, limit=wanted.limit, with_imports=True, flat=True, apart=by_name)
-        return make_within(gauge, lambda gauge: self._flat(gauge, wanted, plan, found))
+        if not (self.request.say_absent_names and self.is_elsewhere):
+            found = self._leaning(self.passages(candidates.CANDIDATES))
+        return self._of_kind(self._by_chunk(found)) if is_only_anchor(self.asked) else found
 
-    def _flat(self, gauge: Gauge, wanted: Preferences, plan: PackPlan, found: Sequence[Passage]) -> Pack:
+    def _flat(self, gauge: Gauge, found: Sequence[Passage]) -> Pack:
+        """List primary items by rank, then what belongs to them."""
+        caps = dict.fromkeys(Section, len(found) + 1)
+        plan = PackPlan(
+            caps, limit=self.request.limit, with_imports=True, flat=True, apart=is_only_anchor(self.asked)
+        )
         assembly = Assembly(self._frame(gauge, ""), gauge, self.reading, plan)
         filled = assembly.fill(found, lambda: self._about(found, some=True))
-        return self._guided(assembly, assembly.add(filled, self._related(filled.pack, wanted)))
+        return self._guided(assembly, assembly.add(filled, self._related(filled.pack)))
 
     def passages(self, count: int, files: int = FILES) -> list[Passage]:
-        """The pieces that may answer."""
+        """Return the passages that may answer."""
         if self.context is None:
             return []
         signals = ranker.signals(self.context)
@@ -176,7 +172,7 @@ class Question:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether the question is nothing but the name of something that this repository does not have."""
+        """Whether the query is nothing but the name of something that this repository does not have."""
         return (
             bool(self.anchors)
             and not any(item.hits or item.akin for item in self.anchors)
@@ -184,24 +180,24 @@ class Question:
         )
 
     def _frame(self, gauge: Gauge, mode: str) -> Pack:
-        """The pack without items. What must be said is in it from the start, so that there is room for it."""
+        """Return the pack without items. What must be said is in it from the start, so that there is room."""
         return Pack(
             query=self.query,
-            ref=self.ref,
+            ref=self.origin.ref,
             mode=mode,
-            model_id=self.model_id,
-            profile=self.profile,
+            model_id=self.origin.model_id,
+            profile=self.origin.profile,
             items=(),
             budget=gauge.budget(),
             counts=Counts(),
             trust=self._trust(),
-            hints=(*self._absent(), *self.notes),
+            hints=(*self._absent(), *self.origin.notes),
         )
 
     def _trust(self) -> Trust:
         first = next((item for item in self.anchors if not item.hits), None) or next(iter(self.anchors), None)
         return Trust(
-            retrieval_mode="hybrid" if self.profile == QUALITY else "lexical",
+            retrieval_mode="hybrid" if self.origin.profile == QUALITY else "lexical",
             fallback_used=False,
             anchor_detected=first is not None,
             anchor_hits=sum(item.hits for item in self.anchors),
@@ -210,10 +206,10 @@ class Question:
             anchor_primary=first.text if first else "",
         )
 
-    def _leaning(self, found: Sequence[Passage], wanted: Preferences) -> list[Passage]:
-        """Documents or code first, as a bounded boost."""
+    def _leaning(self, found: Sequence[Passage]) -> list[Passage]:
+        """Return the passages with documents or code preferred, by a bounded factor."""
         intents = self.context.intents if self.context else {}
-        prefer_code = wanted.prefer_code
+        prefer_code = self.request.prefer_code
         if prefer_code is None and intents.get(Intent.DOCUMENTS, 0.0) >= _CLEAR:
             prefer_code = False
         if (
@@ -224,7 +220,7 @@ class Question:
         leaning = []
         for passage in found:
             prose = languages.get(passage.language).prose
-            if prose and not wanted.include_docs:
+            if prose and not self.request.include_docs:
                 continue
             aside = prefer_code is not None and prose == prefer_code
             leaning.append(
@@ -232,8 +228,9 @@ class Question:
             )
         return leaning
 
-    def _related(self, pack: Pack, wanted: Preferences) -> list[Item]:
-        """What belongs to the items of a pack."""
+    def _related(self, pack: Pack) -> list[Item]:
+        """Return what belongs to the items of a pack."""
+        wanted = self.request
         if not HOPS[wanted.strategy] or not wanted.max_related_per_primary or self.context is None:
             return []
         mode = wanted.related_mode
@@ -268,7 +265,7 @@ class Question:
             content=content,
             content_hash=ids.hash_text(content),
             file_hash=record.file_hash,
-            ref=self.ref,
+            ref=self.origin.ref,
             chunk_id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest),
             kind=chunk.kind.value,
             symbol=".".join(chunk.title_path),
@@ -284,7 +281,7 @@ class Question:
         )
 
     def _guided(self, assembly: Assembly, filled: FilledPack) -> Pack:
-        """The pack with as much guidance as fits, sealed."""
+        """Return the pack with as much guidance as fits, sealed."""
         gauge, pack = assembly.gauge, filled.pack
         said = assembly.frame.hints
         hints = (*self._nothing(pack), *guidance.hints(pack, filled.left_out, filled.size))
@@ -300,17 +297,17 @@ class Question:
         return assembly.seal(pack, filled.size)
 
     def _next(self, pack: Pack) -> tuple[Suggestion, ...]:
-        """Searches that this index answers."""
+        """Return searches that this index answers."""
         if not pack.counts.candidates:
             proposed = (*self._instead(), *suggest(self.corpus, self.query, self.filters))
             return tuple({item.query: item for item in reversed(proposed)}.values())[::-1]
         return self._about(pack.items)[:_MOST_QUERIES]
 
     def _about(
-        self, pieces: Sequence[Item] | Sequence[Passage], *, some: bool = False
+        self, shown: Sequence[Item] | Sequence[Passage], *, some: bool = False
     ) -> tuple[Suggestion, ...]:
-        """Names that pieces use, and where they are defined; with `some` as if not all of them were shown."""
-        spans = [(piece.path, piece.start_line, piece.end_line) for piece in pieces]
+        """Return names that items use, and where they are defined; with `some` as if not all were shown."""
+        spans = [(item.path, item.start_line, item.end_line) for item in shown]
         return tuple(
             Suggestion(item.name, f"used here {_times(item.uses)}, defined at {item.path}:{item.line}")
             for item in external_names(self.corpus, spans, some=some)
@@ -318,7 +315,7 @@ class Question:
         )
 
     def _absent(self) -> list[str]:
-        """What the question names and this repository does not have, or has elsewhere."""
+        """Return what the query names and this repository does not have, or has elsewhere."""
         absent = [
             f"{item.text!r} is not in this repository"
             + (f"; nearest: {', '.join(item.nearest)}" if item.nearest else "")
