@@ -21,8 +21,10 @@ from measure import installed_satchel, measure
 from search_speed import QUESTIONS
 
 from satchel.engine import Engine
+from satchel.rendering.formats import PACK_FORMATS
 
 BUDGET = 8_000
+RENDER = PACK_FORMATS.get("context").render
 RESULTS = Path(__file__).parent / "results" / "pack_speed.txt"
 
 
@@ -38,9 +40,9 @@ def warm(folder: Path, index: Path, rounds: int) -> list[float]:
     with Engine.open(folder, index_dir=index) as engine:
         engine.ensure_fresh()
         for question in QUESTIONS:
-            engine.pack(question, budget_tokens=BUDGET)
+            engine.pack(question, budget_tokens=BUDGET, render=RENDER)
         return [
-            timed(lambda question=question: engine.pack(question, budget_tokens=BUDGET))
+            timed(lambda question=question: engine.pack(question, budget_tokens=BUDGET, render=RENDER))
             for _ in range(rounds)
             for question in QUESTIONS
         ]
@@ -63,7 +65,7 @@ def at_commits(folder: Path) -> list[str]:
         for ref in ("HEAD", "HEAD~1", "HEAD~50", "HEAD~50"):
             started = time.process_time()
             with engine.at(ref) as past:
-                past.pack(QUESTIONS[0], budget_tokens=BUDGET)
+                past.pack(QUESTIONS[0], budget_tokens=BUDGET, render=RENDER)
                 report = past.last_refresh
             spent = time.process_time() - started
             parsed = f"{report.parsed} parsed, {report.touched} touched" if report else "only opened"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from satchel.errors import SatchelError
     from satchel.indexing.plan import Refresh
     from satchel.packing.pack import Item, Pack
+    from satchel.rendering.formats import pack_format
     from satchel.retrieval.filters import Filters
     from satchel.serving.chunk_manager import ChunkManager
     from satchel.serving.chunk_search_tool import ChunkSearchTool
@@ -44,6 +45,7 @@ _HOMES = {
     "Symbol": "satchel.types",
     "SymbolRecord": "satchel.storage.records",
     "answer": "satchel.serving.dispatcher",
+    "pack_format": "satchel.rendering.formats",
 }
 
 __all__ = [
@@ -66,6 +68,7 @@ __all__ = [
     "SymbolRecord",
     "__version__",
     "answer",
+    "pack_format",
 ]
 
 

@@ -32,7 +32,7 @@ from satchel.types import (
 
 if TYPE_CHECKING:
     from satchel import pack_pipeline, pack_request, reviewing
-    from satchel.pack_request import PackRequest, Render
+    from satchel.pack_request import PackRequest
     from satchel.packing import layers, repository_map
     from satchel.packing import pack as packs
     from satchel.packing.budget import Gauge
@@ -109,7 +109,7 @@ class Engine(Segment):
         )
         return hits, ([] if hits else suggest.suggest(corpus, query, chosen))
 
-    def pack(self, query: str, *, render: Render | None = None, **fields: Any) -> Pack:
+    def pack(self, query: str, *, render: Callable[[Pack], str] | None = None, **fields: Any) -> Pack:
         """Return the pack that answers a query; `fields` are those of PackRequest.
 
         The budget counts the text that `render` makes of the pack: without one its citations and lines, with
@@ -117,12 +117,12 @@ class Engine(Segment):
         """
         return self.make_pack(pack_request.PackRequest.of({**fields, "query": query}), render)
 
-    def review(self, change: str = "", *, render: Render | None = None, **fields: Any) -> Pack:
+    def review(self, change: str = "", *, render: Callable[[Pack], str] | None = None, **fields: Any) -> Pack:
         """Return the pack for reviewing a change: `A..B`, `A...B`, `A` (up to the work tree), `--staged`, or
         nothing for what differs from HEAD. `fields` are those of PackRequest."""
         return self.make_pack(pack_request.PackRequest.of({**fields, "change": change}), render)
 
-    def make_pack(self, request: PackRequest, render: Render | None = None) -> Pack:
+    def make_pack(self, request: PackRequest, render: Callable[[Pack], str] | None = None) -> Pack:
         """Return the pack that a request asks for. `render` writes the text that its budget counts."""
         try:
             gauge = request.gauge(render or packs.plain_text)

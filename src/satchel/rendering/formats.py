@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from satchel import plugins
-from satchel.commands.pack_formats import Renderer
+
+if TYPE_CHECKING:
+    from satchel.commands.pack_formats import Renderer
 
 
 class PluginFormats:
@@ -20,3 +24,8 @@ class PluginFormats:
 
 
 PACK_FORMATS = PluginFormats()
+
+
+def pack_format(name: str) -> Renderer:
+    """Return the format of that name, as `context`, `markdown`, `xml` or `json`."""
+    return PACK_FORMATS.get(name)
