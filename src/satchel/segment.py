@@ -139,7 +139,7 @@ class Segment(SnapshotSource):
         return other
 
     def _take_over(self, before: Self) -> None:
-        self._snapshot, self._refs = before._snapshot, before._refs
+        self._snapshot, self._refs, self._ref_name = before._snapshot, before._refs, before._ref_name
 
     def ensure_fresh(self, token: CancelToken | None = None) -> None:
         """Refresh if anything changed. A look or one walk tells; in the usual case no index is written. A
