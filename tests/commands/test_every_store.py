@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from test_commands import ARGUMENTS
 from satchel import Engine, plugins
 from satchel.errors import Unsupported
 from satchel.serving import cli
+from satchel.serving.dispatcher import Dispatcher
+from satchel.serving.envelope import Request
+from satchel.serving.watching.index_updater import IndexUpdater
 from satchel.storage import open_store, scheme_of
 from satchel.storage.memory import MemoryStore
 
@@ -151,3 +155,31 @@ def test_the_environment_keeps_the_index_of_each_root_in_its_own_store(tmp_path:
 def test_an_index_in_memory_is_served_by_one_process() -> None:
     done = run_cli("serve", "http", "--port", "0", "--index-dir", "memory:", "--workers", "2")
     assert done.returncode != 0 and b"leave out --workers" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "store", [name for name in plugins.names("store") if plugins.load("store", name).is_shared]
+)
+def test_an_updater_keeps_the_index_of_any_store_fresh(tmp_path: Path, store: str) -> None:
+    root = make_tree(tmp_path / "shop", SHOP)
+    place = f"{store}:{tmp_path / 'index'}/"
+    updater = IndexUpdater(root, index_dir=place)
+    updater.start()
+    try:
+        assert updater.settle(20_000) is not None
+        make_tree(root, {"src/new.py": "def sell_unicorns():\n    pass\n"})
+        assert updater.settle(20_000) is not None and updater.fresh
+    finally:
+        updater.stop()
+    with Engine.open(root, index_dir=place) as engine:
+        assert engine.search("sell unicorns")[0][0].path == "src/new.py"
+
+
+@pytest.mark.parametrize("store", plugins.names("store"))
+def test_a_server_answers_from_any_store(tmp_path: Path, store: str) -> None:
+    root = make_tree(tmp_path / "shop", SHOP)
+    with closing(Dispatcher([root], index_dir=f"{store}:{tmp_path / 'index'}/")) as dispatcher:
+        dispatcher.start()
+        for query in ("basket", "till"):
+            response = dispatcher.answer(Request(action="search", payload={"query": query}))
+            assert response.status == "ok", response
