@@ -1,4 +1,8 @@
-"""One root and its index: opened, brought up to date, looked at. What is asked of it is the engine's."""
+"""How is the index of one root opened, brought up to date and compared with its tree, also at another commit?
+
+The questions that are asked of an index are the engine's. This file is long because opening, refreshing and
+comparing share the same tree, store and snapshot, and take turns in one refresh.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +68,7 @@ _NOTHING = "no file of this folder is indexed: there is none, or ignore rules le
 
 
 class Segment(SnapshotSource):
-    """A root folder, or the same at a commit, with the index that is kept of it."""
+    """A root folder, as it is or at a commit, with its index."""
 
     def __init__(
         self,
@@ -85,10 +89,10 @@ class Segment(SnapshotSource):
         self.notes: tuple[str, ...] = ()
         self.last_refresh: Refresh | None = None  # None as long as the index was only opened
         self._in_answer = False
-        self._answer_state: IndexState | None = None  # said of the answer that is being made
+        self._answer_state: IndexState | None = None  # of the answer that is being made
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
-        self._ref_name = ""  # that of this one among them
-        self._alone = False  # nothing is taken from other indexes
+        self._ref_name = ""  # the name of this index among them; empty for the main one
+        self._alone = False  # whether nothing may be taken from other indexes
         self._tree = tree or WorkTree(root, options.walk)
 
     @classmethod
@@ -142,15 +146,16 @@ class Segment(SnapshotSource):
         self._snapshot, self._refs, self._ref_name = before._snapshot, before._refs, before._ref_name
 
     def ensure_fresh(self, token: CancelToken | None = None) -> None:
-        """Refresh if anything changed. A look or one walk tells; in the usual case no index is written. A
-        `token` ends the refresh earlier than that of the segment."""
+        """Refresh the index if its tree changed. A glance at what the last walk rested on, or one walk,
+        tells; if nothing changed, nothing is written. A `token` ends the refresh earlier than that of the
+        segment."""
         notes = None
         with suppress(IndexProblem):  # missing or unusable: refresh builds it and says so
             if self._tree.content_id:
                 notes = notes_of_content(self.snapshot(), self._final_meta())
             else:
                 wanted = signature(self.options.walk, model_id())
-                notes = notes_if_fresh(self._tree, self.snapshot(), wanted, self._memory())
+                notes = notes_if_fresh(self._tree, self.snapshot(), wanted, self._walk_file())
         if notes is None:
             self.refresh(token=token)
         else:
@@ -164,17 +169,20 @@ class Segment(SnapshotSource):
         mark: watermark.Watermark | None = None,
         token: CancelToken | None = None,
     ) -> Refresh:
-        """Bring the index up to date; with `paths`, look at these files alone, for a caller who knows what
-        changed, and with the `mark` of a moment up to which nothing else had changed, the index is known to
-        be true to it. An index that cannot be used is set aside and built anew. A `token` ends the work
-        earlier than that of the segment; the index then stays as it was."""
+        """Bring the index up to date and return what that took.
+
+        A caller who knows which files changed gives their `paths`, and only these are read. With the `mark`
+        of a moment up to which nothing else had changed, the index is noted as true to that moment. An index
+        that cannot be used is set aside and built anew. A `token` ends the work earlier than that of the
+        segment; the index then stays as it was.
+        """
         token = token or self.token
-        with self.unpinned():  # who refreshes wants to see what came of it
+        with self.unpinned():  # the caller wants to see what came of it
             for _ in range(_TIMES_OVERTAKEN):
                 try:
                     return self._refresh(force, paths, mark, self._generation(), token)
                 except refresh.Overtaken:
-                    mark = None  # what the other process was told of may be newer
+                    mark = None  # the other process may know of newer changes
             return self._refresh(force, paths, None, None, token)
 
     def _refresh(
@@ -185,7 +193,7 @@ class Segment(SnapshotSource):
         base: int | None,
         token: CancelToken,
     ) -> Refresh:
-        if paths is not None and self.store.exists() and not self._takes_a_walk(paths, mark):
+        if paths is not None and self.store.exists() and not self._needs_walk(paths, mark):
             walk = self._tree.entries_at(paths)
             meta = {"signature": signature(self.options.walk, model_id())}
             done = self._already_indexed(walk, paths, meta, mark)
@@ -195,40 +203,28 @@ class Segment(SnapshotSource):
                 meta["watermark"] = encode_watermark(mark)
         else:
             paths = mark = None
-            self._prepare_folder(make=False)  # what an earlier version hid from git is for this walk to see
-            before = self._watermark() if in_repository(self.root) else None
-            walk = self._tree.entries()
-            meta = {
-                "signature": signature(self.options.walk, model_id()),
-                "watermark": encode_watermark(before or self._watermark(walk)),
-                "root_path": str(self.root),
-                HISTORY_HEAD: self._tree.head(),
-            }
+            # Files that an earlier version hid from git are seen by this walk.
+            self._prepare_folder(make=False)
+            walk, meta = self._walk_all()
         self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
         if self._tree.content_id:
             meta |= {
                 CONTENT: "" if _lacks_objects(walk) else self._tree.content_id,
                 NOTES: "\n".join(self.notes),
             }
-        reader = source_reader.SourceReader(self._tree, self.options.walk)
-        stages = analysis.Stages(
-            reader,
-            chunking.parse_source,
-            chunking.prepare,
-            chunking.prepare_worker,
-            words=word_vectors.load,
-        )
-        count = self.options.workers or workers.default_workers()
-        self._forget()  # who writes must not himself be the reader that keeps the log from being cut
+        # A snapshot of the segment itself would keep the writer from cutting the log.
+        self._forget()
         self._prepare_folder()
+        counts = mark is not None and mark.file_count is not None
+        reader = source_reader.SourceReader(self._tree, self.options.walk)
         try:
             with self._sources(meta["signature"], walk.files, force) as sources:
                 request = refresh.RefreshRequest(
                     walk,
-                    stages,
+                    self._stages(reader),
                     meta,
                     paths=paths,
-                    workers=count,
+                    workers=self.options.workers or workers.default_workers(),
                     force=force,
                     progress=self.progress or (lambda done, total: None),
                     token=token,
@@ -238,34 +234,55 @@ class Segment(SnapshotSource):
                     hashes=reader.hashes,
                     sources=sources,
                     base=base,
-                    final_meta=self._seal if mark is not None and mark.file_count is not None else None,
+                    final_meta=self._counted_watermark if counts else None,
                 )
                 report = self.last_refresh = refresh.refresh(self.store, request)
         except (IndexCorrupt, IndexIncompatible) as error:
             return self.rebuild(error, token)
         return report
 
+    def _walk_all(self) -> tuple[Walk, dict[str, str]]:
+        """Walk the whole tree and return what the index has to note of the moment before."""
+        before = self._watermark() if in_repository(self.root) else None
+        walk = self._tree.entries()
+        return walk, {
+            "signature": signature(self.options.walk, model_id()),
+            "watermark": encode_watermark(before or self._watermark(walk)),
+            "root_path": str(self.root),
+            HISTORY_HEAD: self._tree.head(),
+        }
+
+    def _stages(self, reader: source_reader.SourceReader) -> analysis.Stages:
+        """Return what turns a file into the rows of an index."""
+        return analysis.Stages(
+            reader,
+            chunking.parse_source,
+            chunking.prepare,
+            chunking.prepare_worker,
+            words=word_vectors.load,
+        )
+
     def rebuild(self, problem: IndexProblem, token: CancelToken | None = None) -> Refresh:
         """Set an unusable index aside and build a new one; the notes say so."""
         self.release()
-        self._alone = True  # it may be another index that cannot be read
+        self._alone = True  # the damage may be in an index that it was copied from
         aside = self.store.set_aside()
         report = self.refresh(token=token)
         self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew")
         return report
 
     def mark(self) -> watermark.Watermark:
-        """A watermark for `refresh(paths=…)`, at the price of a question to git and never of a walk: without
-        git the files that the index holds are counted when they are all there."""
+        """Return a watermark for `refresh(paths=…)`. That costs a question to git and never a walk: without
+        git the files that the index holds are counted once they are all in it."""
         if in_repository(self.root):
             found = watermark.from_git(self.root)
             if found is not None:
                 return found
         return watermark.from_files(())
 
-    def _seal(self, snapshot: Snapshot) -> dict[str, str]:
-        """The watermark of a folder without git, from what the index holds: it says stale when a file differs
-        that nobody spoke of."""
+    def _counted_watermark(self, snapshot: Snapshot) -> dict[str, str]:
+        """Return the watermark of a folder without git, counted from the files of the index: it differs from
+        that of the folder if a file changed that no caller named."""
         held = snapshot.extent()
         mark = watermark.from_totals(held.file_count, held.latest_mtime_ns, held.total_bytes)
         return {"watermark": encode_watermark(mark)}
@@ -276,13 +293,13 @@ class Segment(SnapshotSource):
         with suppress(IndexProblem):
             snapshot = self.snapshot()
             if mark is not None:
-                sealed = self._seal(snapshot) if mark.file_count is not None else None
+                sealed = self._counted_watermark(snapshot) if mark.file_count is not None else None
                 meta = meta | (sealed or {"watermark": encode_watermark(mark)})
             return already_indexed(self._tree, snapshot, walk, paths, meta)
         return None
 
     def _generation(self) -> int | None:
-        """The generation that a walk of now goes out from; None where no walk can be overtaken."""
+        """Return the generation that a walk of now starts from; None if no walk can be overtaken."""
         if self._tree.content_id:
             return None
         if not self.store.exists():
@@ -291,11 +308,11 @@ class Segment(SnapshotSource):
             return snapshot.generation
         return None
 
-    def _takes_a_walk(self, paths: Sequence[str], mark: watermark.Watermark | None) -> bool:
-        """Whether more than these files may have changed: a folder came or went, or a rule, or the commit."""
+    def _needs_walk(self, paths: Sequence[str], mark: watermark.Watermark | None) -> bool:
+        """Return whether more than these files may have changed: a folder, an ignore rule or the commit."""
         try:
             self.snapshot()
-        except IndexProblem:  # nothing that it holds can be kept
+        except IndexProblem:  # an index that cannot be read is built from all files
             return True
         if mark is not None and (mark.git_head or "") != self.snapshot().meta().get(HISTORY_HEAD, ""):
             return True
@@ -307,23 +324,25 @@ class Segment(SnapshotSource):
         )
 
     def at(self, ref: str) -> Self:
-        """The same root at a commit, branch or tag, read from git objects and ready to be asked. Its index is
-        made from one that is there already, so that what two commits share is parsed once; the engine is
-        true to the commit that the ref names now."""
+        """Return the same root at a commit, branch or tag, read from git objects, with a fresh index.
+
+        The index starts as a copy of one that is there already, so that what two commits share is parsed
+        once. It is that of the commit which the ref names now.
+        """
         return self._beside(git_trees.GitTree(self.root, ref, self.options.walk))
 
     def staged(self) -> Self:
-        """The same root as a commit of now would hold it."""
+        """Return the same root with the files that a commit made now would have."""
         return self._beside(git_trees.StagedTree(self.root, self.options.walk))
 
     @property
     def ref(self) -> str:
-        """What citations say the files are at: a commit, `staged`, or `worktree`."""
+        """Return where citations say that the files are: a commit, `staged` or `worktree`."""
         return self._tree.ref
 
     @property
     def commit(self) -> str:
-        """The full id of the commit that this engine is at; empty if it is at none."""
+        """Return the full id of the commit that this is; empty if it is none."""
         return self.ref if self.ref == self._tree.content_id else ""
 
     def _beside(self, tree: git_trees.BlobTree) -> Self:
@@ -346,15 +365,15 @@ class Segment(SnapshotSource):
         return other
 
     def _is_usable(self) -> bool:
-        """Whether the index can be read and was made by the rules of now."""
+        """Return whether the index can be read and was made with the options of now."""
         usable = False
         with suppress(IndexProblem, ConfigError):  # it may be removed just now
             usable = self.snapshot().meta().get("signature") == signature(self.options.walk, model_id())
         return usable and self.store.exists()  # it may have been removed while it was opened
 
     def _final_meta(self) -> dict[str, str]:
-        """What an index of a tree that never changes has when it is complete. Another root may have another
-        part of the same commit."""
+        """Return the meta values of a complete index of a tree that never changes. The root is among them,
+        because another root may be another part of the same commit."""
         wanted = signature(self.options.walk, model_id())
         return {"signature": wanted, "root_path": str(self.root), CONTENT: self._tree.content_id}
 
@@ -367,17 +386,17 @@ class Segment(SnapshotSource):
         return self._refs.sources(self._ref_name, wanted, files)
 
     def ignored(self) -> list[Skipped]:
-        """What ignore files leave out of the folder, whatever the index holds."""
+        """Return what ignore files leave out of the folder now, whatever the index holds."""
         return WorkTree(self.root, self.options.walk).ignored()
 
     def read(self, path: str) -> Source | Skipped:
-        """One file of the tree as it is now."""
+        """Return one file of the tree as it is now, or why it is left out."""
         reader = source_reader.SourceReader(self._tree, self.options.walk)
         ((_, source),) = reader([FileEntry(path, 0, 0)])
         return source
 
     def in_memory(self) -> Self:
-        """The same root with an index that is kept nowhere."""
+        """Return the same root with an empty index in memory."""
         return type(self)(
             self.root, storage.open_store("memory:"), self.options, token=self.token, progress=self.progress
         )
@@ -386,13 +405,14 @@ class Segment(SnapshotSource):
     def answering(self, known: IndexState | None = None) -> Iterator[None]:
         """Make one answer inside: from one generation, and with one state of it.
 
-        `known` is what a watcher of the tree found out of a version of the index. A later generation of that
-        index holds all that it held, so it is fresh as well; of any other version the tree is looked at.
+        `known` is the state of an index version that a watcher of the tree found out. A later generation of
+        that index has at least the same changes, so it is fresh as well; for any other version the tree is
+        looked at.
         """
         with self.pinned():
             if known is not None and self._generation_of_pin() < known.generation:
-                # Its log was removed and written anew: as long as a process has the old one open, SQLite
-                # gives it no other.
+                # The log of the index was removed and written anew. SQLite gives a process that has the old
+                # one open no other.
                 self.release()
             self._in_answer, self._answer_state = True, known
             try:
@@ -401,7 +421,7 @@ class Segment(SnapshotSource):
                 self._in_answer, self._answer_state = False, None
 
     def state(self) -> IndexState:
-        """Return how the snapshot that answers are made from stands to the tree."""
+        """Return whether the snapshot that answers are made from is true to the tree, and why not."""
         if not self._in_answer:
             return self._compared()
         if self._answer_state is None or self._answer_state.version != self._version():
@@ -409,10 +429,10 @@ class Segment(SnapshotSource):
         return self._answer_state
 
     def _followed(self, known: IndexState | None) -> IndexState | None:
-        """Return the state of a snapshot that was written after the one which is known to be fresh.
+        """Return the state of a snapshot that was written after one that is known to be fresh.
 
-        While files change all the time there is such a one at every other answer, and a question to git takes
-        longer than the answer.
+        While files change all the time, every other answer has a newer snapshot, and asking git takes longer
+        than the answer.
         """
         if known is None or known.stale:
             return None
@@ -425,10 +445,10 @@ class Segment(SnapshotSource):
         return None
 
     def _compared(self) -> IndexState:
-        """Compare the tree of now with what the snapshot was made of.
+        """Compare the tree of now with the tree that the snapshot was made from.
 
-        Without git a watermark has no more than a count, a time and a size, which a change may leave as they
-        are: there the manifest of the index decides.
+        Without git a watermark is a count, a time and a size, and a change may leave all three as they are.
+        There the stamps of the indexed files decide.
         """
         plain = not self._tree.content_id and not in_repository(self.root)
         walk = self._tree.entries() if plain else None
@@ -476,7 +496,7 @@ class Segment(SnapshotSource):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _memory(self) -> Path | None:
+    def _walk_file(self) -> Path | None:
         """Return the file where a walk is remembered; None where a link could lead out of the root."""
         folder = self.store.scratch
         return None if folder is None or self._is_linked(folder) else folder / WALK_FILE
@@ -500,16 +520,17 @@ class Segment(SnapshotSource):
             replace_file(ignore, own_output.gitignore(self.store.file), what=what, elsewhere=KEEP_ELSEWHERE)
 
     def _is_linked(self, folder: Path) -> bool:
-        """Whether the index folder of the root is a link, which may have come with the repository."""
+        """Return whether a folder is that of the root and a link, which may have come with the repository."""
         return folder == self.root / settings.INDEX_FOLDER and folder.is_symlink()
 
 
 def _lacks_objects(walk: Walk) -> bool:
-    """Whether something of a ref is not in this clone. It may be later, so such an index is never final."""
+    """Return whether objects of a commit are not in this clone. They may come later, so its index is not
+    final."""
     return any(item.reason is SkipReason.UNREADABLE for item in walk.skipped)
 
 
 def _has_other_stamps(walk: Walk, snapshot: Snapshot) -> bool:
-    """Whether a file that is indexed has another size, time or number now."""
+    """Return whether an indexed file has another size, time or number now."""
     known = {record.path: record.stamp for record in snapshot.files()}
     return any(known.get(entry.path, entry.stamp) != entry.stamp for entry in walk.files)
