@@ -1,4 +1,4 @@
-"""Other repositories → further questions to learn from, for `dump.py` and `pieces.py`.
+"""Other repositories → further questions to learn from, for `dump.py` and `passages.py`.
 
     further.py commits --mirror MIRROR --names repositories.txt --out commits.jsonl
     further.py definitions --copies COPIES --index INDEXES --queries commits.jsonl --out definitions.jsonl

@@ -97,16 +97,8 @@ class Engine(Segment):
         corpus = self.corpus()
         chosen = filters or Filters()
         profile = self._profile(corpus)
-        hits = ranking.search(
-            corpus,
-            query,
-            k,
-            chosen,
-            profile=profile,
-            weights=weights,
-            whole_chunks=whole_chunks,
-            explain=explain,
-        )
+        options = ranking.SearchOptions(profile, weights, whole_chunks, explain)
+        hits = ranking.search(corpus, query, k, chosen, options)
         return hits, ([] if hits else suggest.suggest(corpus, query, chosen))
 
     def pack(self, query: str, *, render: Callable[[Pack], str] | None = None, **fields: Any) -> Pack:

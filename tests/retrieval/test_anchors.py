@@ -1,4 +1,4 @@
-"""Anchors: what a question names outright is found, or it is said that it is not there."""
+"""Anchors: what a query names outright is found, or it is said that it is not there."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_sectioned_pack_says_it_too(shop: Engine, query: str) -> None:
         'why is "rounding happens at the bank" in the basket',
     ],
 )
-def test_a_question_with_more_in_it_is_answered_and_says_what_is_missing(shop: Engine, query: str) -> None:
+def test_a_query_with_more_in_it_is_answered_and_says_what_is_missing(shop: Engine, query: str) -> None:
     answer = ask(shop, query)
     assert answer.items and answer.meta.trust is not None and answer.meta.trust.anchor_not_found
     assert "is not in this repository" in answer.meta.hints[0]

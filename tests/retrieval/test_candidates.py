@@ -1,4 +1,4 @@
-"""Candidates: the best by words, and what the question names or means, as far as filters allow."""
+"""Candidates: the best by words, and what the query names or means, as far as filters allow."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_tests_come_after_the_rest(engine: Engine) -> None:
         'basket fails\n\nTraceback (most recent call last):\n  File "/app/odd/drawer.py", line 1, in shape\n',
     ],
 )
-def test_a_file_that_the_question_names_comes_in(engine: Engine, query: str) -> None:
+def test_a_file_that_the_query_names_comes_in(engine: Engine, query: str) -> None:
     assert "odd/drawer.py" not in find(engine, "basket", 1)
     assert "odd/drawer.py" in find(engine, query, 1)
 

@@ -1,4 +1,4 @@
-"""The import statements that a piece of a file needs."""
+"""The import statements that a passage of a file needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the past says of a file: messages like the question, recent changes, files that change together."""
+"""What the past says of a file: messages like the query, recent changes, files that change together."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_signal_is_given_when_there_is_a_past(corpus: Corpus) -> None:
     assert set(ask(corpus, "basket", FILLER)) == set(SIGNAL.signals)
 
 
-def test_a_message_like_the_question_points_at_its_files(corpus: Corpus) -> None:
+def test_a_message_like_the_query_points_at_its_files(corpus: Corpus) -> None:
     past = [HistoryCommit(0, "Count coins twice", ("drawer.py",)), *FILLER]
     assert ask(corpus, "basket coins", past)["history_messages"] == {"drawer.py": 1.0}
 

@@ -1,4 +1,4 @@
-"""Spans: the chunk that defines what was asked for, or the one with the best words, then what adds to it."""
+"""Hit lines: the chunk that defines what was asked for, or the one with the best words, then what adds to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_chunk_that_defines_a_symbol_comes_first(root: Path) -> None:
     assert names(root, "CoinSlot")[0] == "CoinSlot"
 
 
-def test_a_question_in_words_gets_the_chunk_with_the_best_words(root: Path) -> None:
+def test_a_query_in_words_gets_the_chunk_with_the_best_words(root: Path) -> None:
     assert names(root, "grey colour of walls")[0] == "paint_walls"
     assert names(root, "basket")[0] in ("open_till", "close_till")
 
@@ -78,7 +78,7 @@ def test_what_is_shown_is_whole_lines_of_one_chunk(root: Path) -> None:
         assert hit.text == "".join(lines[hit.start_line - 1 : hit.end_line])
 
 
-def test_of_a_long_chunk_the_lines_with_the_question_s_words_are_shown(tmp_path: Path) -> None:
+def test_of_a_long_chunk_the_lines_with_the_query_s_words_are_shown(tmp_path: Path) -> None:
     text = f"def open_till():\n{FILLER * 3}    needle = haystack\n{FILLER * 3}"
     (hit,) = hits(make_tree(tmp_path, {"a.py": text}), "needle haystack")
     assert "needle = haystack\n" in hit.text and "needle" in hit.snippet

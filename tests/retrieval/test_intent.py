@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for."""
+"""What kind of answer a query asks for."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_plain_prose_is_a_concept() -> None:
     assert found[Intent.CONCEPT] == 1 and sum(found.values()) == 1
 
 
-def test_the_more_a_question_names_the_less_it_is_a_concept() -> None:
+def test_the_more_a_query_names_the_less_it_is_a_concept() -> None:
     vague, named, bare = "how does it retry", "how does RetryPolicy work", "RetryPolicy.backoff"
     assert strength(vague, Intent.CONCEPT) > strength(named, Intent.CONCEPT) > strength(bare, Intent.CONCEPT)
     assert (

@@ -1,4 +1,4 @@
-"""What speaks for a passage: its words, who uses it, where the question points; each signal has a weight."""
+"""What speaks for a passage: its words, who uses it, where the query points; each signal has a weight."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_types_tests_and_documents_are_told_apart(engine: Engine) -> None:
     assert found["file_test"]["round_up"] == 0.0
 
 
-def test_only_short_questions_count_the_score_of_the_file_twice(engine: Engine) -> None:
+def test_only_short_queries_count_the_score_of_the_file_twice(engine: Engine) -> None:
     short, report = (
         signals(engine, "print an invoice"),
         signals(engine, "Crash\n\nthe invoice is printed twice"),

@@ -1,4 +1,4 @@
-"""Cuts: a file is cut once for a generation, whatever is asked; what was kept goes with the generation."""
+"""Passage spans: a file is divided once for a generation, and what was kept goes with the generation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_file_is_cut_once(shop: Engine) -> None:
     assert unit_passage(corpus, 0, 0) is unit_passage(corpus, 0, 0)
 
 
-def test_the_pieces_of_a_file_hold_each_of_its_units_once(shop: Engine) -> None:
+def test_the_passages_of_a_file_hold_each_of_its_units_once(shop: Engine) -> None:
     corpus = shop.corpus()
     for at, record in enumerate(corpus.files):
         units = [
@@ -36,7 +36,7 @@ def test_the_pieces_of_a_file_hold_each_of_its_units_once(shop: Engine) -> None:
         assert units == list(range(record.unit_count))
 
 
-def test_users_are_the_pieces_with_the_use_in_their_lines(shop: Engine) -> None:
+def test_users_are_the_passages_with_the_use_in_their_lines(shop: Engine) -> None:
     corpus = shop.corpus()
     for at, record in enumerate(corpus.files):
         file = file_passages(corpus, at)

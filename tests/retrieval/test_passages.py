@@ -1,4 +1,4 @@
-"""Passages: disjoint pieces of the best files, whole definitions where they are short, windows where not."""
+"""Passages: disjoint, whole definitions where they are short, windows where not."""
 
 from __future__ import annotations
 
@@ -41,35 +41,35 @@ def ask(engine: Engine, query: str, **options: object) -> ContextPackResponse:
 
 
 def test_passages_of_a_file_are_disjoint_and_in_order(shop: Engine) -> None:
-    pieces = found(shop, "basket price")
-    assert len(pieces) > 8
-    for one, other in pairwise(pieces):
+    passages = found(shop, "basket price")
+    assert len(passages) > 8
+    for one, other in pairwise(passages):
         assert one.rank < other.rank or one.end_line < other.start_line
-    assert all(piece.size == sum(map(len, lines_of(shop, piece))) for piece in pieces)
+    assert all(passage.size == sum(map(len, lines_of(shop, passage))) for passage in passages)
 
 
-def lines_of(engine: Engine, piece: Passage) -> list[str]:
-    return split_lines(engine.snapshot().text(piece.path))[piece.start_line - 1 : piece.end_line]
+def lines_of(engine: Engine, passage: Passage) -> list[str]:
+    return split_lines(engine.snapshot().text(passage.path))[passage.start_line - 1 : passage.end_line]
 
 
 def test_every_best_file_has_at_least_one(shop: Engine) -> None:
-    files = {piece.path for piece in found(shop, "basket price", count=1)}
-    assert files == {piece.path for piece in found(shop, "basket price")} and len(files) > 4
+    files = {passage.path for passage in found(shop, "basket price", count=1)}
+    assert files == {passage.path for passage in found(shop, "basket price")} and len(files) > 4
 
 
 def test_a_long_definition_comes_in_windows_that_know_their_signature(shop: Engine) -> None:
-    windows = [piece for piece in found(shop, "basket price") if piece.path == "src/huge.py"]
-    assert len(windows) > 2 and all(piece.name == "basket_everything" for piece in windows)
-    assert {piece.head for piece in windows} == {(1, 4)} and not windows[1].whole
+    windows = [passage for passage in found(shop, "basket price") if passage.path == "src/huge.py"]
+    assert len(windows) > 2 and all(passage.name == "basket_everything" for passage in windows)
+    assert {passage.head for passage in windows} == {(1, 4)} and not windows[1].whole
 
 
-def test_what_the_question_names_names_the_passage(shop: Engine) -> None:
-    (named,) = [piece for piece in found(shop, "why does add_money add") if piece.named]
+def test_what_the_query_names_names_the_passage(shop: Engine) -> None:
+    (named,) = [passage for passage in found(shop, "why does add_money add") if passage.named]
     assert named.name == "add_money" and "defines_named" in named.reasons
 
 
 def test_the_chunks_of_a_passage_are_those_of_the_index(shop: Engine) -> None:
-    passage = next(piece for piece in found(shop, "add_money") if piece.path == "src/money.py")
+    passage = next(passage for passage in found(shop, "add_money") if passage.path == "src/money.py")
     parts = list(split_by_chunk(shop.corpus(), passage, "add_money"))
     chunks = shop.snapshot().chunks("src/money.py")
     assert [(part.start_line, part.end_line) for part in parts] == [
@@ -81,8 +81,8 @@ def test_the_chunks_of_a_passage_are_those_of_the_index(shop: Engine) -> None:
 @pytest.mark.parametrize("kind", ["function", "class", "section", "config"])
 @pytest.mark.parametrize("count", [1, 200])
 def test_a_kind_is_chosen_before_the_best_are_cut_off(shop: Engine, kind: str, count: int) -> None:
-    pieces = found(shop, "basket price total till", Filters(chunk_type=kind), count)
-    assert 0 < len(pieces) <= count and {piece.kind for piece in pieces} == {ChunkKind(kind)}
+    passages = found(shop, "basket price total till", Filters(chunk_type=kind), count)
+    assert 0 < len(passages) <= count and {passage.kind for passage in passages} == {ChunkKind(kind)}
 
 
 def test_without_documents_there_is_no_prose(shop: Engine) -> None:

@@ -99,7 +99,7 @@ def test_parts_of_addresses_and_paths_are_no_dotted_names() -> None:
     )
 
 
-def test_a_question_of_one_line_is_all_title() -> None:
+def test_a_query_of_one_line_is_all_title() -> None:
     query = parse_query("  how are sessions stored?\n")
     assert (query.title, query.prose, query.code) == ("how are sessions stored?", "", "")
 
@@ -144,7 +144,7 @@ def test_tags_leave_a_title_when_something_is_left(line: str, title: str) -> Non
         ("", ""),
     ],
 )
-def test_a_question_that_is_one_name_has_a_symbol(text: str, symbol: str) -> None:
+def test_a_query_that_is_one_name_has_a_symbol(text: str, symbol: str) -> None:
     assert parse_query(text).symbol == symbol
 
 
@@ -386,7 +386,7 @@ def test_every_text_can_be_read_and_names_come_from_it(text: str) -> None:
     assert query.text == text
 
 
-def test_a_short_question_compiles_no_traceback_pattern_and_loading_compiles_none() -> None:
+def test_a_short_query_compiles_no_traceback_pattern_and_loading_compiles_none() -> None:
     code = (
         "import msgspec, re\ncompiled = []\noriginal = re._compiler.compile\n"
         "def spy(pattern, flags=0):\n    compiled.append(pattern)\n    return original(pattern, flags)\n"

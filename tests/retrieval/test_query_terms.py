@@ -1,4 +1,4 @@
-"""QueryTerms: which words of a question count, and how much."""
+"""Query terms: which words of a query count, and how much."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def weights(text: str, weighting: Weighting) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("weighting", [Weighting.TITLE, Weighting.FULL, Weighting.BLEND])
-def test_early_words_of_a_short_question_count_more(weighting: Weighting) -> None:
+def test_early_words_of_a_short_query_count_more(weighting: Weighting) -> None:
     found = weights("red green blue grey", weighting)
     assert found["red"] > found["green"] > found["blue"] > found["grey"] > 0.5 * found["red"]
 
@@ -76,7 +76,7 @@ def test_the_words_of_the_title_are_unstemmed_and_in_order() -> None:
     assert query_terms.title_words == ("open", "tills", "counted") == query_terms.full_words
 
 
-def test_a_question_of_stop_words_has_no_terms() -> None:
+def test_a_query_of_stop_words_has_no_terms() -> None:
     assert weigh_terms(query.parse_query("how is it")).terms == ()
 
 

@@ -1,4 +1,4 @@
-"""Related items: what belongs to a piece, how, and how far away; never twice, never against the filters."""
+"""Related items: what belongs to a passage, how, and how far away; never twice, never against the filters."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_every_primary_has_its_turn(shop: Engine) -> None:
     assert [item.primary for item in found] == [0, 1]
 
 
-def test_focus_puts_what_mentions_the_question_first(shop: Engine) -> None:
+def test_focus_puts_what_mentions_the_query_first(shop: Engine) -> None:
     found = find_related(shop.corpus(), [BASKET], {"round"}, hops=1, mode=RelatedMode.FOCUS, per_primary=9)
     assert found[0].chunk.title_path == ("add_money",) and found[0].worth > max(EDGE_WORTH.values())
 

@@ -186,7 +186,7 @@ def test_nothing_found_is_no_hit_though_every_file_has_a_vector(shop: Engine) ->
 
 
 @pytest.mark.parametrize("kind", ["names", "prose", "trace"])
-def test_the_longest_question_is_answered_in_time(tmp_path: Path, kind: str) -> None:
+def test_the_longest_query_is_answered_in_time(tmp_path: Path, kind: str) -> None:
     line = {
         "names": "`Basket.add_item_{0}` and src/basket_{0}.py:{0} break RouterGroup{0}\n",
         "prose": "The total price of basket number {0} is wrong whenever a customer pays first. ",

@@ -1,4 +1,4 @@
-"""The signals of definitions: does a file define what the question speaks of, by name?"""
+"""The signals of definitions: does a file define what the query speaks of, by name?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def definitions(tmp_path: Path, query: str, tree: Files = TREE) -> dict[str, dic
     return signals(memory_engine(make_tree(tmp_path, tree)), query, "definitions")
 
 
-def test_a_question_that_is_an_identifier_is_answered_by_its_definition(tmp_path: Path) -> None:
+def test_a_query_that_is_an_identifier_is_answered_by_its_definition(tmp_path: Path) -> None:
     found = definitions(tmp_path, "CoinSlot")
     symbol = found["definition_symbol"]
     assert symbol["slot.py"] == 1.0 > symbol["other.py"] > 0 and symbol["user.py"] == 0.0

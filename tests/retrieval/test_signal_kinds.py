@@ -1,4 +1,4 @@
-"""The signals of kinds: what sort of file it is, unless the question asks for that sort."""
+"""The signals of kinds: what sort of file it is, unless the query asks for that sort."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_each_kind_marks_its_files_and_no_other(tmp_path: Path, name: str, paths
         ("config file of the till drawer", "data", "config/till.toml"),
     ],
 )
-def test_a_question_that_asks_for_a_kind_does_not_hold_it_against_a_file(
+def test_a_query_that_asks_for_a_kind_does_not_hold_it_against_a_file(
     tmp_path: Path, query: str, name: str, path: str
 ) -> None:
     assert kinds(tmp_path, query)[name][path] == 0.0

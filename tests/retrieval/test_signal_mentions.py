@@ -1,4 +1,4 @@
-"""The signals of mentions: paths and stack frames that a question names."""
+"""The signals of mentions: paths and stack frames that a query names."""
 
 from __future__ import annotations
 

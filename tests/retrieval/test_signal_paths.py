@@ -1,4 +1,4 @@
-"""The signals of paths: a file's own name and its folder's, against the words of the question."""
+"""The signals of paths: a file's own name and its folder's, against the words of the query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from satchel.retrieval.signals.paths import path_words
 
 
 def paths(tmp_path: Path, names: list[str], query: str) -> dict[str, dict[str, float]]:
-    """All files hold all words of the question, so that all are candidates."""
+    """All files hold all words of the query, so that all are candidates."""
     return signals(memory_engine(make_tree(tmp_path, dict.fromkeys(names, f"{query}\n"))), query, "paths")
 
 
@@ -51,7 +51,7 @@ def test_a_start_of_two_letters_is_not_alike(tmp_path: Path) -> None:
     assert paths(tmp_path, ["au.py"], "authentication")["stem_share_full"]["au.py"] == 0.0
 
 
-def test_a_whole_name_counts_by_how_much_of_the_question_it_is(tmp_path: Path) -> None:
+def test_a_whole_name_counts_by_how_much_of_the_query_it_is(tmp_path: Path) -> None:
     names = ["till_drawer.py", "till.py", "till_grey.py"]
     found = paths(tmp_path, names, "till drawer")["stem_whole_full"]
     assert found["till_drawer.py"] == pytest.approx(1.0) and found["till_grey.py"] == 0.0

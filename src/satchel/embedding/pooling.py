@@ -59,6 +59,7 @@ def pool(
 def _unit_sums(
     table: NDArray[np.int8], rows: NDArray[np.int32], weights: NDArray[np.int32], bounds: list[int]
 ) -> NDArray[np.int64]:
+    """Return the exact weighted sum of the rows of each unit."""
     # A product for each unit takes 8 µs; one for many units over their distinct rows takes twice as long.
     floats = weights.astype(np.float32)
     sums = np.zeros((len(bounds) - 1, table.shape[1]), np.float32)

@@ -108,6 +108,8 @@ class PathMapping(NamedTuple):
 
 
 class _GoldRow(msgspec.Struct):
+    """A gold entry of a dataset row."""
+
     path: str
     start_line: int | None = None
     end_line: int | None = None
@@ -116,6 +118,8 @@ class _GoldRow(msgspec.Struct):
 
 
 class _Row(msgspec.Struct):
+    """A line of a dataset of JSON lines."""
+
     query_id: str | int
     query: str
     gold: list[_GoldRow]
@@ -128,6 +132,8 @@ class _Row(msgspec.Struct):
 
 
 class _CompanionCase(msgspec.Struct):
+    """A question of the one-object form."""
+
     id: str | int
     query: str
     expected_paths: list[str]
@@ -136,6 +142,8 @@ class _CompanionCase(msgspec.Struct):
 
 
 class _Companion(msgspec.Struct):
+    """A dataset in the one-object form."""
+
     cases: list[_CompanionCase]
 
 
@@ -231,6 +239,7 @@ def _lines(data: bytes) -> list[tuple[int, bytes]]:
 
 
 def _case(number: int, line: bytes) -> Case:
+    """Parse one line of a dataset."""
     try:
         row = msgspec.json.decode(line, type=_Row)
         gold = tuple(_gold(item) for item in row.gold)
@@ -250,6 +259,7 @@ def _case(number: int, line: bytes) -> Case:
 
 
 def _gold(row: _GoldRow) -> Gold:
+    """Return a gold entry with checked lines."""
     first = row.start_line or 0
     last = row.end_line or first
     if first < 0 or last < first or (last and not first):
@@ -258,6 +268,7 @@ def _gold(row: _GoldRow) -> Gold:
 
 
 def _refuse_copies(cases: list[Case]) -> None:
+    """Raise a typed error for a question that is there twice or has no gold."""
     seen = set()
     for case in cases:
         if case.key in seen or not case.gold:

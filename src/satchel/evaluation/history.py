@@ -60,6 +60,7 @@ class CommitQuestion(NamedTuple):
 
     @property
     def parent(self) -> str:
+        """Return the id of the commit's parent."""
         return self.commit.parents[0]
 
 
@@ -128,6 +129,7 @@ class CommitQuestions:
         return "the history has no more usable commits"
 
     def _candidate(self, commit: Commit) -> CommitQuestion | LeftOutReason:
+        """Return a commit as a possible question, or the reason why it is none."""
         if len(commit.parents) != 1:
             return LeftOutReason.MERGE if commit.parents else LeftOutReason.ROOT
         question = question_of(commit.message)
@@ -172,6 +174,7 @@ def gold_of(record: FileRecord, text: str, hunks: Sequence[Hunk]) -> list[Gold]:
 
 
 def _check_repository(root: Path) -> None:
+    """Raise a typed error if the folder has no git history to read."""
     try:
         git.repository_prefix(root)
         git.resolve_ref(root, "HEAD")

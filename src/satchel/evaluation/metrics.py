@@ -59,6 +59,7 @@ def scores(gold: Sequence[Gold], results: Sequence[Result], count: CountTokens) 
 
 
 def _ranking(gold: Sequence[Gold], results: Sequence[Result]) -> dict[str, float]:
+    """Return the metrics that depend on ranks."""
     targets = _targets(gold)
     gold_files = _gold_files(gold)
     first_of_file: dict[str, Result] = {}
@@ -107,6 +108,7 @@ def _ndcg(targets: Sequence[Gold], results: Sequence[Result]) -> float:
 
 
 def _in_tokens(gold: Sequence[Gold], results: Sequence[Result], count: CountTokens) -> dict[str, float]:
+    """Return the metrics that depend on token budgets."""
     gold_files = _gold_files(gold)
     gold_lines = {(item.path, line) for item in gold for line in _lines_of(item)}
     costs = _running_costs(results, count)

@@ -59,6 +59,7 @@ def recall_plot(title: str, lines: Sequence[RecallCurve]) -> str:
 
 
 def _style(count: int) -> str:
+    """Return the style sheet of the picture for light and dark pages."""
     light = "".join(_ink_rule(number, _INKS[number % len(_INKS)][0]) for number in range(count))
     dark = "".join(_ink_rule(number, _INKS[number % len(_INKS)][1]) for number in range(count))
     return (
@@ -79,6 +80,7 @@ def _ink_rule(number: int, ink: str) -> str:
 
 
 def _axes() -> list[str]:
+    """Return the SVG elements of the grid, the axes and their labels."""
     bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
     parts = []
     for share in _GRID:

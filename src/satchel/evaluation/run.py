@@ -114,6 +114,8 @@ def _ask_past(
     candidate: CommitQuestion,
     count: CountTokens,
 ) -> None:
+    """Ask one commit's message of the index of its parent, and add the answer or the reason why there is
+    none."""
     tree = GitTree(engine.root, candidate.parent, engine.options.walk)
     progress = engine.progress if not store.exists() else None  # only the first takes long
     with Engine(engine.root, store, engine.options, tree, token=engine.token, progress=progress) as past:
@@ -131,6 +133,7 @@ def _ask_past(
 
 
 def _ask(run: Run, engine: Engine, case: Case, mapping: PathMapping, count: CountTokens) -> None:
+    """Ask one question and add its scored answer."""
     filters = Filters(path_prefix=mapping.within)
     engine.corpus()  # loading the index is no part of a search
     _tell_profile(run, engine)
@@ -172,6 +175,7 @@ def _doubts(engine: Engine, run: Run) -> list[str]:
 
 
 def _complain(run: Run, history: CommitQuestions, wanted: int) -> None:
+    """Raise a typed error if no commit became a question, or note that they are fewer than asked for."""
     if not run.answers:
         raise InvalidRequest(
             f"none of the {history.seen} commits looked at can be a question: {_counts(run)}",

@@ -157,6 +157,7 @@ def compare(ours: Saved, theirs: Saved) -> EvaluationComparison:
 def _differences(
     pairs: Sequence[tuple[Mapping[str, float], Mapping[str, float]]],
 ) -> dict[str, Difference]:
+    """Return the paired comparison of each metric that both sides have."""
     found = {}
     for name in METRICS:
         both = [(ours[name], theirs[name]) for ours, theirs in pairs if name in ours and name in theirs]

@@ -129,6 +129,7 @@ def _plain_mean(scores: Sequence[float]) -> float:
 
 
 def _mean(scores: Sequence[float]) -> Mean:
+    """Return the mean of scores with its standard error and interval."""
     count = len(scores)
     if count < 2:
         return Mean(_plain_mean(scores), count)

@@ -201,6 +201,7 @@ def _knowing(corpus: Corpus, mentioning: Sequence[int], one: DependencyTarget) -
 
 
 def _confidence(path: str, target: str, defined: Counter[str], importing: Collection[str]) -> float:
+    """Return how sure it is that a file which mentions a name means its definition in the file `target`."""
     if path == target:
         return SAME_FILE
     if defined[path]:

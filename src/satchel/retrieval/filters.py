@@ -89,6 +89,7 @@ class Filters(msgspec.Struct, frozen=True):
         return "" if self.chunk_type == ChunkKind.FILE else self.chunk_type
 
     def _path_tests(self) -> Iterator[Matcher]:
+        """Yield a test of the path for each filter that is set."""
         if clean(self.path_prefix):
             yield any_under([self.path_prefix])
         if self.include_paths:

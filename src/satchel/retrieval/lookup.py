@@ -126,6 +126,8 @@ class Lookup:
         return self._span(asked, file, lines.first, lines.last)
 
     def _span(self, asked: str, file: OpenFile, first: int, last: int) -> LookupResult:
+        """Return the lines of a file: a chunk of the index if they are exactly one, else a chunk made for
+        them."""
         if (exact := file.chunk_at(first, last)) is not None:
             return _found(asked, exact)
         touched = [item for item in file.chunks if item.start_line <= last and first <= item.end_line]
@@ -156,6 +158,7 @@ class Lookup:
         return LookupResult(asked, Fate.UNKNOWN, detail=self._why_unknown(path, lines))
 
     def _why_unknown(self, path: str, lines: Locator) -> str:
+        """Return a sentence that says why a path is not in the index, and what is near it."""
         if (reason := self._skipped.get(path)) is not None:
             return f"{path} was left out of the index: {reason}"
         folder = path.rstrip("/") + "/"
@@ -180,6 +183,7 @@ class Lookup:
         return LookupResult(asked, Fate.UNKNOWN, detail="no chunk of this index has or had this id")
 
     def _became(self, asked: str, old: RetiredChunk) -> LookupResult:
+        """Return what became of a chunk that is no longer in the index."""
         alike = self._same_title(old.path, old)
         now = self._successor(old) or (alike[0] if len(alike) == 1 and not old.place else None)
         if now is not None:

@@ -172,6 +172,7 @@ def _unit_lines(corpus: Corpus, at: int) -> list[LineRange]:
 
 
 def _traits(corpus: Corpus, path: str, span: PassageSpan) -> PassageTraits:
+    """Return what a pack says of a passage."""
     head = _head(corpus, path, span)
     is_part = span.chunks[0].start_line < span.first_line or span.chunks[-1].end_line > span.last_line
     return PassageTraits(

@@ -133,6 +133,7 @@ def _passage(
     asked: bool,
     reasons: tuple[str, ...],
 ) -> Passage:
+    """Return a scored passage as the packer receives it."""
     record = context.records[passage.at]
     traits = passage.file.traits(context.corpus, passage.number)
     naming = _naming(passage.span, context.query)
@@ -194,6 +195,7 @@ def _is_readable(span: PassageSpan) -> bool:
 def _best_of_each_file(
     passages: Sequence[RankedPassage], promise: Floats, readable: Sequence[int]
 ) -> dict[int, int]:
+    """Return for each rank the number of the most promising passage of its file."""
     best: dict[int, int] = {}
     for number in readable:
         passage = passages[number]

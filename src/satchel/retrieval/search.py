@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from satchel import ids
@@ -33,6 +34,18 @@ _SCORE_DIGITS = 4
 _SAME_TEXT_CHARS = 200  # shorter texts may be equal by chance
 
 
+class SearchOptions(msgspec.Struct, frozen=True):
+    """How a search ranks and what its hits show. `weights` replace those of the profile."""
+
+    profile: str = QUALITY
+    weights: Mapping[str, float] | None = None
+    whole_chunks: bool = False  # hits show whole chunks, however long
+    explain: bool = False  # hits say what each signal added to their score
+
+
+_USUAL = SearchOptions()
+
+
 def check(text: str, k: int) -> None:
     """Raise a typed error if a query or a number of results is not valid."""
     if not text.strip():
@@ -45,33 +58,23 @@ def check(text: str, k: int) -> None:
         raise InvalidRequest(f"k is {k}, it must be from 1 to {MAX_RESULTS}", hint="use -k 10")
 
 
-def search(
-    corpus: Corpus,
-    text: str,
-    k: int,
-    filters: Filters,
-    *,
-    profile: str = QUALITY,
-    weights: Mapping[str, float] | None = None,
-    whole_chunks: bool = False,
-    explain: bool = False,
-) -> list[Hit]:
+def search(corpus: Corpus, text: str, k: int, filters: Filters, options: SearchOptions = _USUAL) -> list[Hit]:
     """Return the best k chunks, one for each file before any file has a second. Ties break by path, then
-    line. `weights` replace those of the profile."""
+    line."""
     check(text, k)
     # Only the chunks of a file tell whether it holds a kind of chunk, so all files are candidates then.
     count = len(corpus.files) if filters.by_kind else max(k, candidates.CANDIDATES)
-    context = gather_evidence(corpus, text, filters, count, profile)
+    context = gather_evidence(corpus, text, filters, count, options.profile)
     if context is None:
         return []
     found = ranker.signals(context)
-    weighed = ranker.weights(profile) if weights is None else weights
+    weighed = ranker.weights(options.profile) if options.weights is None else options.weights
     scores = ranker.score(found, weighed, context.count)
     order = np.argsort(-scores, kind="stable").tolist()
-    chosen = _choose(HitLineSelector(context, filters, whole_chunks), order, k)
+    chosen = _choose(HitLineSelector(context, filters, options.whole_chunks), order, k)
     asked = set(context.query_terms.terms)
     return [
-        _hit(hit_lines, float(scores[at]), asked, _reasons(found, weighed, at) if explain else ())
+        _hit(hit_lines, float(scores[at]), asked, _reasons(found, weighed, at) if options.explain else ())
         for at, hit_lines in chosen
     ]
 
@@ -111,8 +114,8 @@ def _choose(selector: HitLineSelector, order: Sequence[int], k: int) -> list[tup
         if len(chosen) == k:
             return chosen
     for at, rest in further:
-        new = (span for span in rest if _is_new(span, shown))
-        chosen += [(at, span) for span in islice(new, k - len(chosen))]
+        new = (hit_lines for hit_lines in rest if _is_new(hit_lines, shown))
+        chosen += [(at, hit_lines) for hit_lines in islice(new, k - len(chosen))]
     return chosen
 
 
@@ -127,6 +130,7 @@ def _is_new(hit_lines: HitLines, shown: set[str]) -> bool:
 
 
 def _hit(hit_lines: HitLines, score: float, asked: set[str], reasons: tuple[Reason, ...]) -> Hit:
+    """Return the hit that shows some lines."""
     chunk = hit_lines.chunk
     first, last = snippet_lines(hit_lines.lines, asked)
     locator = f"{chunk.path}:{hit_lines.first_line}:{hit_lines.last_line}"

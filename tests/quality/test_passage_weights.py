@@ -1,4 +1,4 @@
-"""The weights of pieces: what holds the answers' lines is learnt, an answer without lines teaches its files."""
+"""The weights of passages: what holds the answers' lines is learnt, an answer without lines teaches its files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "quality"))
 
-import pieces
-from pieces import Looked
+import passages
+from passages import Looked
 
 TELLING, IDLE = "passage_words", "passage_size"
 
 
 def make_looked(repository: str, number: int, *, has_lines: bool = True) -> Looked:
-    """Eight pieces; the telling signal is highest where the answer is."""
+    """Eight passages; the telling signal is highest where the answer is."""
     random = np.random.default_rng([number, len(repository)])
     targets = np.zeros(8)
     targets[: 1 if has_lines else 4] = 1.0
@@ -28,9 +28,9 @@ def make_looked(repository: str, number: int, *, has_lines: bool = True) -> Look
 
 
 def options(folder: Path, found: list[Looked], **changed: object) -> argparse.Namespace:
-    pieces.write(folder / "pieces.npz", found)
+    passages.write(folder / "passages.npz", found)
     usual = {
-        "pieces": folder / "pieces.npz",
+        "passages": folder / "passages.npz",
         "extra": [],
         "without": [],
         "extra_weight": 1.0,
@@ -45,7 +45,7 @@ def options(folder: Path, found: list[Looked], **changed: object) -> argparse.Na
 
 def fitted(folder: Path, found: list[Looked], **changed: object) -> dict[str, float]:
     wanted = options(folder, found, **changed)
-    pieces.fit(wanted)
+    passages.fit(wanted)
     weights: dict[str, float] = msgspec.json.decode(wanted.out.read_bytes())["weights"]
     return weights
 
@@ -65,11 +65,11 @@ def test_a_signal_may_be_left_out(tmp_path: Path) -> None:
     assert set(fitted(tmp_path, many(), without=[IDLE])) == {TELLING}
 
 
-def test_the_pieces_of_an_answer_without_lines_share_as_the_weights_say(tmp_path: Path) -> None:
-    pieces.write(tmp_path / "pieces.npz", [make_looked("a/one", 1, has_lines=False)])
-    kept = pieces.read(tmp_path / "pieces.npz")
+def test_the_passages_of_an_answer_without_lines_share_as_the_weights_say(tmp_path: Path) -> None:
+    passages.write(tmp_path / "passages.npz", [make_looked("a/one", 1, has_lines=False)])
+    kept = passages.read(tmp_path / "passages.npz")
     weights = np.array([3.0 if name == TELLING else 0.0 for name in kept.names])
-    targets = pieces.shared(kept, weights).lists.targets
+    targets = passages.shared(kept, weights).lists.targets
     assert targets[0] == targets.max() > 0.5 and abs(targets.sum() - 1.0) < 1e-9
     assert (targets[:4] > 0).all() and not targets[4:].any()
 

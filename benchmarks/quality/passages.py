@@ -1,12 +1,12 @@
-"""Questions with known answers → what the signals of a piece weigh when a pack is filled.
+"""Questions with known answers → what the signals of a passage weigh when a pack is filled.
 
-    pieces.py dump --queries dev.jsonl --copies COPIES --index INDEXES --folds folds.json --out pieces.npz
-    pieces.py fit pieces.npz --extra more.npz --folds folds.json --out …/retrieval/weights/passages.json \\
-        --all-folds all_folds.json
+    passages.py dump --queries dev.jsonl --copies COPIES --index INDEXES --folds folds.json --out passages.npz
+    passages.py fit passages.npz --extra more.npz --folds folds.json --all-folds all_folds.json \\
+        --out …/retrieval/weights/passages.json
 
-A piece's share of the answer is the softmax of its weighted signals over all pieces looked at; the weights
-make these shares as near as can be to the lines that the answer has in each. Of an answer that names only
-files the pieces share as the weights found so far say: it teaches which files hold answers, not which lines.
+A passage's share of the answer is the softmax of its weighted signals over all passages; the weights make these
+shares as near as can be to the lines that the answer has in each. Where an answer names only files, its passages
+share as the weights found so far say: it teaches which files hold answers, not which lines.
 `dump` keeps the signals, each repository's files ranked by weights that never saw it. `fit` leaves each
 repository out once, says how likely the true answers then are, and writes the weights of all questions
 together; `--all-folds` joins those of each repository with its weights of files, for `packs.py`.
@@ -43,7 +43,7 @@ from satchel.retrieval.passages import passages_of_best_files
 from satchel.retrieval.search import gather_evidence
 from satchel.settings import QUALITY
 
-FILES = 20  # that pieces are looked at of
+FILES = 20  # that passages are looked at of
 DIGITS = 4  # of a weight
 ROUNDS = 4  # of sharing and fitting; later ones change nothing that counts
 
@@ -51,7 +51,7 @@ Floats = NDArray[np.float64]
 
 
 class Looked(NamedTuple):
-    """The signals of a question's pieces, and the share of the answer's lines that each holds."""
+    """The signals of a question's passages, and the share of the answer's lines that each holds."""
 
     repository: str
     set: str
@@ -60,7 +60,7 @@ class Looked(NamedTuple):
     targets: Floats
 
 
-class Pieces(NamedTuple):
+class PassageLists(NamedTuple):
     """Many questions laid end to end, as they are kept."""
 
     names: list[str]
@@ -78,17 +78,17 @@ def look(group: Group, *, as_is: bool, folds: Folds) -> list[Looked]:
 
 
 def look_at(engine: Engine, question: Question, folds: Folds) -> Looked | None:
-    """The pieces of one question; None if none of them is of the answer."""
+    """The passages of one question; None if none of them is of the answer."""
     context = gather_evidence(engine.corpus(), question.case.query, Filters(), candidates.CANDIDATES)
     if context is None:
         return None
     weights = folds.get(question.repository) or ranker.weights(QUALITY)
-    pieces, signals, _ = passages_of_best_files(context, ranker.signals(context), weights, FILES, FILES)
+    passages, signals, _ = passages_of_best_files(context, ranker.signals(context), weights, FILES, FILES)
     has_lines = any(gold.start_line for gold in question.case.gold)
     held = [
-        float(sum(_held(gold, piece, has_lines) for gold in question.case.gold if gold.is_at(path)))
-        for piece in pieces
-        for path in (question.prefix + context.records[piece.at].path,)
+        float(sum(_held(gold, passage, has_lines) for gold in question.case.gold if gold.is_at(path)))
+        for passage in passages
+        for path in (question.prefix + context.records[passage.at].path,)
     ]
     if not any(held):
         return None
@@ -96,11 +96,13 @@ def look_at(engine: Engine, question: Question, folds: Folds) -> Looked | None:
     return Looked(question.repository, question.case.set, has_lines, values, np.array(held) / sum(held))
 
 
-def _held(gold: Gold, piece: RankedPassage, has_lines: bool) -> int:
-    """How many lines of an answer a piece holds; without lines all pieces of its file hold the same."""
+def _held(gold: Gold, passage: RankedPassage, has_lines: bool) -> int:
+    """How many lines of an answer a passage holds; without lines all passages of its file hold the same."""
     if not has_lines:
         return 1
-    return max(0, min(gold.end_line, piece.span.last_line) - max(gold.start_line, piece.span.first_line) + 1)
+    return max(
+        0, min(gold.end_line, passage.span.last_line) - max(gold.start_line, passage.span.first_line) + 1
+    )
 
 
 def write(path: Path, found: Sequence[Looked]) -> None:
@@ -118,7 +120,7 @@ def write(path: Path, found: Sequence[Looked]) -> None:
     )
 
 
-def read(path: Path) -> Pieces:
+def read(path: Path) -> PassageLists:
     """What was kept."""
     with np.load(path) as kept:
         counts = kept["counts"]
@@ -126,10 +128,10 @@ def read(path: Path) -> Pieces:
             kept["values"].astype(np.float64), kept["targets"].astype(np.float64), np.cumsum(counts) - counts
         )
         names, repositories, sets = (kept[name].tolist() for name in ("names", "repositories", "sets"))
-        return Pieces(names, repositories, sets, kept["has_lines"], lists)
+        return PassageLists(names, repositories, sets, kept["has_lines"], lists)
 
 
-def joined(files: Sequence[Pieces], without: Sequence[str]) -> Pieces:
+def joined(files: Sequence[PassageLists], without: Sequence[str]) -> PassageLists:
     """Several files as one, some signals left out."""
     names = [name for name in files[0].names if name not in without]
     columns = [[file.names.index(name) for name in names] for file in files]
@@ -141,36 +143,36 @@ def joined(files: Sequence[Pieces], without: Sequence[str]) -> Pieces:
     )
     repositories = [name for file in files for name in file.repositories]
     sets = [name for file in files for name in file.sets]
-    return Pieces(names, repositories, sets, np.concatenate([file.has_lines for file in files]), lists)
+    return PassageLists(names, repositories, sets, np.concatenate([file.has_lines for file in files]), lists)
 
 
-def likelihood(pieces: Pieces, number: int, weights: Floats) -> float:
+def likelihood(passages: PassageLists, number: int, weights: Floats) -> float:
     """The mean logarithm of the shares that these weights give to the true lines of a question."""
-    start = int(pieces.lists.starts[number])
-    rows = slice(start, start + int(pieces.lists.counts[number]))
-    scores = pieces.lists.values[rows] @ weights
+    start = int(passages.lists.starts[number])
+    rows = slice(start, start + int(passages.lists.counts[number]))
+    scores = passages.lists.values[rows] @ weights
     scores -= scores.max()
-    targets = pieces.lists.targets[rows]
+    targets = passages.lists.targets[rows]
     return float((targets * (scores - np.log(np.exp(scores).sum()))).sum())
 
 
-def shared(pieces: Pieces, weights: Floats) -> Pieces:
-    """The same, the pieces of answers without lines sharing as these weights say."""
-    targets = pieces.lists.targets.copy()
-    for number in np.flatnonzero(~pieces.has_lines).tolist():
-        start = int(pieces.lists.starts[number])
-        rows = slice(start, start + int(pieces.lists.counts[number]))
-        scores = pieces.lists.values[rows] @ weights
+def shared(passages: PassageLists, weights: Floats) -> PassageLists:
+    """The same, the passages of answers without lines sharing as these weights say."""
+    targets = passages.lists.targets.copy()
+    for number in np.flatnonzero(~passages.has_lines).tolist():
+        start = int(passages.lists.starts[number])
+        rows = slice(start, start + int(passages.lists.counts[number]))
+        scores = passages.lists.values[rows] @ weights
         shares = np.exp(scores - scores.max()) * (targets[rows] > 0)
         targets[rows] = shares / shares.sum()
-    return pieces._replace(lists=pieces.lists._replace(targets=targets))
+    return passages._replace(lists=passages.lists._replace(targets=targets))
 
 
-def importance_of(pieces: Pieces, own: int, options: argparse.Namespace) -> Floats:
+def importance_of(passages: PassageLists, own: int, options: argparse.Namespace) -> Floats:
     """Short questions, reports and the questions of further dumps each count 1 in all, times their factor."""
     sorts = [
         Sort.EXTRA if number >= own else Sort.SHORT if name == SHORT else Sort.ISSUE
-        for number, name in enumerate(pieces.sets)
+        for number, name in enumerate(passages.sets)
     ]
     factors = {Sort.SHORT: options.short_weight, Sort.ISSUE: 1.0, Sort.EXTRA: options.extra_weight}
     return weighed(sorts, factors)
@@ -178,30 +180,32 @@ def importance_of(pieces: Pieces, own: int, options: argparse.Namespace) -> Floa
 
 def fit(options: argparse.Namespace) -> None:
     """Fit, say how likely the true answers are, write."""
-    files = [read(path) for path in (options.pieces, *options.extra)]
+    files = [read(path) for path in (options.passages, *options.extra)]
     own = len(files[0].sets)
-    pieces = joined(files, options.without)
-    importance = importance_of(pieces, own, options)
-    best = Loss(pieces.lists, importance * pieces.has_lines, options.l2).minimum()
+    passages = joined(files, options.without)
+    importance = importance_of(passages, own, options)
+    best = Loss(passages.lists, importance * passages.has_lines, options.l2).minimum()
     for _ in range(ROUNDS):
-        pieces = shared(pieces, best)
-        best = Loss(pieces.lists, importance, options.l2).minimum(best)
-    owners = np.array(pieces.repositories)
+        passages = shared(passages, best)
+        best = Loss(passages.lists, importance, options.l2).minimum(best)
+    owners = np.array(passages.repositories)
     folds: dict[str, Floats] = {}
-    for repository in sorted(set(pieces.repositories[:own])):
-        folds[repository] = Loss(pieces.lists, importance * (owners != repository), options.l2).minimum(best)
+    for repository in sorted(set(passages.repositories[:own])):
+        folds[repository] = Loss(passages.lists, importance * (owners != repository), options.l2).minimum(
+            best
+        )
     found: dict[str, list[float]] = defaultdict(list)
     for number in range(own):
-        found[pieces.sets[number]].append(likelihood(pieces, number, folds[owners[number]]))
+        found[passages.sets[number]].append(likelihood(passages, number, folds[owners[number]]))
     told = {name: round(sum(values) / len(values), DIGITS) for name, values in sorted(found.items())}
-    print("mean log likelihood of the true pieces, repository left out:", told)
-    weights = _named(pieces, best)
+    print("mean log likelihood of the true passages, repository left out:", told)
+    weights = _named(passages, best)
     for name, value in sorted(weights.items(), key=lambda item: item[1]):
         print(f"{name:28}{value:8.3f}")
-    sets = Counter(pieces.sets)
+    sets = Counter(passages.sets)
     kept = {
         "fitted_on": ", ".join(f"{count} {name}" for name, count in sorted(sets.items()))
-        + f" questions of {len(set(pieces.repositories))} repositories",
+        + f" questions of {len(set(passages.repositories))} repositories",
         "l2": options.l2,
         "factors": {"extra": options.extra_weight, "issue": 1.0, "short": options.short_weight},
         "cross_validated": told,
@@ -211,14 +215,14 @@ def fit(options: argparse.Namespace) -> None:
     if options.all_folds:
         of_files: Mapping[str, Mapping[str, float]] = read_folds(options.folds)
         every = {
-            repository: {**of_files[repository], **_named(pieces, folds.get(repository, best))}
+            repository: {**of_files[repository], **_named(passages, folds.get(repository, best))}
             for repository in sorted(of_files)
         }
         options.all_folds.write_bytes(msgspec.json.format(msgspec.json.encode(every), indent=1) + b"\n")
 
 
-def _named(pieces: Pieces, weights: Floats) -> dict[str, float]:
-    return {name: round(float(value), DIGITS) for name, value in zip(pieces.names, weights, strict=True)}
+def _named(passages: PassageLists, weights: Floats) -> dict[str, float]:
+    return {name: round(float(value), DIGITS) for name, value in zip(passages.names, weights, strict=True)}
 
 
 def dump(options: argparse.Namespace) -> None:
@@ -227,7 +231,7 @@ def dump(options: argparse.Namespace) -> None:
     groups = read_groups(options)
     found = list(each(functools.partial(look, as_is=options.as_is, folds=folds), groups, options.jobs))
     write(options.out, found)
-    print(f"{len(found)} questions, {sum(len(item.targets) for item in found)} pieces")
+    print(f"{len(found)} questions, {sum(len(item.targets) for item in found)} passages")
 
 
 def main() -> None:
@@ -236,20 +240,20 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     steps = parser.add_subparsers(required=True)
-    step = steps.add_parser("dump", help="the signals of the pieces of every question")
+    step = steps.add_parser("dump", help="the signals of the passages of every question")
     add_arguments(step)
     step.add_argument("--folds", type=Path, help="weights of files by repository, of fit.py")
     step.add_argument("--out", type=Path, required=True)
     step.set_defaults(run=dump)
     step = steps.add_parser("fit", help="the weights that these signals give")
-    step.add_argument("pieces", type=Path, help="the dump of the development questions")
+    step.add_argument("passages", type=Path, help="the dump of the development questions")
     step.add_argument("--extra", type=Path, action="append", default=[], help="a further dump to learn from")
     step.add_argument("--extra-weight", type=float, default=1.0)
     step.add_argument("--short-weight", type=float, default=1.0)
     step.add_argument("--without", action="append", default=[], help="a signal to leave out")
     step.add_argument("--l2", type=float, default=1e-3)
     step.add_argument("--folds", type=Path, help="weights of files by repository")
-    step.add_argument("--all-folds", type=Path, help="write the weights of files and pieces here")
+    step.add_argument("--all-folds", type=Path, help="write the weights of files and passages here")
     step.add_argument("--out", type=Path, required=True, help="the file of weights")
     step.set_defaults(run=fit)
     options = parser.parse_args()
