@@ -103,7 +103,7 @@ def commit_questions(source: str, snapshot: Snapshot) -> Iterator[Asked]:
             yield Asked("history", source, source, snapshot.commit, commit[:12], "code", query, places)
 
 
-def changed_lines(snapshot: Snapshot, comparison: git_diff.Comparison) -> list[Gold]:
+def changed_lines(snapshot: Snapshot, comparison: git_diff.TreeComparison) -> list[Gold]:
     """The lines of code that a commit changes; none where the snapshot has other lines."""
     changes = git_diff.list_entries(snapshot.git, comparison)
     code = {

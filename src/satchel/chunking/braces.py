@@ -17,7 +17,7 @@ from functools import cache
 from itertools import accumulate
 
 from satchel import languages
-from satchel.chunking.chunk_layout import Definition, lay_out_chunks
+from satchel.chunking.chunk_layout import DefinitionLines, lay_out_chunks
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.parsers import normalize_text
 from satchel.languages.language import Language
@@ -44,7 +44,7 @@ _TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")  # a value of an enum is all capita
 class _OpenDefinition:
     """A definition whose end is not reached yet."""
 
-    definition: Definition
+    definition: DefinitionLines
     start: int
     line: int
     signature: str = ""
@@ -73,7 +73,7 @@ class _BraceScanner:
         self.text, self.code, self.language = text, code, language
         self.lines, self.code_lines = split_lines(text), split_lines(code)
         self.starts = [0, *accumulate(map(len, self.lines))]
-        self.roots: list[Definition] = []
+        self.roots: list[DefinitionLines] = []
         self.symbols: list[tuple[int, Symbol]] = []
         self.stack: list[_OpenDefinition | None] = []  # one for each open brace; None if it defines nothing
         self.pending: _OpenDefinition | None = None  # its brace has not come yet
@@ -141,7 +141,7 @@ class _BraceScanner:
         while first > 1 and self.lines[first - 2].strip() and not self.code_lines[first - 2].strip():
             first -= 1
         title_path = (*(parent.title_path if parent else ()), name)
-        definition = Definition(kind, title_path, first, line, always_split=kind is ChunkKind.IMPL)
+        definition = DefinitionLines(kind, title_path, first, line, always_split=kind is ChunkKind.IMPL)
         (parent.children if parent else self.roots).append(definition)
         self.pending = _OpenDefinition(definition, start, line)
         self.statement = start

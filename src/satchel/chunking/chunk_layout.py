@@ -36,7 +36,7 @@ _CLOSING = re.compile(r"[\s)\]};,_]*(?:(?:end|#endif|endif|fi|done|esac)\b[\s)\]
 
 
 @dataclass(slots=True)
-class Definition:
+class DefinitionLines:
     """A definition with the lines that it claims, and the definitions inside it."""
 
     kind: ChunkKind
@@ -44,7 +44,7 @@ class Definition:
     first: int
     last: int
     always_split: bool = False  # a namespace or an impl is never one chunk with what it holds
-    children: list[Definition] = field(default_factory=list)
+    children: list[DefinitionLines] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class _Layout:
         """Return the number of characters of lines `first` to `last`; 0 for an empty range."""
         return self.offsets[last] - self.offsets[first - 1]
 
-    def fill(self, first: int, last: int, children: Iterable[Definition], owner: _ChunkLines) -> None:
+    def fill(self, first: int, last: int, children: Iterable[DefinitionLines], owner: _ChunkLines) -> None:
         """Divide lines `first` to `last`: the children where they are, and the owner's own code between
         them."""
         cursor = first
@@ -97,7 +97,7 @@ class _Layout:
             cursor = max(cursor, child.last + 1, taken + 1)
         self.add(owner.kind, owner.title_path, cursor, last, gap=True)
 
-    def splits(self, definition: Definition) -> bool:
+    def splits(self, definition: DefinitionLines) -> bool:
         """Return whether a definition yields a chunk for each of its members."""
         if not definition.children or definition.kind not in _CONTAINERS:
             return False
@@ -138,7 +138,9 @@ class _Layout:
         )
 
 
-def lay_out_chunks(lines: Sequence[str], definitions: Iterable[Definition], kind: ChunkKind) -> list[Chunk]:
+def lay_out_chunks(
+    lines: Sequence[str], definitions: Iterable[DefinitionLines], kind: ChunkKind
+) -> list[Chunk]:
     """Return the chunks of a file with these definitions. `kind` is the kind of the code between them."""
     layout = _Layout(lines)
     layout.fill(1, len(lines), definitions, _ChunkLines(kind, (), 1, len(lines), gap=True))

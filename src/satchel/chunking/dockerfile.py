@@ -14,7 +14,7 @@ import msgspec
 
 from satchel import languages
 from satchel.chunking import syntax
-from satchel.chunking.chunk_layout import Definition, lay_out_chunks
+from satchel.chunking.chunk_layout import DefinitionLines, lay_out_chunks
 from satchel.chunking.chunker import Chunker
 from satchel.lines import split_lines
 from satchel.types import Label, Parsed, Reference
@@ -36,7 +36,7 @@ def parse(text: str, name: str) -> Parsed:
         symbols.append(
             msgspec.structs.replace(symbol, end_line=_last_text(lines, symbol.start_line, after - 1))
         )
-        definitions.append(Definition(symbol.kind, (symbol.name,), first, after - 1))
+        definitions.append(DefinitionLines(symbol.kind, (symbol.name,), first, after - 1))
     chunks = lay_out_chunks(lines, definitions, languages.get(name).module_kind)
     lines_of = {symbol.name: symbol.start_line for symbol in reversed(symbols)}
     references = tuple(_reference(item, lines_of) for item in parsed.references)

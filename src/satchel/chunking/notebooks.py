@@ -21,7 +21,7 @@ import tree_sitter
 
 from satchel import languages, plugins
 from satchel.chunking import syntax, windows
-from satchel.chunking.chunk_layout import Definition, lay_out_chunks
+from satchel.chunking.chunk_layout import DefinitionLines, lay_out_chunks
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.markdown import chunk_markdown, find_headings
 from satchel.chunking.parsers import load_grammar, normalize_text
@@ -143,7 +143,7 @@ def _array_items(node: tree_sitter.Node | None) -> list[tree_sitter.Node]:
     return list(node.named_children) if node is not None and node.type == "array" else []
 
 
-def _cell_definitions(cells: Sequence[_Cell]) -> tuple[list[Definition], dict[tuple[str, ...], int]]:
+def _cell_definitions(cells: Sequence[_Cell]) -> tuple[list[DefinitionLines], dict[tuple[str, ...], int]]:
     """Return a definition for each cell, and the heading level of cells that start with a heading."""
     definitions = []
     levels: dict[tuple[str, ...], int] = {}
@@ -158,7 +158,7 @@ def _cell_definitions(cells: Sequence[_Cell]) -> tuple[list[Definition], dict[tu
             title_path = tuple(title for _, title in open_titles)
             levels[title_path] = heading.level
         kind = ChunkKind.SECTION if is_prose else ChunkKind.MODULE
-        definitions.append(Definition(kind, title_path, cell.first, cell.last))
+        definitions.append(DefinitionLines(kind, title_path, cell.first, cell.last))
     return definitions, levels
 
 

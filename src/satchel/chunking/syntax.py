@@ -14,7 +14,7 @@ import tree_sitter
 from satchel import languages
 from satchel.chunking import confined, windows
 from satchel.chunking.captures import CapturedDefinition, Captures, LineMap, collect_captures, first_paragraph
-from satchel.chunking.chunk_layout import Definition, lay_out_chunks
+from satchel.chunking.chunk_layout import DefinitionLines, lay_out_chunks
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.parsers import blank_out, is_too_deep, load_grammar, normalize_text
 from satchel.chunking.stalling import would_stall
@@ -176,10 +176,10 @@ def _name_parts(written: list[str], language: Language) -> tuple[str, ...]:
     return tuple(part.strip() for part in written if part.strip())
 
 
-def _to_definition(definition: CapturedDefinition) -> Definition:
+def _to_definition(definition: CapturedDefinition) -> DefinitionLines:
     """Return a captured definition in the form that the layout of chunks takes."""
     assert definition.kind is not None
-    return Definition(
+    return DefinitionLines(
         kind=definition.kind,
         title_path=definition.title_path,
         first=definition.span[0],

@@ -20,7 +20,7 @@ from satchel.types import Skipped
 from satchel.walking import git, git_diff
 from satchel.walking.encodings import decode
 from satchel.walking.git_command import GitUnusable, filters_off, run_git
-from satchel.walking.git_diff import Comparison, DiffEntry, Hunk
+from satchel.walking.git_diff import DiffEntry, Hunk, TreeComparison
 from satchel.walking.git_trees import STAGED
 from satchel.walking.sensitive_names import without_tokens
 from satchel.walking.work_tree import WORK_TREE, WorkTree
@@ -74,7 +74,7 @@ class _TextFacts(msgspec.Struct, frozen=True):
 
     line_count: int = 0
     known: bool = False
-    countable: bool = False  # git counts its lines as we do
+    countable: bool = False  # git counts the same lines as citations do
 
 
 _FactsByName = Mapping[str, _TextFacts]
@@ -87,13 +87,15 @@ def read_changes(root: Path, spec: str = "", options: WalkOptions | None = None)
     old, new = _resolve_sides(root, spec)
     start = old or _empty_tree(root)
     if new == WORK_TREE:
-        comparison = Comparison(("diff-index", start), filters_off(root), git.missing_objects(root, [start]))
+        comparison = TreeComparison(
+            ("diff-index", start), filters_off(root), git.missing_objects(root, [start])
+        )
         files = _sorted_files(_changed_on_disk(root, comparison, options))
         non_files = _without_unchanged_links(root, git_diff.list_non_files(root, comparison), start)
         return ChangeSet(old, new, files, _with_shown_paths(non_files))
     if new == STAGED:
         missing = git.missing_objects(root, ["--indexed-objects", *([old] if old else [])])
-        comparison = Comparison(("diff-index", "--cached", start), missing=missing)
+        comparison = TreeComparison(("diff-index", "--cached", start), missing=missing)
     else:
         comparison = msgspec.structs.replace(
             git_diff.compare_commits(start, new), missing=git.missing_objects(root, [old, new])
@@ -122,7 +124,7 @@ def _is_same_link(root: Path, path: str, start: str) -> bool:
     try:
         target = os.fsencode(os.readlink(root / path))
         return target == run_git(root, ["cat-file", "blob", f"{start}:./{path}"])
-    except (OSError, GitUnusable):  # it is new, or gone
+    except (OSError, GitUnusable):  # the link is new or gone
         return False
 
 
@@ -174,7 +176,9 @@ def _empty_tree(root: Path) -> str:
     return run_git(root, ["hash-object", "-t", "tree", "--stdin"]).decode().strip()
 
 
-def _changed_blobs(root: Path, comparison: Comparison, options: WalkOptions | None) -> Iterator[ChangedFile]:
+def _changed_blobs(
+    root: Path, comparison: TreeComparison, options: WalkOptions | None
+) -> Iterator[ChangedFile]:
     """Yield the files that differ where both sides are git blobs."""
     found = git_diff.list_entries(root, comparison)
     texts = _blob_texts(root, comparison, found, options)
@@ -188,7 +192,7 @@ def _changed_blobs(root: Path, comparison: Comparison, options: WalkOptions | No
 
 
 def _changed_on_disk(
-    root: Path, comparison: Comparison, options: WalkOptions | None
+    root: Path, comparison: TreeComparison, options: WalkOptions | None
 ) -> Iterator[ChangedFile]:
     """Yield the files that differ where the new side is on disk."""
     tree = WorkTree(root, options)
@@ -201,7 +205,8 @@ def _changed_on_disk(
         only_touched = (
             change.old_path == change.new_path and not lines and change.same_mode and not change.lines_unknown
         )
-        if not only_touched or change.old_blob not in old_texts:  # git lists a file for its time alone
+        # Git also lists a file if only its modification time differs.
+        if not only_touched or change.old_blob not in old_texts:
             old, new = (
                 old_texts.get(change.old_blob, _TextFacts()),
                 new_texts.get(change.new_path, _TextFacts()),
@@ -209,7 +214,9 @@ def _changed_on_disk(
             yield _changed_file(change, old, new, lines, in_clone=_is_in_clone(change, comparison))
 
 
-def _hunks_by_path(root: Path, comparison: Comparison, found: Sequence[DiffEntry]) -> dict[str, list[Hunk]]:
+def _hunks_by_path(
+    root: Path, comparison: TreeComparison, found: Sequence[DiffEntry]
+) -> dict[str, list[Hunk]]:
     """Return the hunks of each file by its new path. A file on disk has no blob id, so its hunks are found by
     the old blob. Files that share an old blob are asked for one by one."""
     both = [change for change in found if change.old_path and change.new_path and not change.lines_unknown]
@@ -229,7 +236,7 @@ def _hunks_by_path(root: Path, comparison: Comparison, found: Sequence[DiffEntry
     return hunks
 
 
-def _path_limits(comparison: Comparison, found: Iterable[DiffEntry]) -> list[str]:
+def _path_limits(comparison: TreeComparison, found: Iterable[DiffEntry]) -> list[str]:
     """Return the paths to which a diff is limited. An empty list means all, which is right if no object is
     missing."""
     return [path for change in found for path in change.paths] if comparison.missing else []
@@ -256,7 +263,7 @@ def _with_untracked(found: Sequence[DiffEntry], untracked: Sequence[str]) -> lis
     return [*kept, *known, *(DiffEntry("", path, "", "") for path in untracked if path not in still_there)]
 
 
-def _is_in_clone(change: DiffEntry, comparison: Comparison) -> bool:
+def _is_in_clone(change: DiffEntry, comparison: TreeComparison) -> bool:
     """Return whether this clone has both blobs of an entry."""
     return comparison.missing.isdisjoint((change.old_blob, change.new_blob))
 
@@ -294,7 +301,7 @@ def _status(change: DiffEntry) -> Status:
 
 
 def _blob_texts(
-    root: Path, comparison: Comparison, found: Iterable[DiffEntry], options: WalkOptions | None
+    root: Path, comparison: TreeComparison, found: Iterable[DiffEntry], options: WalkOptions | None
 ) -> _FactsByName:
     """Return the facts of all blobs of some entries, by blob id."""
     shas = {sha for change in found for sha in (change.old_blob, change.new_blob) if sha.strip("0")}

@@ -8,12 +8,14 @@ import re
 _BINARY_WINDOW = 8 * 1024  # git's own window is 8,000 bytes
 _GUESS_WINDOW = 64 * 1024  # more does not change the guess, only the time
 _LEAST_TO_GUESS = 4  # bytes beyond ASCII; fewer tell nothing, and the detector takes 38 MB
-_ENOUGH_TO_GUESS = 24  # of them; below, accents in words of Latin letters are taken for any alphabet
-_SCRIPT_RUN = 2  # such bytes in a row, on average: words of another alphabet, not accents
-_COMMONEST = "cp1252"  # what few such bytes most often are: a name with an accent, a quotation mark
+_ENOUGH_TO_GUESS = (
+    24  # bytes beyond ASCII; with fewer, accented Latin letters are mistaken for other alphabets
+)
+_SCRIPT_RUN = 2  # bytes beyond ASCII in a row, on average: words of another alphabet rather than accents
+_COMMONEST = "cp1252"  # what a few bytes beyond ASCII most often are: an accented name, a quotation mark
 _ASCII = bytes(range(0x80))
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
-# What source trees are written in. The detector also knows code pages of DOS and the Mac, which are its
+# The encodings of source trees. The detector also knows code pages of DOS and the Mac, which are its
 # usual mistakes.
 # fmt: off
 _IN_USE = frozenset({
@@ -23,7 +25,7 @@ _IN_USE = frozenset({
     "big5", "big5hkscs", "cp950", "cp949", "euc_kr",
 })
 # fmt: on
-_ROUND_TRIP = "latin-1"  # every byte is a character: it cannot fail
+_ROUND_TRIP = "latin-1"  # every byte is a character, so decoding cannot fail
 
 
 def decode(data: bytes) -> tuple[str, str] | None:
@@ -31,7 +33,8 @@ def decode(data: bytes) -> tuple[str, str] | None:
     if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16-le" if data[:2] == codecs.BOM_UTF16_LE else "utf-16-be"
         text = _decoded(data, encoding)
-        if text is not None and "\0" not in text:  # UTF-32 starts with the same mark
+        # UTF-32 starts with the same byte order mark.
+        if text is not None and "\0" not in text:
             return text, encoding
     if b"\0" in data[:_BINARY_WINDOW]:
         return None
@@ -47,7 +50,8 @@ def _decoded(data: bytes, encoding: str) -> str | None:
     """Return the text, or None if encoding it would not return exactly these bytes."""
     try:
         text = data.decode(encoding)
-        exact = encoding == "utf-8" or text.encode(encoding) == data  # strict UTF-8 always is
+        # Strict UTF-8 always round-trips.
+        exact = encoding == "utf-8" or text.encode(encoding) == data
     except (UnicodeError, LookupError):
         return None
     return text if exact else None
@@ -60,7 +64,7 @@ def _guessed(data: bytes) -> str:
     runs = len(_BEYOND_ASCII.findall(telling))
     if count < _LEAST_TO_GUESS or (count < _ENOUGH_TO_GUESS and count < _SCRIPT_RUN * runs):
         return _COMMONEST
-    import chardet  # only the few files that are not UTF-8 pay for it
+    import chardet  # imported only for the few files that are not UTF-8
 
     found = chardet.detect(telling)["encoding"]
     try:

@@ -13,7 +13,7 @@ from satchel.types import FileEntry, Skipped, SkipReason
 from satchel.walking.own_output import is_own_path
 from satchel.walking.sensitive_names import sensitive_last_folder, sensitive_name, without_tokens
 
-# Not hidden to anyone who works on the project: they say how it is built, tested and released.
+# Files with hidden names that are indexed: they say how the project is built, tested and released.
 _BUILD_FILES = frozenset(
     {
         ".appveyor.yml",
@@ -22,7 +22,7 @@ _BUILD_FILES = frozenset(
         ".gitlab-ci.yml",
         ".goreleaser.yaml",
         ".goreleaser.yml",
-        ".pre-commit-config.yaml",  # the checks a change has to pass
+        ".pre-commit-config.yaml",  # the checks that a change has to pass
         ".readthedocs.yaml",
         ".readthedocs.yml",
         ".travis.yml",
@@ -46,11 +46,12 @@ _VENDORED = {
     "Pods": "CocoaPods",
     "Carthage": "Carthage frameworks",
 }
-_GIT_FOLDER = ".git"  # never part of a segment, never worth a word
+_GIT_FOLDER = ".git"  # never part of a segment, and never reported
 # Control characters and line ends would break every line-based output; a backslash means `/` in requests.
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\\\u2028\u2029\ud800-\udfff]|^\.\.?$")
 _UNUSABLE_DETAIL = "the name cannot be written in a request or on one line"
-# What is left out for another reason has passed the rules for sensitive names: no token is in its name.
+# Only with these reasons may a name contain a token. A file skipped for another reason has passed the rules
+# for sensitive names.
 _UNSEEN_NAMES = frozenset((SkipReason.SENSITIVE, SkipReason.UNSUPPORTED_NAME, SkipReason.UNREADABLE))
 _Verdict = tuple[SkipReason, str]
 _SILENT = Skipped("", SkipReason.HIDDEN)  # left out without a report
@@ -66,71 +67,17 @@ _MINIFIED_NAMES = (
     ".mjs.map",
     ".ts.map",
 )
-_BINARY_SUFFIXES = frozenset(
-    {
-        "7z",
-        "a",
-        "ai",  # drawings of Adobe Illustrator, some of them readable in part
-        "avi",
-        "avif",
-        "bin",
-        "bmp",
-        "bz2",
-        "class",
-        "dll",
-        "dylib",
-        "eot",
-        "exe",
-        "flac",
-        "gif",
-        "gz",
-        "icns",
-        "ico",
-        "jar",
-        "jpeg",
-        "jpg",
-        "lib",
-        "mkv",
-        "mo",
-        "mov",
-        "mp3",
-        "mp4",
-        "npy",
-        "npz",
-        "o",
-        "obj",
-        "ogg",
-        "otf",
-        "pdf",
-        "pickle",
-        "pkl",
-        "png",
-        "pyc",
-        "pyd",
-        "pyo",
-        "so",
-        "sqlite",
-        "sqlite3",
-        "tar",
-        "tgz",
-        "tif",
-        "tiff",
-        "ttf",
-        "wasm",
-        "wav",
-        "webm",
-        "webp",
-        "whl",
-        "woff",
-        "woff2",
-        "xls",
-        "xlsx",
-        "xz",
-        "zip",
-        "zst",
-    }
-)
-# One English sentence stands in a hundred of these, and in the source that it was extracted from.
+# `ai` are drawings of Adobe Illustrator, some of them readable in part.
+# fmt: off
+_BINARY_SUFFIXES = frozenset({
+    "7z", "a", "ai", "avi", "avif", "bin", "bmp", "bz2", "class", "dll", "dylib", "eot", "exe", "flac",
+    "gif", "gz", "icns", "ico", "jar", "jpeg", "jpg", "lib", "mkv", "mo", "mov", "mp3", "mp4", "npy",
+    "npz", "o", "obj", "ogg", "otf", "pdf", "pickle", "pkl", "png", "pyc", "pyd", "pyo", "so", "sqlite",
+    "sqlite3", "tar", "tgz", "tif", "tiff", "ttf", "wasm", "wav", "webm", "webp", "whl", "woff",
+    "woff2", "xls", "xlsx", "xz", "zip", "zst",
+})
+# fmt: on
+# Translation catalogues repeat each sentence of the sources once per language.
 _CATALOGUES = (".po", ".pot", ".xlf", ".xliff")
 _GENERATED_NAMES = re.compile(
     r"_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw|\.validate)?\.(?:go|cc|h|swift|dart)$|\.pbobjc\.[hm]$"
@@ -148,7 +95,7 @@ class FileFilter:
         self._cap = options.max_file_bytes
         self._folders: dict[str, Skipped | None] = {"": None}
         self._counts: dict[str, int] = {}
-        self._names: dict[str, _Verdict | None] = {}  # what a name says in whatever folder
+        self._names: dict[str, _Verdict | None] = {}  # verdicts by name, where the folder does not matter
         self.files: list[FileEntry] = []
         self.skipped: dict[str, Skipped] = {}
 
@@ -175,7 +122,8 @@ class FileFilter:
         is reported, unless we wrote it: our files come and go, and `status --skipped` tells of them."""
         if is_own_path(path, self._options.index_folder):
             return False
-        # at the root a name can also be a drive; below a hidden folder every one is hidden
+        # A name at the root can also be a drive, and every name below a hidden folder is hidden: there the
+        # folder matters.
         alone = path != name and path[0] != "." and "/." not in path
         if alone and name in self._names:
             verdict = self._names[name]
@@ -250,7 +198,7 @@ class FileFilter:
 def _is_unusable_name(path: str, name: str) -> bool:
     """Return whether a name cannot be written in a request or on one line of output."""
     if name.isprintable() and "\\" not in name and name[0] != "." and name[1:2] != ":":
-        return False  # nearly every name; the rest is looked at closely
+        return False  # the fast path for nearly every name
     drive = path == name and name[0].isascii() and name[0].isalpha() and name[1:2] == ":"
     return drive or _UNUSABLE.search(name) is not None
 
@@ -293,7 +241,8 @@ def _on_one_line(path: str) -> str:
 
 def _escaped(character: str) -> str:
     """Return one character of a path as it is shown."""
-    if "\udc80" <= character <= "\udcff":  # a byte that is not UTF-8, as Python carries it in names
+    # Python represents a byte that is not UTF-8 as such a character.
+    if "\udc80" <= character <= "\udcff":
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character if character.isprintable() else character.encode("unicode_escape").decode()
 
@@ -316,5 +265,5 @@ def skip_by_name(path: str, options: WalkOptions) -> Skipped | None:
     if name.endswith(_CATALOGUES):
         return Skipped(path, SkipReason.GENERATED, "a translation catalogue, extracted from the sources")
     if name.count(".") < 2 and "_pb2" not in name and not name.endswith(".prebuilt"):
-        return None  # nearly every name
+        return None  # the fast path for nearly every name
     return Skipped(path, SkipReason.GENERATED, "by its name") if _GENERATED_NAMES.search(name) else None

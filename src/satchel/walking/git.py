@@ -16,10 +16,11 @@ from satchel.errors import RefNotFound
 from satchel.walking.git_command import GitProblem, GitUnusable, command_line, environment, run_git
 
 STREAM_TIMEOUT_SECONDS = 600  # reading every blob of a large repository takes seconds
-_STAMP_DIGITS = 15  # 60 bits of a blob's id: as a time in nanoseconds it lies in the past
-_NOT_IN_A_REF = re.compile("[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")  # nor in any argument of a program
+_STAMP_DIGITS = 15  # 60 bits of a blob's id; as a time in nanoseconds it lies in the past
+# Characters that no ref contains and that cannot be passed to a program.
+_NOT_IN_A_REF = re.compile("[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")
 _SYMLINK, _SUBMODULE = "120000", "160000"
-_OURS = 2  # the stage of an unmerged file that the user's own side is kept under
+_OURS = 2  # the stage of an unmerged file that holds the user's own side
 UNSHALLOW_HINT = "this clone is shallow: git fetch --unshallow brings the rest of the history"
 _REFS_HINT = "git log --oneline --all lists what can be asked for"
 
@@ -68,11 +69,12 @@ def locate_in_repository(root: Path) -> RepositoryFolder:
 
     The setting `core.worktree` can name any folder on disk, so an answer about another folder is refused.
     """
-    # `--revs-only` says nothing of a HEAD without commits, which would be an error otherwise
+    # `--revs-only` prints nothing for a HEAD without commits, which would otherwise be an error.
     args = ["rev-parse", "--show-toplevel", "--show-prefix", "--revs-only", "HEAD"]
     top, _, rest = _decode(run_git(root, args)).partition("\n")
     prefix, _, head = rest.removesuffix("\n").rpartition("\n")
-    if not head or head.endswith("/"):  # a prefix ends so, a commit does not
+    # A prefix ends with a slash; a commit id does not.
+    if not head or head.endswith("/"):
         prefix, head = rest.removesuffix("\n"), ""
     if os.path.realpath(os.path.join(top, prefix)) != os.path.realpath(root):
         raise GitUnusable(GitProblem.ELSEWHERE)
@@ -88,7 +90,8 @@ def list_work_tree(root: Path, only: Sequence[str] = (), place: RepositoryFolder
     prefix = (place or locate_in_repository(root)).prefix
     literal = [f":(literal){path}" for path in only]
     listed = run_git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *literal])
-    paths = list(dict.fromkeys(_split_at_nul(listed)))  # an unmerged file is listed once per side
+    # An unmerged file is listed once per side.
+    paths = list(dict.fromkeys(_split_at_nul(listed)))
     if prefix and not paths and not only:
         raise GitUnusable(GitProblem.IGNORED)
     return paths
@@ -130,7 +133,7 @@ def list_tree(root: Path, commit: str) -> TreeListing:
     tree = f"{commit}:{prefix}" if prefix else commit
     partial = _is_partial(root)
     try:
-        # in a partial clone `-l` would try to fetch what is missing, and fail when it may not
+        # In a partial clone `-l` would try to fetch missing objects, and fail because fetching is forbidden.
         listed = run_git(root, ["ls-tree", "-r", "-z", *([] if partial else ["-l"]), "--full-tree", tree])
         missing = missing_objects(root, [commit]) if partial else frozenset()
     except GitUnusable as problem:
@@ -158,7 +161,8 @@ def list_index(root: Path) -> TreeListing:
         mode, sha, stage = head.split()
         if stage != "0":
             unmerged[path] = None
-        if path not in chosen or int(stage) == _OURS:  # stages ascend: the base is met first
+        # Stages ascend, so the common base comes first.
+        if path not in chosen or int(stage) == _OURS:
             chosen[path] = (mode, sha)
     files = {path: sha for path, (mode, sha) in chosen.items() if mode not in (_SYMLINK, _SUBMODULE)}
     missing = missing_objects(root, ["--indexed-objects"])
@@ -202,7 +206,8 @@ def _sizes(root: Path, shas: Sequence[str], missing: frozenset[str]) -> dict[str
 
 def read_blobs(root: Path, shas: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
     """Yield the bytes of each blob in the order asked for, None for a blob that is not in this clone."""
-    with tempfile.TemporaryFile() as wanted:  # a pipe would deadlock once both sides are full
+    # A pipe would deadlock once both directions are full.
+    with tempfile.TemporaryFile() as wanted:
         wanted.write("".join(f"{sha}\n" for sha in shas).encode())
         wanted.seek(0)
         process = subprocess.Popen(

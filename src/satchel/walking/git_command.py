@@ -19,38 +19,40 @@ from satchel.errors import Unsupported
 from satchel.walking import git_folder
 
 TIMEOUT_SECONDS = 60  # the largest public trees list in a second; more is a hang
-_SHORT_SECONDS = 10  # for what only reads settings and refs: a FIFO that a setting includes is a hang too
+_SHORT_SECONDS = (
+    10  # for commands that only read settings and refs; an included setting may be a FIFO, which hangs too
+)
 _SHORT_COMMANDS = frozenset({"config", "rev-parse"})
-_SILENCE_SECONDS = 2  # after which it is looked for what git may be waiting for
-_SEARCH_SECONDS = 5  # and for how long; Linux's 6,000 folders take 0.2
-_PAUSE_SECONDS = 60  # git is not asked again in a folder where it hung
+_SILENCE_SECONDS = 2  # of silence, after which a file is searched for that git may be waiting for
+_SEARCH_SECONDS = 5  # the limit of that search; the 6,000 folders of Linux take 0.2
+_PAUSE_SECONDS = 60  # for which git is not called again in a folder where it hung
 
 Overrides = tuple[tuple[bytes, bytes], ...]
 """Settings that win over those of any file, each a key and its value in git's own bytes."""
 
 _SAFE_CONFIG = (
     "core.hooksPath=/dev/null",
-    "core.attributesFile=",  # a repository may name any file there, also one that never ends
-    "core.fsmonitor=",  # both `false` and no program: git before 2.36 would run the program `false`
+    "core.attributesFile=",  # a repository may name any file here, also one that never ends
+    "core.fsmonitor=",  # empty rather than `false`, which git before 2.36 would run as a program
     "core.untrackedCache=false",
     "core.pager=cat",
     "core.sshCommand=false",
     "core.askPass=",
     "core.alternateRefsCommand=false",
-    "core.excludesFile=",  # one user's own ignores would give each machine another answer
+    "core.excludesFile=",  # the user's own ignore file would make answers differ between machines
     "credential.helper=",
     "diff.external=",
-    "fetch.bundleURI=",  # asked before the protocol is, by a git that does not know GIT_NO_LAZY_FETCH
+    "fetch.bundleURI=",  # an older git fetches the bundle before it checks the protocol
     "protocol.allow=never",
     "submodule.recurse=false",
 )
 _SAFE_ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",  # unlike protocol.allow, a repository cannot override this per protocol
-    "GIT_NO_LAZY_FETCH": "1",  # a partial clone would fetch what is missing
-    "GIT_NO_REPLACE_OBJECTS": "1",  # a commit means what its id says
+    "GIT_NO_LAZY_FETCH": "1",  # a partial clone would fetch missing objects
+    "GIT_NO_REPLACE_OBJECTS": "1",  # a replaced object would change what a commit id means
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",  # messages are compared
+    "LC_ALL": "C",  # error messages are compared with English text
     "LANGUAGE": "",
 }
 # The caller's GIT_DIR, GIT_INDEX_FILE and the like (set inside a hook) would answer for another
@@ -65,11 +67,15 @@ _KEPT_VARIABLES = frozenset(
         "GIT_TEST_ASSUME_DIFFERENT_OWNER",  # can only make git stricter
     }
 )
-_blocking_files: dict[str, str] = {}  # by root: what git was found to be waiting for
-_paused_until: dict[str, float] = {}  # by root: until when git is not asked
+_blocking_files: dict[str, str] = {}  # by root: the file that git was found to be waiting for
+_paused_until: dict[str, float] = {}  # by root: the time until which git is not called
 _FILTER_OFF = {b"clean": b"", b"smudge": b"", b"process": b"", b"required": b"false"}
-_COMMON_FILTERS = frozenset({b"lfs"})  # on most machines the only one: with it one look is enough
-_FILTER_LOOKS = 3  # the second sees what the first one named; one more for a setting that just changed
+_COMMON_FILTERS = frozenset(
+    {b"lfs"}
+)  # the only filter on most machines; naming it at once saves a second look
+_FILTER_LOOKS = (
+    3  # the second look checks what the first one found; the third is for a setting that has just changed
+)
 
 
 class GitProblem(StrEnum):
@@ -95,12 +101,8 @@ _PROBLEM_MESSAGES = {
     GitProblem.TIMEOUT: "git did not answer in time",
     GitProblem.FAILED: "git failed",
 }
-
-
-_PROBLEMS_WITH_DETAIL = (
-    GitProblem.BLOCKED,
-    GitProblem.TIMEOUT,
-)  # what is said with these is about the user's own files
+# The detail of these problems is about the user's own files, so it is part of the message.
+_PROBLEMS_WITH_DETAIL = (GitProblem.BLOCKED, GitProblem.TIMEOUT)
 
 
 class GitUnusable(Unsupported):
@@ -121,7 +123,8 @@ def command_line(args: Sequence[str]) -> list[str]:
     """Return the full command line for git, with every setting that could run a program overridden."""
     found = shutil.which("git")
     if found is None or not os.path.isabs(found):
-        raise GitUnusable(GitProblem.MISSING)  # one found in the current folder may be the repository's
+        # A git that is found in the current folder may belong to the repository.
+        raise GitUnusable(GitProblem.MISSING)
     overrides = [part for setting in _SAFE_CONFIG for part in ("-c", setting)]
     return [found, "--no-pager", *overrides, *args]
 
@@ -165,7 +168,8 @@ def run_git(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-    except (OSError, ValueError) as error:  # ValueError: a setting that this system's variables cannot hold
+    # ValueError: a setting that cannot be written as an environment variable.
+    except (OSError, ValueError) as error:
         raise GitUnusable(GitProblem.FAILED, str(error)) from error
     with process:
         try:
@@ -262,8 +266,10 @@ def _active_filters(listed: bytes) -> frozenset[bytes]:
     for key, value in settings.items():
         name, dot, variable = key.removeprefix(b"filter.").rpartition(b".")
         if dot and value != _FILTER_OFF.get(
-            variable, value
-        ):  # without a dot it is no filter, only a variable
+            variable,
+            value,
+            # Without a dot the key is a plain variable, not one of a filter.
+        ):
             found.add(name)
     return frozenset(found)
 

@@ -18,9 +18,10 @@ from satchel.walking.git_command import Overrides, run_git
 
 LINK = "link"
 _SUBMODULES = "--ignore-submodules=all"
-_COMMITS_OF_SUBMODULES = "--ignore-submodules=dirty"  # what is inside obeys a configuration that is not ours
+# Only the commit of a submodule is compared: its files obey a configuration that is not overridden here.
+_COMMITS_OF_SUBMODULES = "--ignore-submodules=dirty"
 _DIFF_OPTIONS = (
-    "-l1000",  # pairs looked at for renames: a repository's own setting must not change the answer
+    "-l1000",  # pairs compared for renames, whatever the repository's own setting is
     "--relative",
     _SUBMODULES,
     "--no-ext-diff",
@@ -28,13 +29,13 @@ _DIFF_OPTIONS = (
     "--no-color",
 )
 _PATCH_OPTIONS = ("-p", "-U0", "--full-index", "--text", "--indent-heuristic", "--diff-algorithm=myers")
-_NON_FILE_MODES = {"120000": LINK, "160000": "submodule"}  # by their modes
-_PATHS_PER_CALL = 500  # paths in one call: a command line has an end
+_NON_FILE_MODES = {"120000": LINK, "160000": "submodule"}  # by git mode
+_PATHS_PER_CALL = 500  # the length of a command line is limited
 _INDEX_LINE = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 _HUNK_LINE = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class TreeComparison(msgspec.Struct, frozen=True):
     """Two trees to compare: the git command that compares them, the settings to override, and the objects
     that are not in this clone."""
 
@@ -97,12 +98,12 @@ class FileHunks(msgspec.Struct, frozen=True):
     hunks: list[Hunk]
 
 
-def compare_commits(old: str, new: str) -> Comparison:
+def compare_commits(old: str, new: str) -> TreeComparison:
     """Return the comparison of two commits or trees."""
-    return Comparison(("diff-tree", "-r", "--no-commit-id", old, new))
+    return TreeComparison(("diff-tree", "-r", "--no-commit-id", old, new))
 
 
-def list_entries(root: Path, comparison: Comparison) -> list[DiffEntry]:
+def list_entries(root: Path, comparison: TreeComparison) -> list[DiffEntry]:
     """Return the files below the root that differ, without links and submodules."""
     command, *rest = comparison.command
     args = [command, *_DIFF_OPTIONS, comparison.rename_option, "--raw", "-z", "--no-abbrev", *rest]
@@ -121,7 +122,7 @@ def list_entries(root: Path, comparison: Comparison) -> list[DiffEntry]:
     return found
 
 
-def list_non_files(root: Path, comparison: Comparison) -> dict[str, str]:
+def list_non_files(root: Path, comparison: TreeComparison) -> dict[str, str]:
     """Return the links and submodules that differ, by path, with the word for each."""
     command, *rest = comparison.command
     words = [_COMMITS_OF_SUBMODULES if word == _SUBMODULES else word for word in _DIFF_OPTIONS]
@@ -131,12 +132,13 @@ def list_non_files(root: Path, comparison: Comparison) -> dict[str, str]:
     for modes, path in zip(fields[::2], fields[1::2], strict=True):
         old, new, *_ = modes.removeprefix(":").split(" ")
         present = [mode for mode in (new, old) if mode.strip("0")]
-        if _NON_FILE_MODES.keys() >= set(present):  # otherwise it is, or was, a file as well
+        # An entry that is or was a regular file is left to `list_entries`.
+        if _NON_FILE_MODES.keys() >= set(present):
             found[path] = _NON_FILE_MODES[present[0]]
     return found
 
 
-def read_hunks(root: Path, comparison: Comparison, paths: Sequence[str] = ()) -> Iterator[FileHunks]:
+def read_hunks(root: Path, comparison: TreeComparison, paths: Sequence[str] = ()) -> Iterator[FileHunks]:
     """Yield the changed lines of all files, or of some. Files are told apart by their blobs, so that no file
     name can be taken for a header."""
     command, *rest = comparison.command

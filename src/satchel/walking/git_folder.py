@@ -125,6 +125,7 @@ def search_blocking_file(root: Path, seconds: float) -> str:
                         waiting.append(entry.path)
                     elif (inside_git or entry.name in _RULES) and would_block(entry.path):
                         return entry.path
-        except OSError:  # gone, or not ours to read: git cannot either
+        # The folder is gone or unreadable, so git cannot read it either.
+        except OSError:
             continue
     return ""

@@ -18,9 +18,9 @@ from satchel.walking.ignore_rules import LoadFile
 from satchel.walking.paths import check_relative
 from satchel.walking.work_tree import ignored_by_any, own_ignore_rules, rule_notes, sorted_walk
 
-STAGED = "staged"  # the ref of what `git add` was told
+STAGED = "staged"  # the ref of the files in git's index
 _MOST_NAMED = 3  # files in a note
-_NAME_DIGITS = 16  # of a commit: enough to be its name in any repository
+_NAME_DIGITS = 16  # of a commit id; enough to be unique in any repository
 
 
 class BlobTree(ABC):
@@ -73,10 +73,10 @@ class BlobTree(ABC):
             yield path, Skipped(path, SkipReason.UNREADABLE, missing) if data is None else data
 
     def is_unchanged(self, file: Path, key: str) -> bool:
-        return False  # an index knows by its content id that it is of this tree
+        return False  # the content id already tells whether an index matches this tree
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
-        return  # there is nothing that could change
+        return  # a tree of blobs never changes
 
     @abstractmethod
     def head(self) -> str:

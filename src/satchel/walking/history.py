@@ -20,14 +20,16 @@ from satchel.walking.git_command import GitProblem, GitUnusable, command_line, e
 from satchel.walking.redaction import redact
 from satchel.walking.sensitive_names import without_tokens
 
-COMMITS = 2000  # looked at; older ones tell little of the files of now
-MOST_PATHS = 30  # a commit that changes more is a sweep: its message is about none of them
-MOST_CHARS = 600  # of a message; what comes after is rarely about something else
-_READ_CHARS = 20_000  # of a message that are looked through for secrets
+COMMITS = 2000  # commits that are read; older ones tell little about the present files
+MOST_PATHS = 30  # a commit that changes more files is a sweep; its message is about none of them
+MOST_CHARS = 600  # of a message; the rest rarely adds another subject
+_READ_CHARS = 20_000  # of a message that are searched for secrets
 _MOST_BYTES = 64 * 1024 * 1024  # Django's 2,000 commits are 0.7 MB; small objects can hold endless messages
 _SECONDS = 20  # for each of the two commands; Django takes 0.2
 _MOST_SECONDS = 1 << 40  # a commit may claim any time
-_TIME_DIGITS = 20  # of the largest number that git knows; Python refuses to read thousands of them
+_TIME_DIGITS = (
+    20  # digits of the largest number that git knows; Python refuses to convert thousands of digits
+)
 _DIFF = (
     "diff-tree",
     "--stdin",
@@ -36,7 +38,7 @@ _DIFF = (
     "--name-status",
     "--no-renames",
     "--ignore-submodules=all",
-    "--encoding=UTF-8",  # a repository's own setting must not change the answer
+    "--encoding=UTF-8",  # the repository's own setting must not change the answer
     "--format=%ct%x00%B",
 )
 _STATUSES = frozenset((b"A", b"D", b"M", b"T"))
@@ -65,7 +67,8 @@ def _read_changes(root: Path, listed: bytes, prefix: str) -> bytes:
     """Return what `git diff-tree` prints for the listed commits. GitUnusable is raised if it takes too long
     or prints too much."""
     below = [f"--relative={prefix}", "--", f":(top,literal){prefix}"] if prefix else []
-    with tempfile.TemporaryFile() as wanted:  # a pipe would deadlock once both sides are full
+    # A pipe would deadlock once both directions are full.
+    with tempfile.TemporaryFile() as wanted:
         wanted.write(listed)
         wanted.seek(0)
         process = subprocess.Popen(

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-# how pathspec writes the end of an expression
+# How pathspec writes the end of an expression, and what it then matches:
 _FOLDER = "(?P<ps_d>/)"  # a folder
 _FOLDER_OR_END = f"(?:{_FOLDER}|$)"  # a folder or a file
 _ANYTHING = "."  # `*` and `**`
-_INSIDE = "/"  # `logs/**`: what is in logs, not logs; alone it is `**/*/**`
+_INSIDE = "/"  # the content of a folder (`logs/**`), not the folder itself; alone it is `**/*/**`
 
 _STARS = re.compile(r"\*{3,}")
 _STARS_ALONE = re.compile(r"(?:^|/)\*\*+$")
@@ -61,7 +61,7 @@ def expression(line: str) -> tuple[bytes, bool] | None:
         prefix = _literal_prefix(pattern)
         rest = f"/{pattern.removeprefix(prefix)}" if prefix else pattern
         found, include = _pattern_class().pattern_to_regex("!" * negated + rest)
-    except ValueError:  # pathspec's own errors are of this kind too
+    except ValueError:  # includes the errors of pathspec
         return None
     if found is None or include is None or pattern == "/":
         return None
@@ -85,18 +85,22 @@ def _trimmed(line: str) -> str:
 def _normalize(pattern: str) -> str:
     """Return a pattern in the spelling for which pathspec agrees with git."""
     tokens = _tokens(pattern)
-    # a path begins with no slash; the last slash says that this is a folder, and the backslash stays alone
+    # No path starts with a slash, and a final slash only marks a folder, so an escaped slash there matches
+    # nothing.
     if tokens and "\\/" in (tokens[0], tokens[-1]):
         raise Unmatchable
     anchored = "/" in pattern[:-1]
     tokens = [_without_slashes(tokens, at) if "/" in token else token for at, token in enumerate(tokens)]
-    if tokens and tokens[-1][-1].isspace():  # pathspec would take it off
+    # pathspec would strip trailing white space.
+    if tokens and tokens[-1][-1].isspace():
         tokens[-1] = f"[{tokens[-1][-1]}]"
     text = re.sub(_STARS, "**", "".join(tokens))
-    if anchored and "/" not in text[:-1]:  # the only slash stood in a set
+    # The only slash stood in a set, but it still anchors the pattern.
+    if anchored and "/" not in text[:-1]:
         text = "/" + text
     if text.endswith("/**/"):
-        text = text.removesuffix("/") + "/*/"  # every folder inside; pathspec would take the folder itself
+        # The pattern means every folder inside; pathspec would match the folder itself.
+        text = text.removesuffix("/") + "/*/"
     return text
 
 

@@ -17,14 +17,14 @@ from satchel.walking.file_filter import printable
 
 if TYPE_CHECKING:
     from satchel.walking import ignore_patterns
-else:  # most folders have no ignore file, most trees none that is read here
+else:  # most trees have no ignore file that is read here
     ignore_patterns = late("satchel.walking.ignore_patterns")
 
 GIT_NAMES = (".gitignore",)
 OWN_NAMES = (".ignore", ".satchelignore")  # later files win over earlier ones in the same folder
-MAX_IGNORE_BYTES = 1 << 20  # git reads larger ones; nobody writes them
-# Of the lines with wildcards that are asked about one path, those of all folders above it together. The
-# largest collections of patterns have half of it. With it the worst path takes 60 ms, measured.
+MAX_IGNORE_BYTES = 1 << 20  # git reads larger files, but nobody writes them
+# The characters of all lines with wildcards that apply to one path, in all folders above it. The
+# largest collections of patterns reach half of this. At the limit the worst path takes 60 ms (measured).
 MOST_WILD_CHARS = 32_768
 
 _WILDCARDS = frozenset("*?[")
@@ -40,7 +40,7 @@ class _FolderPatterns:
 
     def __init__(self, lines: Sequence[str], room: int) -> None:
         self.wild_chars = 0
-        self.unusable_lines: dict[str, int] = {}  # numbers of lines by what was wrong with them
+        self.unusable_lines: dict[str, int] = {}  # how many lines cannot be used, by reason
         expressions = []
         self._ignored: list[bool] = []
         for line in lines:
@@ -83,7 +83,7 @@ class IgnoreRules:
         self._load = load
         self._root_patterns = list(root_patterns)
         self._chains: dict[str, tuple[tuple[int, _FolderPatterns], ...]] = {}
-        self.notes: list[str] = []  # what was left out of ignore files
+        self.notes: list[str] = []  # what was left out of the ignore files, for the user
 
     def applies(self, folder: str) -> bool:
         """Return whether any pattern could match an entry of a folder."""

@@ -20,7 +20,7 @@ from satchel.walking.ignore_rules import IgnoreRules
 from satchel.walking.paths import SIGNED, os_path
 
 NESTED = "a repository of its own"
-_WINDOWS = os.name == "nt"  # elsewhere a folder needs no `stat`
+_WINDOWS = os.name == "nt"  # on other systems no `stat` is needed to recognise a folder
 
 IsIgnored = Callable[[str, str], bool]
 """(folder, entry) → whether an ignore file leaves the entry out."""
@@ -43,7 +43,8 @@ def filter_folder_tree(
         except OSError as error:
             if folder and isinstance(error, FileNotFoundError):  # deleted since its parent was listed
                 continue
-            if not folder:  # an empty index would be a lie
+            # An empty index would claim that the root has no files.
+            if not folder:
                 raise ProjectNotFound(f"the folder cannot be listed: {error.strerror}") from error
             file_filter.skip(folder, SkipReason.UNREADABLE, error.strerror or "cannot be listed")
             continue
@@ -96,7 +97,8 @@ def enters_folder(file_filter: FileFilter, full: bytes, folder: str) -> bool:
 def add_entry(file_filter: FileFilter, path: str, status: os.stat_result) -> None:
     """Add or report the file that `lstat` found under an admitted name."""
     if stat.S_ISREG(status.st_mode):
-        if _WINDOWS:  # the time of creation stands there under the name of the change time
+        # Windows reports the time of creation as the change time.
+        if _WINDOWS:
             file_filter.add(path, status.st_size, status.st_mtime_ns)
         else:
             number = status.st_ino & SIGNED
@@ -141,7 +143,8 @@ def filter_git_paths(root: Path, paths: Iterable[str], ignores: IsIgnored, file_
 
     folders = _FolderDecisions(ignores, enter)
     base = os_path(root, "") + b"/"
-    last, inside = "", True  # the list is sorted: most files are in the folder of the one before
+    # The list is sorted, so most files are in the folder of the file before them.
+    last, inside = "", True
     for path in paths:
         folder, _, name = path.rpartition("/")
         if folder != last:
@@ -156,7 +159,8 @@ def filter_git_paths(root: Path, paths: Iterable[str], ignores: IsIgnored, file_
                 file_filter.skip(path, SkipReason.UNREADABLE, error.strerror or "")
             continue
         if stat.S_ISDIR(status.st_mode):
-            folders.is_entered(path.rstrip("/"))  # a submodule: reported where it is decided
+            # A submodule is reported when its folder is decided.
+            folders.is_entered(path.rstrip("/"))
         elif not ignores(folder, path) and file_filter.admits(path, name):
             add_entry(file_filter, path, status)
 

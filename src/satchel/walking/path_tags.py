@@ -77,7 +77,7 @@ def path_tags(path: str, language: str) -> tuple[str, ...]:
     return tuple(sorted(tags))
 
 
-@lru_cache(maxsize=4_096)  # a tree has many an `__init__.py` and `index.ts`
+@lru_cache(maxsize=4_096)  # many files share a name, such as `__init__.py`
 def _name_tags(name: str) -> tuple[str, ...]:
     tags = tuple(tag for tag, pattern in _NAMES if pattern.search(name))
     return (*tags, "test") if _CAMEL_TEST.search(name) else tags

@@ -16,20 +16,20 @@ from pathlib import Path
 
 from satchel.errors import FileNotFound, PathNotAllowed, SatchelError
 
-SIGNED = (1 << 63) - 1  # file numbers take 64 bits, what is kept of them one less
+SIGNED = (1 << 63) - 1  # file numbers have 64 bits, of which 63 are kept
 _DRIVE = re.compile(r"[A-Za-z]:")
 _HAS_DIR_FD = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _FILE_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)  # a FIFO must not hang the open
+    | getattr(os, "O_NONBLOCK", 0)  # opening a FIFO must not block
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
     | getattr(os, "O_NOCTTY", 0)
 )
 _FOLDER_FLAGS = _FILE_FLAGS | getattr(os, "O_DIRECTORY", 0)
-_PIECE_BYTES = 4096  # what is asked for once a file has given all that it promised
-_LINK_ERRORS = {errno.ELOOP, errno.EMLINK}  # what O_NOFOLLOW says: Linux and macOS, FreeBSD
+_PIECE_BYTES = 4096  # bytes per read after the expected size
+_LINK_ERRORS = {errno.ELOOP, errno.EMLINK}  # the error of O_NOFOLLOW on Linux and macOS, and on FreeBSD
 
 
 def check_relative(path: str) -> str:
@@ -80,7 +80,8 @@ def open_inside(root: Path, relative: str, limit: int = -1) -> bytes:
 def _open_by_folders(root: Path, safe: str) -> int:
     """Return a descriptor of a file, opened folder by folder without following a link."""
     *folders, name = safe.encode("utf-8", "surrogateescape").split(b"/")
-    folder = os.open(root, _FOLDER_FLAGS & ~os.O_NOFOLLOW)  # the root may itself be reached by a link
+    # The root itself may be reached through a link.
+    folder = os.open(root, _FOLDER_FLAGS & ~os.O_NOFOLLOW)
     try:
         for part in folders:
             below = os.open(part, _FOLDER_FLAGS, dir_fd=folder)
@@ -138,6 +139,7 @@ def _typed(path: str, error: OSError) -> SatchelError:
         return PathNotAllowed(f"{path!r} is a symlink", details=details)
     if error.errno == errno.ENOENT:
         return FileNotFound(f"{path!r} does not exist", details=details)
-    if error.errno == errno.ENOTDIR:  # also what Linux says of a folder that became a symlink
+    # Linux also reports this for a folder that became a symlink.
+    if error.errno == errno.ENOTDIR:
         return PathNotAllowed(f"{path!r} leads through something that is no folder", details=details)
     return FileNotFound(f"{path!r} cannot be read: {details['reason']}", details=details)

@@ -20,12 +20,12 @@ from satchel.walking.secret_formats import SECRET_FORMATS, SecretFormat
 _PRIVATE_KEY = "PRIVATE KEY"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _PASSWORDS = frozenset(("url-password", "nuget-password"))
-# `://` is in most files: a password is only looked for where a user name could stand before it.
+# Most files contain `://`, so a password is searched for only where a user name could stand before it.
 _URL_WITH_USER = re.compile(rb"://[^\s/@]{0,280}@")
 
-# Dots inside a value stand for what was left out of it; after it they end the sentence.
+# Dots inside a value stand for omitted characters; dots after it end the sentence.
 _FILLER = re.compile(rb"x{6}|X{6}|\*{3}|\.{3}[^.]|(?i:your[-_]|placeholder|redacted|changeme|insert[-_])")
-_WITH_PREFIX = 16  # bytes; a shorter value has no prefix that says what it is, all of it is its own
+_WITH_PREFIX = 16  # bytes; a shorter value has no prefix, so all of it must vary
 _DEFAULT_PASSWORDS = frozenset(
     b"""
     password passwd pass passwort pw pwd secret mysecret changeme change-me change_me example sample test
@@ -34,8 +34,8 @@ _DEFAULT_PASSWORDS = frozenset(
     123 1234 12345 123456 port
     """.split()
 )
-# `$password` and `%s` stand for a value; `%24uper` and `$ecr3t` are passwords, the first one encoded. A few
-# escapes and nothing else are the test of an encoder.
+# `$password` and `%s` are variables; `%24uper` and `$ecr3t` are passwords, the first one encoded. A value
+# of a few percent escapes and nothing else is test data of an encoder.
 _VARIABLE = re.compile(
     rb"^%(?![0-9A-Fa-f]{2})|^(?:%[0-9A-Fa-f]{2}){1,4}$|^\$(?:[{(]|[A-Z_][A-Z0-9_]*$|[A-Za-z_]+[0-9]{0,2}$|[0-9]+$)"
     rb"|^[{<*:#]|^[A-Z_]+$|\$\{|\{\{|^\*+$|%[(s]"
@@ -43,23 +43,23 @@ _VARIABLE = re.compile(
 _BEGIN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _NEXT_MARKER = re.compile(rb"-----(?:END|BEGIN) ")
 _MAX_KEY_BYTES = 32 * 1024  # an RSA key of 16,384 bits takes 13 kB
-# An escaped line end first: the `n` of `\n` is not key material. A line end before the piece is matched with
-# it, and so is what quotes the line: looking back for it from each piece would take the square of the length.
+# Escaped line ends come first, because the `n` of `\n` is not key material. A line end before a run is
+# matched with it, and so are quoting marks: looking back for them from each run would take quadratic time.
 _PIECE = re.compile(rb"\\[nrt]|(?:[\r\n][ \t\"'>|#*;]*+)?([A-Za-z0-9+/=]+)")
-_MARGIN = rb"[ \t\"'>|#*;,+]*+"  # what quotes a line: a string, a comment, a diff, YAML
+_MARGIN = rb"[ \t\"'>|#*;,+]*+"  # marks that quote a line: of a string, a comment, a diff or YAML
 _KEY_LINE_END = rb"(?:\r\n|\n|\r|$)"
 _HEADER = re.compile(rb"^" + _MARGIN + rb"[A-Z][A-Za-z-]+: [^\r\n]*", re.MULTILINE)  # Proc-Type, Version
-# Of a key without its END only headers that are documented count: after it code goes on.
+# For a key without its END only documented headers count, because code may follow it.
 _HEADER_LINE = re.compile(
     _MARGIN + rb"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID): [^\r\n]*" + _KEY_LINE_END
 )
-# Nothing is given back once matched: 32 kB of `+`, which each part takes, would hold up a walk for minutes.
+# All parts are possessive: with backtracking, 32 kB of `+`, which each part matches, would take minutes.
 _KEY_LINE = re.compile(_MARGIN + rb"[A-Za-z0-9+/=]*+[ \t\"',;+\\nr]*+" + _KEY_LINE_END)
-_ESCAPED_LINES = re.compile(rb"(?:\\[nrt])+[^\r\n\"'`]*")  # the key goes on where its string began
-_LONG_PIECE = 40  # a line of a key is 64; words of code are shorter
+_ESCAPED_LINES = re.compile(rb"(?:\\[nrt])+[^\r\n\"'`]*")  # the key continues inside the string
+_LONG_PIECE = 40  # characters; a line of a key has 64, and words of code are shorter
 _SHORT_PIECE = 8
 _MIXED = 10  # different characters; a ruler of `=` has one
-_KEY_SHARE = 0.6  # of what stands between the markers; code that mentions both markers has less
+_KEY_SHARE = 0.6  # of the text between the markers; code that mentions both markers has less
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _secret_values(raw: bytes, words: set[str]) -> Iterator[tuple[int, int, str]
         position = 0
         search = _pattern(number).search
         while (found := search(raw, position)) is not None:
-            # What ends this value may be what the next one starts after.
+            # The border after this value may be the border before the next one.
             start, position = found.span(1)
             if accepted(raw[start:position], rule):
                 yield start, position, rule.kind
@@ -135,7 +135,7 @@ def _is_password(value: bytes, _: SecretFormat) -> bool:
     if lowered in _DEFAULT_PASSWORDS or _VARIABLE.search(value) or _FILLER.search(value):
         return False
     if all(part in _DEFAULT_PASSWORDS for part in lowered.split(b"@") if part):
-        return False  # `foo:bar@baz@host`, the test of a parser
+        return False  # `foo:bar@baz@host` is test data of a parser
     return len(set(value)) > 1
 
 
@@ -194,7 +194,8 @@ def _word_automaton() -> tuple[Any, list[str]]:
         if rule.hint:
             looked_for[rule.hint] = rule.hint
             continue
-        for word in rule.words:  # a word that one rule takes in any case is looked for in any case
+        # If one format matches a word in any case, the word is searched for in any case.
+        for word in rule.words:
             if rule.any_case or word not in looked_for:
                 looked_for[word] = ("(?i)" if rule.any_case else "") + re.escape(word)
     del looked_for["://"]
@@ -218,7 +219,7 @@ def _bytewise_options() -> Any:
     import re2
 
     options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1  # bytes are bytes: any text can be matched
+    options.encoding = re2.Options.Encoding.LATIN1  # every byte is a character, so any text can be matched
     return options
 
 

@@ -16,12 +16,12 @@ from satchel.plugins import late
 if TYPE_CHECKING:
     from satchel.walking import redaction
 else:
-    redaction = late("satchel.walking.redaction")  # few trees have a name that could hold a token
+    redaction = late("satchel.walking.redaction")  # few trees have a name that could contain a token
 
 TOKEN_IN_NAME = "token-in-name"
 _SHORTEST_TOKEN = 16  # characters
 # A token has a digit among its letters, or a mix of cases that no name in camel case has. Every name of a
-# tree is asked for these, so the plainest question comes first; one in twenty is looked at closely.
+# tree is tested for this, so the cheapest test comes first; one name in twenty passes it.
 _DIGIT = re.compile("[0-9]")
 _WITH_DIGIT = re.compile(r"(?=[A-Za-z]{0,7}[0-9])[A-Za-z0-9]{8}")
 _MIXED_CASE = re.compile(r"[a-z][A-Z][a-z][A-Z]|[A-Z]{2}[a-z][A-Z]")
@@ -67,7 +67,7 @@ _DATA_SUFFIXES = frozenset({
 _SECRET_DATA = (
     (re.compile(r"^credentials|[^a-z]credentials(?![a-z])"), "credentials"),
     (re.compile(r"(?:^|[^a-z])secrets(?![a-z])"), "secrets"),
-    (re.compile(r"password(?!less)"), "passwords"),  # `passwordless` is a way without them
+    (re.compile(r"password(?!less)"), "passwords"),  # `passwordless` is about doing without passwords
 )
 
 
@@ -96,10 +96,11 @@ def sensitive_last_folder(folder: str) -> str | None:
     return rule or (TOKEN_IN_NAME if holds_token(name) else None)
 
 
-@lru_cache(maxsize=65_536)  # `__init__.py` is asked thousands of times
+@lru_cache(maxsize=65_536)  # many files share a name, such as `__init__.py`
 def sensitive_name(name: str) -> str | None:
     """Return the rule that keeps a file of this name out in any folder, None if no rule does."""
-    if holds_token(name):  # before all others: who reports the path has to know that it cannot be shown
+    # This comes first, because a path with a token in it must be masked wherever it is reported.
+    if holds_token(name):
         return TOKEN_IN_NAME
     lowered = name.lower()
     dot = lowered.rfind(".")

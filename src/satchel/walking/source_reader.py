@@ -30,7 +30,7 @@ def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) ->
     """Return the source, or the reason why the file is left out."""
     if (by_name := skip_by_name(path, options)) is not None:
         return by_name
-    if len(data) > options.max_file_bytes:  # it grew since it was listed
+    if len(data) > options.max_file_bytes:  # the file grew after it was listed
         return Skipped(path, SkipReason.TOO_LARGE, too_large(len(data), options.max_file_bytes))
     decoded = decode(data)
     if decoded is None:

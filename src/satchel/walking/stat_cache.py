@@ -25,9 +25,9 @@ from satchel.types import SkipReason, Walk
 from satchel.walking.own_output import is_own_name
 from satchel.walking.paths import SIGNED, open_inside, os_path
 
-_CHANGE_TIMES = os.name != "nt"  # Windows gives the time of creation under that name
-_RACY_NS = 2_000_000_000  # what changed this close to its listing may change again in the same tick
-_FINE_RACY_NS = 100_000_000  # the same for a stamp that shows a fine clock, whose ticks take 16 ms at most
+_CHANGE_TIMES = os.name != "nt"  # Windows reports the time of creation under that name
+_RACY_NS = 2_000_000_000  # a path that changed so late may change again within one tick of the clock
+_FINE_RACY_NS = 100_000_000  # the same for a stamp of a fine clock, whose ticks take 16 ms at most
 _COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of this
 
 
@@ -35,11 +35,11 @@ class StatCache(msgspec.Struct, frozen=True, array_like=True):
     """The stamps of everything that a walk depended on. Each path ends with NUL, which no path contains. A
     folder has two stamps, a file three."""
 
-    key: bytes  # of which index, root and options; another key proves nothing
-    folders: bytes  # the folders that were listed and the ignore files in them
+    key: bytes  # identifies the index, the root and the options; stamps under another key prove nothing
+    folders: bytes  # the listed folders and the ignore files in them
     folder_stamps: bytes  # change time, file number
     files: bytes
-    file_stamps: bytes  # change time, which a change of the modification time changes too; size; file number
+    file_stamps: bytes  # change time (which a new modification time changes too), size, file number
     # Index folders change whenever we write; what the user has in them is known by its names.
     index_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
@@ -119,7 +119,8 @@ def _large_file_stamps(root: Path, paths: Sequence[str], walked_ns: int) -> arra
 def is_unchanged(root: Path, cached: StatCache) -> bool:
     """Return whether a walk now would find what the walk of the cache found."""
     try:
-        folder = os.open(os_path(root, ""), os.O_RDONLY)  # from here each path is shorter to follow
+        # Paths are looked up relative to this folder, which is faster.
+        folder = os.open(os_path(root, ""), os.O_RDONLY)
     except OSError:
         return False
     lstat = os.lstat
@@ -136,7 +137,8 @@ def is_unchanged(root: Path, cached: StatCache) -> bool:
             status = lstat(path, dir_fd=folder)
             if status.st_ctime_ns != changed_ns or status.st_size != size or status.st_ino & SIGNED != number:
                 return False
-    except (OSError, ValueError):  # gone; or a file that is none of ours
+    # The file is gone, or the cache file is malformed.
+    except (OSError, ValueError):
         return False
     finally:
         os.close(folder)
@@ -164,10 +166,11 @@ def save(file: Path, cached: StatCache, root: Path) -> None:
     with suppress(OSError):
         before = os.stat(file.parent)
         if before.st_dev != os.stat(root).st_dev:
-            return  # nothing is known of the file system of the root
+            return  # the test below would say nothing about the file system of the root
         started_ns = time.time_ns()
         try:
-            with open(new, "xb") as stream:  # never through a link that lies there
+            # "x" refuses to follow a link that someone put there.
+            with open(new, "xb") as stream:
                 stream.write(msgspec.msgpack.encode(cached))
             changed_ns = os.stat(file.parent).st_ctime_ns
             just_now = not _is_settled(changed_ns, started_ns) and changed_ns <= time.time_ns()

@@ -28,7 +28,7 @@ _STATUS = (
     "-z",
     "--untracked-files=all",
     "--no-renames",
-    "--ignore-submodules=all",  # a submodule obeys its own configuration, not our overrides
+    "--ignore-submodules=all",  # a submodule obeys its own configuration, which is not overridden
 )
 
 
@@ -93,7 +93,8 @@ def from_content(head: str, content_id: str) -> Watermark:
 def _from_git(root: Path) -> Watermark:
     place = locate_in_repository(root)
     prefix = place.prefix
-    if prefix:  # a folder that its repository ignores is refused: git would never see it change
+    # A folder that its repository ignores is refused here, because git would never see it change.
+    if prefix:
         list_work_tree(root, place=place)
     status = run_git(root, [*_STATUS, "--", "."], config=filters_off(root))
     dirty = [record for record in status.split(b"\0") if record and not _is_own_output(record[3:])]

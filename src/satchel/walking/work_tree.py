@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from satchel.walking.file_filter import FileFilter
     from satchel.walking.ignore_rules import IgnoreRules, LoadFile
     from satchel.walking.listing import IsIgnored
-else:  # a folder without git never needs the first three, one that has not changed none of them
+else:  # loaded when a walk needs them: an unchanged folder needs none, a folder without git only some
     file_filter, git, git_command, history, ignore_rules, listing = (
         late(f"satchel.walking.{name}")
         for name in ("file_filter", "git", "git_command", "history", "ignore_rules", "listing")
     )
 
 
-WORK_TREE = "worktree"  # the ref of what is read from disk
+WORK_TREE = "worktree"  # the ref of files on disk
 _MOST_NAMED = 3  # files in a note
 
 
@@ -87,9 +87,11 @@ class WorkTree:
         self.root = root
         self.options = options or WalkOptions()
         self._walked_ns = 0
-        self._listed: stat_cache.ListedFolders | None = None  # by the last walk; None if git listed
-        self._head: str | None = None  # as the last walk found it; None before the first one
-        self._unread: set[str] = set()  # rules that the last walk could not read
+        self._listed: stat_cache.ListedFolders | None = (
+            None  # what the last walk listed; None if git listed the files
+        )
+        self._head: str | None = None  # the commit at the last walk; None before the first walk
+        self._unread: set[str] = set()  # ignore files that the last walk could not read
 
     def entries(self) -> Walk:
         return self._walk(ignore_rules.IgnoreRules)
@@ -156,13 +158,15 @@ class WorkTree:
         return sorted_walk(chosen, (*notes, *rule_notes(own), *_unread_note(self._unread)))
 
     def is_unchanged(self, file: Path, key: str) -> bool:
-        if in_repository(self.root):  # git knows of more than files: its index, its configuration
+        # The stamps do not cover git's index and configuration, on which the walk depends as well.
+        if in_repository(self.root):
             return False
         known = stat_cache.load(file, self._cache_key(key))
         return known is not None and stat_cache.is_unchanged(self.root, known)
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
-        if self._listed is None or walk.notes:  # of a walk that stands nothing is said
+        # The notes of a walk are not saved, so a walk with notes is repeated.
+        if self._listed is None or walk.notes:
             return
         taken = stat_cache.capture(self.root, self._cache_key(key), walk, self._listed, self._walked_ns)
         if taken is not None:
@@ -226,7 +230,8 @@ class WorkTree:
             return None
         try:
             return open_inside(self.root, path, ignore_rules.MAX_IGNORE_BYTES + 1)
-        except SatchelError:  # a symlink or a folder of that name is no ignore file, to git neither
+        # A symlink or a folder of that name is not an ignore file, as in git.
+        except SatchelError:
             if not os.path.isdir(os_path(self.root, path)):
                 self._unread.add(path)
             return None
@@ -273,13 +278,13 @@ class SubsetTree:
         return self._work_tree.read_many(paths)
 
     def is_unchanged(self, file: Path, key: str) -> bool:
-        return False  # what was picked may have changed, whatever the files did
+        return False  # the set of files may have changed although no file did
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         """Save nothing: the set of files may change although no file does."""
 
     def head(self) -> str:
-        return ""  # what was picked is no repository, even where it lies in one
+        return ""  # a subset has no history of its own
 
     def history(self, head: str) -> list[HistoryCommit]:
         return []
