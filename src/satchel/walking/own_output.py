@@ -1,8 +1,8 @@
-"""Did we write this file ourselves? An index, a pack or a manifest that is kept in the tree repeats the tree:
-indexed, it would be found in place of its sources, and grow each time that it is written.
+"""Recognise the files that Satchel itself writes. An index, a pack or a manifest in the tree repeats the
+tree: if it were indexed, it would be found in place of its sources and grow with each refresh.
 
-In an index folder (`_ctx`, or the one that the user chose) our files are known by their names, and everything
-else is the user's; elsewhere a pack is known by how it begins.
+In an index folder (`_ctx`, or the one that the user chose) our files are recognised by their names, and every
+other file is the user's. Elsewhere a pack is recognised by its beginning.
 """
 
 from __future__ import annotations
@@ -43,25 +43,26 @@ _MANIFEST = r'\s*\{\s*"version":\s*1,\s*"chunks":\s*\[\s*\{\s*"chunk_id":\s*"chu
 
 
 def gitignore(file: Path | None) -> bytes:
-    """Return what an index folder tells git to ignore: our files, the index under another name included."""
+    """Return the `.gitignore` of an index folder: it names our files, including an index file of an unusual
+    name."""
     return GITIGNORE + "".join(f"/{pattern.name}\n" for pattern in beside(file)).encode()
 
 
 def beside(file: Path | None) -> list[Path]:
-    """Return patterns for an index file of an unusual name and for what lies beside it: its log, its lock."""
+    """Return patterns for an index file of an unusual name and the files beside it: its log and its lock."""
     if file is None or is_own_name(file.name):
         return []
     return [file.with_name(f"{file.name}*"), file.with_name(f"{file.stem}.lock")]
 
 
 def is_own_name(name: str) -> bool:
-    """Whether a file or folder of this name, in an index folder, is ours."""
+    """Return whether a file or folder of this name in an index folder is ours."""
     return name in _OWN_NAMES or name.startswith(_OWN_STARTS)
 
 
 def is_own_path(path: str, index_folder: str = "") -> bool:
-    """Whether a path is ours, or inside a folder that is. `index_folder` is an index folder of another name,
-    relative to the root; `.` is the root itself."""
+    """Return whether a path is ours, or inside a folder that is ours. `index_folder` is an index folder of
+    another name, relative to the root; `.` is the root itself."""
     if not index_folder and f"{INDEX_FOLDER}/" not in path:
         return False
     parts = path.split("/")
@@ -72,18 +73,18 @@ def is_own_path(path: str, index_folder: str = "") -> bool:
 
 
 def is_index_folder(folder: str, index_folder: str = "") -> bool:
-    """Whether a folder, relative to the root, is one that indexes are kept in."""
+    """Return whether indexes are kept in a folder, given relative to the root."""
     return folder.rpartition("/")[2] == INDEX_FOLDER or (folder or ".") == index_folder
 
 
 def told_of(folder: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Those of our files in an index folder that are worth telling of: path and what it is."""
+    """Yield the path of each file of ours in an index folder that is worth reporting, with what it is."""
     prefix = "" if folder == "." else f"{folder}/"
     return ((f"{prefix}{name}", _BY_US) for name in names if name in _LASTING)
 
 
 def own_output(text: str, language: str) -> str | None:
-    """What the file is, if it is ours."""
+    """Return what the file is if Satchel wrote it, otherwise None."""
     if language != "json":
         return None
     head = text[:_HEAD_CHARS].removeprefix("\ufeff")
