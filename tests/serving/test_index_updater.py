@@ -32,7 +32,7 @@ class Watched:
         self.said: list[UpdaterEvent] = []
         self.updater = IndexUpdater(root, watch=watch, on_event=self.said.append)
         self.updater.start()
-        self.updater.settle(BUDGET_MS)
+        self.updater.wait_until_fresh(BUDGET_MS)
 
     def refreshes(self) -> list[UpdaterEvent]:
         return [item for item in self.said if item.event is UpdaterEventKind.REFRESH]
@@ -64,11 +64,11 @@ def finds(root: Path, word: str) -> bool:
 
 def check(watched: Watched) -> None:
     """The index is what a fresh one would be, and says so."""
-    watched.updater.settle(BUDGET_MS)
+    watched.updater.wait_until_fresh(BUDGET_MS)
     with make_engine(watched.root) as reader, closing(memory_engine(watched.root)) as fresh:
         assert chunk_ids(reader) == chunk_ids(fresh)
         assert not reader.state().stale
-    assert watched.updater.fresh
+    assert watched.updater.is_fresh
 
 
 @pytest.fixture(params=["git", "plain"])
@@ -261,12 +261,12 @@ def test_a_new_project_file_is_obeyed(watched: Watched) -> None:
 def test_a_project_file_that_cannot_be_read_is_said_and_forgotten_when_it_is_mended(watched: Watched) -> None:
     watched.write("satchel.toml", "max_file_bytes = [")
     wait_until(lambda: any(item.event is UpdaterEventKind.FAILED for item in watched.said))
-    failed = watched.updater.settle(500)
+    failed = watched.updater.wait_until_fresh(500)
     assert failed is not None
     assert failed.result is ReindexResult.FAILED
     assert "satchel.toml" in failed.error
     (watched.root / "satchel.toml").unlink()
-    wait_until(lambda: watched.updater.settle(BUDGET_MS) is None)
+    wait_until(lambda: watched.updater.wait_until_fresh(BUDGET_MS) is None)
     check(watched)
 
 
@@ -355,7 +355,7 @@ def test_an_edit_costs_no_walk_and_leaves_the_watermark_right(
     walks: list[object] = []
     monkeypatch.setattr(WorkTree, "entries", lambda tree: walks.append(tree))
     watched.write("src/money.py", "zebra = 1\n")
-    assert watched.updater.settle(BUDGET_MS) is not None
+    assert watched.updater.wait_until_fresh(BUDGET_MS) is not None
     state = watched.updater.state
     monkeypatch.undo()
     assert not walks
@@ -367,7 +367,7 @@ def test_nothing_to_do_is_none_and_quick(watched: Watched) -> None:
     taken = []
     for _ in range(3):  # the least: other work on the machine only adds
         started = time.monotonic()
-        assert watched.updater.settle(BUDGET_MS) is None
+        assert watched.updater.wait_until_fresh(BUDGET_MS) is None
         taken.append(time.monotonic() - started)
     assert min(taken) < 0.25
 
@@ -377,7 +377,7 @@ def test_files_that_editors_keep_beside_a_file_cost_nothing(watched: Watched) ->
     for name in ("src/.money.py.swp", "src/.#money.py", "src/#money.py#", "src/4913"):
         watched.write(name, "x")
         (watched.root / name).unlink()
-    assert watched.updater.settle(BUDGET_MS) is None
+    assert watched.updater.wait_until_fresh(BUDGET_MS) is None
     assert len(watched.refreshes()) == before
 
 
@@ -386,7 +386,7 @@ def test_two_updaters_index_a_change_once(watched: Watched) -> None:
     watched.write("src/money.py", "zebra = 1\n")
     wait_until(lambda: finds(watched.root, "zebra"))
     for updater in (watched.updater, other.updater):
-        updater.settle(BUDGET_MS)
+        updater.wait_until_fresh(BUDGET_MS)
     other.updater.stop()
     parsed = [item.generation for item in watched.refreshes() + other.refreshes() if item.parsed == 1]
     assert len(parsed) == 1
@@ -408,17 +408,17 @@ def test_what_another_process_indexed_is_not_indexed_again(watched: Watched) -> 
 def test_a_busy_index_is_waited_for(watched: Watched) -> None:
     with make_engine(watched.root) as other, other.store.locked():  # type: ignore[attr-defined]
         watched.write("src/money.py", "zebra = 1\n")
-        late = watched.updater.settle(900)
+        late = watched.updater.wait_until_fresh(900)
     assert late is not None
     assert late.result is ReindexResult.BUDGET_EXCEEDED
-    assert not watched.updater.fresh or finds(watched.root, "zebra")
+    assert not watched.updater.is_fresh or finds(watched.root, "zebra")
     check(watched)
 
 
 def test_a_budget_of_nothing_only_says_how_it_is(watched: Watched) -> None:
-    assert watched.updater.settle(0) is None
+    assert watched.updater.wait_until_fresh(0) is None
     stopped = IndexUpdater(watched.root)
-    skipped = stopped.settle(0)
+    skipped = stopped.wait_until_fresh(0)
     assert skipped is not None
     assert skipped.result is ReindexResult.SKIPPED
 
@@ -447,7 +447,7 @@ def test_a_name_that_is_no_text_does_not_end_the_watching(watched: Watched) -> N
 def test_an_updater_that_does_not_watch_looks_when_it_is_asked(tmp_path: Path) -> None:
     watched = Watched(make_tree(tmp_path, SHOP), watch=False)
     watched.write("src/money.py", "zebra = 1\n")
-    done = watched.updater.settle(BUDGET_MS)
+    done = watched.updater.wait_until_fresh(BUDGET_MS)
     assert done is not None
     assert done.performed
     check(watched)
@@ -468,7 +468,7 @@ def test_progress_is_told_while_a_first_index_is_made(tmp_path: Path) -> None:
     updater.start()
     wait_until(lambda: updater.progress is not None)
     assert updater.progress is None or updater.progress[1] == len(MANY)
-    assert not updater.fresh or updater.progress is None
+    assert not updater.is_fresh or updater.progress is None
     updater.stop()
 
 
@@ -478,6 +478,6 @@ def test_a_folder_that_goes_is_said_and_one_that_comes_back_is_watched_again(tmp
     wait_until(lambda: any(item.event is UpdaterEventKind.FAILED for item in watched.said))
     (tmp_path / "away").rename(tmp_path / "shop")
     edit(tmp_path / "shop")
-    wait_until(lambda: watched.updater.settle(BUDGET_MS) is None)
+    wait_until(lambda: watched.updater.wait_until_fresh(BUDGET_MS) is None)
     check(watched)
     watched.updater.stop()

@@ -126,7 +126,7 @@ class Dispatcher:
             call.token.check()
             call.progress(*(updater.progress or (0, 1)))
 
-        reindex = updater.settle(options.max_reindex_ms, wait)
+        reindex = updater.wait_until_fresh(options.max_reindex_ms, wait)
         return KnownFreshness(reindex, updater.state, updater.progress)
 
     def settings(self) -> dict[str, Any]:

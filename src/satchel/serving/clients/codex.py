@@ -14,7 +14,7 @@ from satchel.serving.clients.client import (
 
 _FOLDER = Folder("{home}/.codex", variable="CODEX_HOME")
 _PROJECT = Folder("{project}")
-_INSTRUCTIONS = ("AGENTS.override.md",)  # where it is there, AGENTS.md beside it is not read
+_INSTRUCTIONS = ("AGENTS.override.md",)  # if it exists, AGENTS.md beside it is not read
 
 CLIENT = Client(
     "codex",

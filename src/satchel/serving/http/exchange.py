@@ -91,10 +91,10 @@ class HttpExchange:
 
     async def answer_preflight(self) -> None:
         """Tell a browser that the page may call."""
-        asked = self._header(b"access-control-request-headers") or "authorization, content-type"
+        wanted = self._header(b"access-control-request-headers") or "authorization, content-type"
         headers = [
             (b"access-control-allow-methods", b"GET, POST, DELETE"),
-            (b"access-control-allow-headers", asked.encode("latin-1", "replace")),
+            (b"access-control-allow-headers", wanted.encode("latin-1", "replace")),
             (b"access-control-max-age", b"600"),
         ]
         await self.send({"type": "http.response.start", "status": 204, "headers": headers})

@@ -117,8 +117,8 @@ def _post_operation(name: str, help: str, request: Any, answer: Any, envelope: A
         "content": {_JSON: {"schema": answer}, **streamed},
     }
     refusals = {
-        status: {"description": said, "content": {_JSON: {"schema": envelope}}}
-        for status, said in _REFUSALS.items()
+        status: {"description": reason, "content": {_JSON: {"schema": envelope}}}
+        for status, reason in _REFUSALS.items()
     }
     return {
         "operationId": name,

@@ -107,18 +107,21 @@ class HttpConnection(H11Protocol):
         self._header_timer = self.loop.call_later(HEADER_SECONDS, self._abort)
 
     def data_received(self, data: bytes) -> None:
+        """Stop the header timer when a request has begun."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             # From here on the time limit of the application holds.
             self._header_timer.cancel()
 
     def on_response_complete(self) -> None:
+        """Restart the header timer for the next request."""
         super().on_response_complete()
         self._header_timer.cancel()
         if self.cycle.response_complete and not self.transport.is_closing():
             self._header_timer = self.loop.call_later(HEADER_SECONDS, self._abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the header timer."""
         self._header_timer.cancel()
         super().connection_lost(exc)
 

@@ -99,8 +99,8 @@ def _updated(document: JsonDocument, keys: tuple[str, ...], pair: JsonPair, want
 
 def _inserted(document: JsonDocument, node: tree_sitter.Node, key: str, value: Any) -> tuple[bytes, str]:
     """Add a last pair to an object. Return the file, and the white space that was added after the pair."""
-    data, there = document.data, pairs(node)
-    last = there[-1] if there else None
+    data, existing = document.data, pairs(node)
+    last = existing[-1] if existing else None
     comma = find_comma_after(document, node, last.end) if last else None
     place = node.start_byte + 1 if last is None else last.end if comma is None else comma + 1
     # A comment stays with the line that it is about.
@@ -125,8 +125,8 @@ def _inserted(document: JsonDocument, node: tree_sitter.Node, key: str, value: A
 
 def _removed(document: JsonDocument, node: tree_sitter.Node, pair: JsonPair, space: str) -> bytes:
     """Return the file without a pair, the white space before it, and its comma."""
-    data, there = document.data, pairs(node)
-    place = next(index for index, one in enumerate(there) if one.start == pair.start)
+    data, existing = document.data, pairs(node)
+    number = next(index for index, other in enumerate(existing) if other.start == pair.start)
     start = len(data[: pair.start].rstrip(SPACE))
     comma = find_comma_after(document, node, pair.end)
     edits = [(start, pair.end, b"")]
@@ -134,8 +134,8 @@ def _removed(document: JsonDocument, node: tree_sitter.Node, pair: JsonPair, spa
         edits = [(start, pair.end, b""), (comma, comma + 1, b"")]
         if not data[pair.end : comma].strip():
             edits = [(start, comma + 1, b"")]
-    elif place:
-        before = find_comma_after(document, node, there[place - 1].end)
+    elif number:
+        before = find_comma_after(document, node, existing[number - 1].end)
         assert before is not None
         edits.insert(0, (before, before + 1, b""))
         if not data[before + 1 : pair.start].strip():

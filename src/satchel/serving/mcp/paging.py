@@ -112,8 +112,8 @@ def slice_items(answer: Any, start: int, stop: int) -> Any:
 
 def query_digest(tool: str, arguments: Mapping[str, Any]) -> str:
     """Return a digest of a tool call, the same for every order of its arguments."""
-    asked = {name: value for name, value in arguments.items() if name != "cursor"}
-    return ids.hash_text(msgspec.json.encode([tool, asked], order="deterministic").decode())[:_DIGEST_LENGTH]
+    query = {name: value for name, value in arguments.items() if name != "cursor"}
+    return ids.hash_text(msgspec.json.encode([tool, query], order="deterministic").decode())[:_DIGEST_LENGTH]
 
 
 def answer_digest(text: str) -> str:

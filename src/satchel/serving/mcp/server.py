@@ -88,6 +88,7 @@ class McpServer:
     async def _call_tool(
         self, context: _Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        """Run a tool; every error but an unknown tool is a result."""
         command = find_command(params.name)
         if command is None:
             known = ", ".join(sorted(commands_by_tool_name()))
@@ -133,6 +134,7 @@ class McpServer:
     async def _get_prompt(
         self, context: _Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
+        """Return the digest of a project as a prompt."""
         if params.name != resources.PROMPT:
             unknown = Unsupported(f"unknown prompt {params.name!r}", hint=f"there is {resources.PROMPT}")
             raise _protocol_error(unknown.as_dict())

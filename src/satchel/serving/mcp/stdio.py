@@ -54,6 +54,7 @@ def serve(streams: StandardStreams, dispatcher: Dispatcher, mcp_server: McpServe
 async def _serve(
     streams: StandardStreams, mcp_server: McpServer, max_bytes: int, after_first_reply: Callable[[], None]
 ) -> None:
+    """Run the protocol over the descriptors until the lines end."""
     server = mcp_server.make_protocol_server()
     replies = _ReplyWriter(streams.output, after_first_reply, lambda: lines.end())
     lines = _LineReader(streams.input, max_bytes, lambda: mcp_server.unanswered > 0, replies.refuse)

@@ -16,11 +16,13 @@ from satchel.serving.envelope import Response, decode, encode, failure
 from satchel.serving.error_table import ERRORS, EXIT_OK
 from satchel.serving.verb import Verb
 
-MOST_BYTES = 8 * 1024 * 1024  # a request with a whole pack to verify in it
+MAX_BYTES = 8 * 1024 * 1024  # room for a request with a whole pack to verify
 STANDARD_INPUT = "-"
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options of `satchel command`."""
+
     json: Annotated[str, Meta(description="the request itself")] = ""
     file: Annotated[str, Meta(description="the file that holds the request, or - for standard input")] = ""
     index_dir: Annotated[
@@ -43,6 +45,7 @@ def run(request: CommandRequest) -> int:
 
 
 def _read(request: CommandRequest) -> bytes:
+    """Return the request as it was given, from --json, a file or standard input."""
     if bool(request.json) == bool(request.file):
         raise InvalidRequest(
             "give the request by --json or by --file, one of them", hint="satchel command --help"
@@ -55,13 +58,13 @@ def _read(request: CommandRequest) -> bytes:
             if request.file == STANDARD_INPUT
             else open(request.file, "rb") as stream
         ):
-            data = stream.read(MOST_BYTES + 1)
+            data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise InvalidRequest(
             f"{request.file!r} cannot be read: {error.strerror}", hint="name a file"
         ) from None
-    if len(data) > MOST_BYTES:
-        raise TooLarge(f"the request has more than {MOST_BYTES} bytes", details={"max_bytes": MOST_BYTES})
+    if len(data) > MAX_BYTES:
+        raise TooLarge(f"the request has more than {MAX_BYTES} bytes", details={"max_bytes": MAX_BYTES})
     return data
 
 

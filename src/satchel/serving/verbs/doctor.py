@@ -16,6 +16,8 @@ from satchel.serving.verb import Verb
 
 
 class DoctorRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options of `satchel doctor`."""
+
     segment: Annotated[str, Meta(description="the folder to look at (default: .)"), Flag("-s")] = (
         launch.DEFAULT_SEGMENT
     )

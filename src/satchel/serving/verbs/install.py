@@ -29,6 +29,8 @@ _ClientNames = tuple[str, ...]
 
 
 class InstallRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options of `satchel install` and `satchel uninstall`."""
+
     clients: Annotated[_ClientNames, Meta(description="only this client (repeatable)"), Flag("--client")] = ()
     all: Annotated[bool, Meta(description="every client, found on this machine or not")] = False
     scope: Annotated[InstallScope, Meta(description="user (default) or project: files to commit")] = (

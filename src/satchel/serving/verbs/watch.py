@@ -1,4 +1,4 @@
-"""`watch`: keep the index of a folder fresh, in the foreground."""
+"""`satchel watch`: keep the index of a folder fresh, in the foreground."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ _POLL_SECONDS = 0.5  # on some systems a signal is handled only between two wait
 
 
 class WatchRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options of `satchel watch`."""
+
     segment: Annotated[str, Meta(description="the project (default: .)"), Flag("-s")] = "."
     index_dir: Annotated[
         str, Meta(description="keep the index in this folder or at this store URL, not in _ctx/")

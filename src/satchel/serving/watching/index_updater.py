@@ -28,7 +28,7 @@ _RETRY_SECONDS = 2.0  # before a folder that cannot be opened is tried again
 
 
 class IndexUpdater:
-    """Refreshes one index in the background; `settle` waits until it covers every earlier change."""
+    """Refreshes one index in the background; `wait_until_fresh` waits until it covers all changes."""
 
     def __init__(
         self,
@@ -63,9 +63,9 @@ class IndexUpdater:
             self._thread.join(_STOP_SECONDS)
 
     @property
-    def fresh(self) -> bool:
-        """Whether every known change is indexed. A change of the last moment may not be known yet: `settle`
-        waits for it."""
+    def is_fresh(self) -> bool:
+        """Whether every known change is indexed. A change of the last moment may not be known yet, which
+        `wait_until_fresh` waits for."""
         return not self._state.has_pending_changes and not self._state.stopped
 
     @property
@@ -76,9 +76,11 @@ class IndexUpdater:
     @property
     def state(self) -> IndexState | None:
         """The state of the index when it was last known to be fresh; None while it is not."""
-        return self._state.index_state if self.fresh else None
+        return self._state.index_state if self.is_fresh else None
 
-    def settle(self, budget_ms: int, on_wait: Callable[[], None] = lambda: None) -> ReindexItem | None:
+    def wait_until_fresh(
+        self, budget_ms: int, on_wait: Callable[[], None] = lambda: None
+    ) -> ReindexItem | None:
         """Wait at most `budget_ms` until every change made before this call is indexed.
 
         Return what was done, or None if there was nothing to do. `on_wait` is called several times a second;
@@ -89,7 +91,9 @@ class IndexUpdater:
         refreshes_before = state.refresh_count
         if budget_ms <= 0 or not self._thread.is_alive():
             return (
-                None if self.fresh else self._item(budget_ms, started, ReindexResult.SKIPPED, attempted=False)
+                None
+                if self.is_fresh
+                else self._item(budget_ms, started, ReindexResult.SKIPPED, attempted=False)
             )
         cookie, must_write = state.join_cookie()
         if must_write and self._engine is not None:
