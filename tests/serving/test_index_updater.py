@@ -249,7 +249,7 @@ def test_documents_beside_the_index_are_watched_and_our_own_files_are_not(watche
     before = len(watched.refreshes())
     watched.write("_ctx/context_pack.json", "{}\n")
     watched.write("_ctx/queries.jsonl", "{}\n")
-    assert watched.updater.settle(BUDGET_MS) is None and len(watched.refreshes()) == before
+    assert watched.updater.wait_until_fresh(BUDGET_MS) is None and len(watched.refreshes()) == before
 
 
 def test_a_new_project_file_is_obeyed(watched: Watched) -> None:
