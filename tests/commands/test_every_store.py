@@ -166,9 +166,9 @@ def test_an_updater_keeps_the_index_of_any_store_fresh(tmp_path: Path, store: st
     updater = IndexUpdater(root, index_dir=place)
     updater.start()
     try:
-        assert updater.settle(20_000) is not None
+        assert updater.wait_until_fresh(20_000) is not None
         make_tree(root, {"src/new.py": "def sell_unicorns():\n    pass\n"})
-        assert updater.settle(20_000) is not None and updater.fresh
+        assert updater.wait_until_fresh(20_000) is not None and updater.is_fresh
     finally:
         updater.stop()
     with Engine.open(root, index_dir=place) as engine:
