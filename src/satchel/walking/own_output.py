@@ -13,7 +13,7 @@ from pathlib import Path
 
 from satchel.settings import INDEX_FOLDER
 
-# An index and what lies beside it: its log, what is being written, what was set aside, tickets of watchers.
+# An index and what lies beside it: its log, what is being written, what was set aside, cookies of index updaters.
 _OWN_STARTS = (
     ".gitignore",
     "context.db",
