@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from satchel import plugins
-from satchel.commands.command import Command
+from satchel.commands.command import Command, Group
 from satchel.commands.payloads import resolve
 from satchel.errors import Cancelled, InvalidBudget, InvalidRequest, SatchelError, Timeout
 from satchel.visible_json import compact
@@ -315,5 +315,13 @@ def _payload(item: BatchItem, answers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 COMMAND = Command(
-    "batch", BatchRequest, BatchResponse, run, fresh=False, counted=True, takes_session=True, composes=True
+    "batch",
+    BatchRequest,
+    BatchResponse,
+    run,
+    fresh=False,
+    counted=True,
+    takes_session=True,
+    composes=True,
+    group=Group.SERVE,
 )

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from satchel import plugins, tokenizers
 from satchel.commands.cited_trees import CitedTrees
-from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
+from satchel.commands.command import Command, GitName, Group, LocalPath, Positional, Verbatim
 from satchel.commands.pack_formats import PackFormats
 from satchel.errors import InvalidRequest
 from satchel.packing.pack import WORK_TREE, Pack
@@ -190,4 +190,6 @@ def _item(check: CitationCheck) -> VerifyItem:
     )
 
 
-COMMAND = Command("verify", VerifyRequest, VerifyResponse, run, fresh=False, takes_session=True)
+COMMAND = Command(
+    "verify", VerifyRequest, VerifyResponse, run, fresh=False, takes_session=True, group=Group.CHECK
+)

@@ -8,7 +8,7 @@ from msgspec.structs import fields
 
 from satchel import plugins
 from satchel.commands.command import Command, Group
-from satchel.serving.cli_run import add_flags
+from satchel.serving.cli_flags import add_flags
 from satchel.serving.command_help import first_sentence
 from satchel.serving.verb import Verb
 

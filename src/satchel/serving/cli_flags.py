@@ -1,0 +1,206 @@
+"""How does a command line become a request? Flags are made from the fields of a command's request.
+
+The description of a field is the help of its flag; its type says what the flag takes; `Positional` and `Flag`
+beside it add a place and further spellings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
+
+import msgspec
+
+from satchel.commands.command import Command, Flag, GitName, Positional
+from satchel.errors import InvalidRequest
+from satchel.plugins import late
+
+if TYPE_CHECKING:
+    from satchel.commands import payloads
+    from satchel.serving import command_help
+    from satchel.serving.verb import Verb
+else:  # what only some command lines need
+    payloads, command_help = late("satchel.commands.payloads"), late("satchel.serving.command_help")
+
+HELP_WIDTH = 100  # characters
+_WHOLE_NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are those of all commands: typed, and JSON where that was asked for."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InvalidRequest(message, hint=f"{self._meant(message)}{self.prog} --help")
+
+    def _meant(self, message: str) -> str:
+        """Return which flag was probably meant by the first one that is not known."""
+        told, _, unknown = message.partition(": ")
+        wrong = next((word for word in unknown.split() if word.startswith("--")), "")
+        if told != "unrecognized arguments" or not wrong:
+            return ""
+        flags = command_help.flags_of(self)
+        return command_help.did_you_mean(wrong.partition("=")[0], flags, prefix="--")
+
+
+def make_parser(word: Command | Verb) -> argparse.ArgumentParser:
+    """Return the parser of one command or verb; its options also say which one it is."""
+    parser = _Parser(
+        prog=f"satchel {word.name}",
+        description=word.help,
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=HELP_WIDTH),
+    )
+    parser.set_defaults(command=word.name)
+    add_flags(parser, word)
+    return parser
+
+
+def add_flags(parser: argparse.ArgumentParser, word: Command | Verb) -> None:
+    """Add all flags that a command or verb takes to a parser."""
+    if isinstance(word, Command):
+        _add_shared(parser, word)
+    _add_fields(parser, word.request)
+
+
+def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
+    shared = parser.add_argument_group("every command")
+    shared.add_argument(
+        "--segment", "-s", default=".", metavar="DIR", help="the folder to work on (default: .)"
+    )
+    shared.add_argument("--repo-root", "-r", default="", metavar="DIR", help="where --segment is relative to")
+    shared.add_argument(
+        "--index-dir",
+        default=None,
+        metavar="DIR",
+        help="keep the index in this folder or at this store URL, not in _ctx/",
+    )
+    if "profile" not in command.request.__struct_fields__:  # a command may have one to say more about
+        shared.add_argument(
+            "--profile", default="", metavar="NAME", help="rank by quality (default) or fast: without vectors"
+        )
+    shared.add_argument("--json", action="store_true", help="print the answer as JSON")
+    if command.fresh:
+        shared.add_argument("--no-refresh", action="store_true", help="answer from the index as it is")
+
+
+def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) -> None:
+    hints = get_type_hints(request, include_extras=True)
+    for field in msgspec.structs.fields(request):
+        kind, *notes = get_args(hints[field.name])
+        description = next(note.description or "" for note in notes if isinstance(note, msgspec.Meta))
+        flags = [f"--{field.name.replace('_', '-')}"]
+        flags += [note.name for note in notes if isinstance(note, Flag) and note.name not in flags]
+        settings: dict[str, Any] = {"help": f"{description}{_values(kind, field.default, description)}"}
+        if kind is bool and field.default is False:
+            settings["action"] = "store_true"
+        elif bool in (kind, *get_args(kind)):
+            settings.update(action=argparse.BooleanOptionalAction, default=None)
+        elif getattr(kind, "__origin__", None) is dict:
+            settings.update(type=_pairs, default=None, metavar="NAME=N,…")
+        elif _is_tuple(kind) and issubclass(get_args(kind)[0], msgspec.Struct):
+            settings.update(type=_json_list, default=None, metavar="JSON")
+        elif _is_tuple(kind):
+            settings.update(action="append", default=None, metavar=field.name[:-1].upper())
+        else:
+            settings.update(type=_reader(kind), default=None, metavar=field.name.upper())
+        if any(isinstance(note, Positional) for note in notes):
+            settings.pop("action", None)
+            nargs = "*" if _is_tuple(kind) else "?"
+            parser.add_argument(field.name, nargs=nargs, help=settings["help"], metavar=field.name.upper())
+            settings.update(default=None, dest=f"{field.name}_flag")
+            if _is_tuple(kind):
+                settings.update(action="extend", nargs="+")
+        parser.add_argument(*flags, **settings)
+
+
+def _values(kind: Any, default: Any, description: str) -> str:
+    """Return which values a flag takes, if they are few, and its default, unless its description says it."""
+    members = [member.value for member in getattr(kind, "__members__", {}).values()]
+    told = [f"{', '.join(members[:-1])} or {members[-1]}"] if len(members) > 1 else []
+    shown = type(default) in (int, float) or isinstance(default, str)
+    if default and shown and "default" not in description:
+        told.append(f"default {getattr(default, 'value', default)}")
+    return f" ({'; '.join(told)})" if told else ""
+
+
+def _pairs(text: str) -> dict[str, int]:
+    """Parse pairs of a name and a number: `definitions=4,tests=0`."""
+    pairs = {}
+    for part in filter(str.strip, text.split(",")):
+        name, _, number = part.partition("=")
+        if not name.strip() or not _WHOLE_NUMBER.fullmatch(number.strip()):
+            raise argparse.ArgumentTypeError(f"{part.strip()!r} has not the form NAME=N, as definitions=4")
+        pairs[name.strip()] = int(number)
+    return pairs
+
+
+def _json_list(text: str) -> list[Any]:
+    """Parse a list of objects, which a command line takes as JSON."""
+    try:
+        found = msgspec.json.decode(text, type=list[Any])
+    except RecursionError:
+        raise payloads.too_deep() from None
+    except msgspec.DecodeError as error:
+        raise argparse.ArgumentTypeError(f"this is no list in JSON: {error}") from None
+    payloads.check_depth(found)
+    return found
+
+
+def _is_tuple(kind: Any) -> bool:
+    return getattr(kind, "__origin__", None) is tuple
+
+
+def _reader(kind: Any) -> Any:
+    kinds = (kind, *get_args(kind))
+    return next((number for number in (int, float) if number in kinds), str)
+
+
+def read_request(command: Command | Verb, options: argparse.Namespace) -> Any:
+    """Return the request that the options of a command line make."""
+    values: dict[str, Any] = {}
+    for field in msgspec.structs.fields(command.request):
+        value = getattr(options, field.name, None)
+        value = _joined(field.name, value, getattr(options, f"{field.name}_flag", None))
+        if value is None and field.required:
+            raise InvalidRequest(
+                f"the following arguments are required: {field.name.upper()}",
+                hint=f"satchel {command.name} --help",
+            )
+        if value == "" and _names_git(command.request, field.name):
+            raise InvalidRequest(
+                f"--{field.name} is empty", hint=f"name what is meant, or leave --{field.name} out"
+            )
+        if value is not None:
+            values[field.name] = _readable(value)
+    if "format" in command.request.__struct_fields__ and (options.json or sys.stdout.isatty()):
+        values.setdefault("format", "json" if options.json else "terminal")
+    try:
+        return msgspec.convert(values, command.request)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(str(error), hint=f"satchel {command.name} --help") from error
+
+
+def _joined(name: str, by_place: Any, by_flag: Any) -> Any:
+    """Return the value of a field that may stand at its place (`search QUERY`) or behind its flag."""
+    if by_flag is None or by_place is None:
+        return by_place if by_flag is None else by_flag
+    if not isinstance(by_flag, list):
+        raise InvalidRequest(
+            f"{name.upper()} is given twice", hint=f"leave out --{name} or what stands alone"
+        )
+    return [*by_place, *by_flag]
+
+
+def _names_git(request: type[msgspec.Struct], name: str) -> bool:
+    hint = get_type_hints(request, include_extras=True)[name]
+    return any(isinstance(note, GitName) for note in get_args(hint))
+
+
+def _readable(value: Any) -> Any:
+    """Return a value without lone surrogates, which stand for bytes that are not UTF-8 and fit no answer."""
+    if isinstance(value, list):
+        return [_readable(item) for item in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return value
