@@ -257,3 +257,20 @@ def test_nothing_outside_storage_knows_a_kind_of_store(path: Path) -> None:
 
 def test_storage_has_more_than_one_kind_of_store() -> None:
     assert {"memory", "sqlite"} <= STORE_KINDS
+
+
+def test_no_attribute_of_an_engine_is_assigned_from_outside() -> None:
+    """What one call wants is given to `for_caller`, which makes an engine for it."""
+    found = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_an_engine(node.value)
+    ]
+    assert found == []
+
+
+def _is_an_engine(node: ast.expr) -> bool:
+    """Whether an expression is written as an engine is: `engine`, `self.engine`, `session.engine`, …"""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return name.removeprefix("_") in {"engine", "segment", "past", "opened"}

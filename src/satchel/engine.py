@@ -119,10 +119,13 @@ class Engine(Segment):
         try:
             gauge = request.gauge(render or packs.plain_text)
             if request.change is not None:
-                return self._review(request.change, request, gauge)
-            return self.pipeline(request).pack(gauge)
+                pack = self._review(request.change, request, gauge)
+            else:
+                pack = self.pipeline(request).pack(gauge)
         except InvalidBudget as error:
             raise request.explained(error) from None
+        request.check_budget()
+        return pack
 
     def pipeline(self, request: PackRequest) -> pack_pipeline.PackPipeline:
         """Return what makes the pack of a request from the newest generation of the index."""

@@ -148,13 +148,21 @@ class PackRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def explained(self, error: InvalidBudget) -> InvalidBudget:
         """Return the error of a budget that is too small. Where a limit below 1 was given, it says so; either
         names the least that works."""
-        below = {unit: limit for unit, limit in self._limits().items() if limit is not None and limit < 1}
-        if not below:
+        given = self._limits_below_1()
+        if not given:
             return error
-        given = " and ".join(f"{limit:,} {unit}" for unit, limit in below.items())
         return InvalidBudget(
             f"the budget is {given}, which holds no answer", hint=error.hint, details=error.details
         )
+
+    def check_budget(self) -> None:
+        """Raise an error for a limit below 1, also where the text that is counted may be empty."""
+        if given := self._limits_below_1():
+            raise InvalidBudget(f"the budget is {given}, which holds no answer", hint="give at least 1")
+
+    def _limits_below_1(self) -> str:
+        below = {unit: limit for unit, limit in self._limits().items() if limit is not None and limit < 1}
+        return " and ".join(f"{limit:,} {unit}" for unit, limit in below.items())
 
 
 _SECTIONS_ONLY = ("mode", "max_candidates", "section_caps")

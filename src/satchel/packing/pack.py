@@ -141,4 +141,5 @@ def plain_text(pack: Pack) -> str:
     no format was chosen."""
     items = [f"{item.locator} {item.symbol}".rstrip() + f"\n{item.content}" for item in pack.items]
     queries = [f"{query.query}: {query.reason}" for query in pack.next_queries]
-    return "\n".join([*pack.hints, *items, *queries])
+    headline = f"{pack.query}: {len(pack.items)} items of {pack.ref}"
+    return "\n".join([headline, *pack.hints, *items, *queries])

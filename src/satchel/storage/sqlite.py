@@ -103,7 +103,6 @@ class SqliteStore:
             raise IndexMissing(
                 f"there is no index at {self.path.name}",
                 hint="run `satchel index` in the project, or let a search build it",
-                next_actions=[{"tool": "index", "args": {}, "reason": "build the index"}],
             )
         with typed_errors():
             connection = connect_read_only(self.path)
