@@ -13,7 +13,7 @@ from pathlib import Path
 
 from satchel.settings import INDEX_FOLDER
 
-# An index and what lies beside it: its log, what is being written, what was set aside, cookies of index updaters.
+# An index and the files beside it: its log, partial files, damaged files set aside, cookies of updaters.
 _OWN_STARTS = (
     ".gitignore",
     "context.db",
