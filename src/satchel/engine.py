@@ -234,10 +234,10 @@ class Engine(Segment):
             ]
         return found
 
-    def all_symbols(self, limit: int) -> tuple[list[SymbolRecord], int]:
+    def all_symbols(self, limit: int, start: int = 0) -> tuple[list[SymbolRecord], int]:
         """The first symbols of the segment, by path and line, and how many there are."""
         snapshot = self.snapshot()
-        return list(islice(snapshot.all_symbols(), limit)), snapshot.symbol_count()
+        return list(islice(snapshot.all_symbols(), start, start + limit)), snapshot.symbol_count()
 
     def known_path(self, written: str) -> str:
         """The indexed file that a path means, also written with `./` or back-slashes; empty if none is."""

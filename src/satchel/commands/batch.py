@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from satchel import plugins
 from satchel.commands.command import Command, Group
+from satchel.commands.freshness import short_state
 from satchel.commands.payloads import resolve
 from satchel.errors import Cancelled, InvalidBudget, InvalidRequest, SatchelError, Timeout
 from satchel.visible_json import compact
@@ -26,6 +27,7 @@ _PACK, _OTHER = 4, 1  # shares of the room: a pack fills what it gets, others ta
 _RETRY_SHARE = 10  # packs leave room for the call that has more of it, up to a tenth of all
 _TEXT_AS_JSON = 3  # times as long is a pack in text, with its envelope and every line end escaped, at most
 _TRIES = 3  # of making a pack shorter; one is usual
+_NO_STATE: dict[str, Any] = {"index_state": None}  # of an item that has no room for more
 _MANY_DIGITS = 999_999_999  # stands for any number of characters where its digits are counted
 
 
@@ -89,7 +91,7 @@ def run(session: Session, request: BatchRequest) -> BatchResponse:
         failed = not run.add(_answer(session, item, run, place), place)
         if failed and request.stop_on_error:
             break
-    return run.response()
+    return run.response(msgspec.to_builtins(short_state(session.state())))
 
 
 def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAnswer:
@@ -102,7 +104,7 @@ def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAn
     except SatchelError as error:
         return _failed(name, error)
     hints = [{"type": "warn", "text": text} for text in session.warnings[told:]]
-    return BatchAnswer(id=name, status="ok", hints=hints, data=data, meta={})
+    return BatchAnswer(id=name, status="ok", hints=hints, data=data, meta=_NO_STATE)
 
 
 def _data(session: Session, action: str, payload: dict[str, Any], run: _Run, place: int) -> Any:
@@ -151,7 +153,7 @@ def _shares(action: str, payload: Mapping[str, Any]) -> bool:
 
 def _failed(name: str, error: SatchelError) -> BatchAnswer:
     return BatchAnswer(
-        id=name, status="error", message=error.message, error=error.as_dict(), data=None, meta={}
+        id=name, status="error", message=error.message, error=error.as_dict(), data=None, meta=_NO_STATE
     )
 
 
@@ -177,7 +179,7 @@ class _Run:
 
     def left(self, place: int) -> int:
         """Characters that the data of the item at this place may have."""
-        empty = BatchAnswer(id=self._names[place], status="ok", data=None, meta={})
+        empty = BatchAnswer(id=self._names[place], status="ok", data=None, meta=_NO_STATE)
         return self._max_chars - self._with(empty, place) + len("null")
 
     def share(self, place: int) -> int:
@@ -201,8 +203,9 @@ class _Run:
         self._answers.append(answer)
         return answer.status == "ok"
 
-    def response(self) -> BatchResponse:
-        """The answer, with its own length in it; where an item had no room, with the call that has it."""
+    def response(self, state: dict[str, Any]) -> BatchResponse:
+        """The answer, with its own length in it; where an item had no room, with the call that has it. Each
+        item tells the state of the index as far as there is room for that."""
         starved = [place for place, answer in enumerate(self._answers) if self._is_starved(place, answer)]
         response = _response(self._answers, self._max_chars, bool(starved))
         if starved:
@@ -213,10 +216,21 @@ class _Run:
             actions = [*response.next_actions, self._retry(least)]
             longer = msgspec.structs.replace(response, next_actions=actions)
             response = longer if _length(longer) <= self._max_chars else response
+        response = self._with_state(response, state)
         while (used := _length(response)) != response.budget.used_chars:
             budget = msgspec.structs.replace(response.budget, used_chars=used)
             response = msgspec.structs.replace(response, budget=budget)
         return response
+
+    def _with_state(self, response: BatchResponse, state: dict[str, Any]) -> BatchResponse:
+        """The state takes no room from data: the first items have it, until the batch is full."""
+        more = _size(state) - len("null")
+        count = max(self._max_chars - _length(response), 0) // more
+        items = [
+            msgspec.structs.replace(item, meta={"index_state": state}) if place < count else item
+            for place, item in enumerate(response.items)
+        ]
+        return msgspec.structs.replace(response, items=items)
 
     def _retry(self, least: int) -> dict[str, Any]:
         arguments = {**self._arguments, "max_chars": least}

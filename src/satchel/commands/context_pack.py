@@ -17,7 +17,7 @@ from satchel.commands.command import (
     SaidInText,
     Verbatim,
 )
-from satchel.commands.freshness import IndexStateItem, index_state
+from satchel.commands.freshness import IndexStateItem, index_state, short_state
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.commands.tool_results import packed_response
 from satchel.pack_request import PackLayout, PackRequest
@@ -202,8 +202,7 @@ def _pack_request(request: ContextPackRequest) -> PackRequest:
 def _state(engine: Engine) -> IndexStateItem:
     """Return the state of the index without its generation: how often it was refreshed must not change what
     fits."""
-    state = index_state(engine)
-    return msgspec.structs.replace(state, index=msgspec.structs.replace(state.index, generation=0))
+    return short_state(index_state(engine))
 
 
 def _with_room(state: IndexStateItem | None, budget: Budget) -> IndexStateItem | None:

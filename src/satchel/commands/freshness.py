@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -21,9 +22,13 @@ DEFAULT_REINDEX_MS = 15_000
 
 
 class IndexItem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The index itself. Its watermark is given where it differs from that of the project."""
+    """The index itself: where it is (below the root, as a path of the project), when it was last written, and
+    the watermark of the files that it was built from."""
 
     exists: bool
+    path: str = ""
+    mtime_ms: int = 0
+    built_at_unix_ms: int = 0
     generation: int = 0
     watermark: dict[str, Any] | None = None
 
@@ -70,14 +75,37 @@ def index_state(engine: Engine) -> IndexStateItem:
         model_id=engine.model_id,
         profile=engine.profile,
         project_watermark=_without_empty(state.project_watermark) | now,
-        index=IndexItem(
-            state.exists,
-            state.generation,
-            _without_empty(state.index_watermark) if state.stale and state.index_watermark else None,
-        ),
+        index=_index_item(engine, state),
         stale=state.stale,
         stale_reasons=tuple(reason.value for reason in state.stale_reasons),
     )
+
+
+def short_state(state: IndexStateItem) -> IndexStateItem:
+    """Return the state as an answer with a budget has it in its data: without what depends on where the index
+    is and how often it was written, and with the watermark of the index only if it is not the project's."""
+    watermark = state.index.watermark if state.stale else None
+    return msgspec.structs.replace(state, index=IndexItem(state.index.exists, watermark=watermark))
+
+
+def _index_item(engine: Engine, state: IndexState) -> IndexItem:
+    if not state.exists:
+        return IndexItem(exists=False)
+    file, written = engine.store.file, engine.store.last_written()
+    written_ms = round(written * 1000) if written else 0
+    return IndexItem(
+        exists=True,
+        path=_project_path(file, engine.root) if file is not None else "",
+        mtime_ms=written_ms,
+        built_at_unix_ms=written_ms,
+        generation=state.generation,
+        watermark=_without_empty(state.index_watermark) if state.index_watermark else None,
+    )
+
+
+def _project_path(file: Path, root: Path) -> str:
+    """Return a file below the root as a path of the project, any other as it is."""
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
 
 
 def _without_empty(watermark: dict[str, Any]) -> dict[str, Any]:

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
+from satchel import ids
 from satchel.commands.command import Command, Group, Positional
 from satchel.commands.shared import SymbolItem, symbol_item
-from satchel.errors import InvalidRequest, SymbolNotFound
+from satchel.errors import CursorMismatch, InvalidCursor, InvalidRequest, SymbolNotFound
+from satchel.storage.records import SymbolRecord
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
+
+
+_CURSOR = "symbols"  # how a cursor begins
+_DIGEST_CHARS = 16
 
 
 class SymbolsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -22,12 +28,16 @@ class SymbolsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         Positional(),
     ] = ""
     limit: Annotated[int, Meta(description="symbols at most")] = 500
+    cursor: Annotated[str, Meta(description="go on where an answer with this next_cursor ended")] = ""
 
 
-class SymbolsResponse(msgspec.Struct, frozen=True):
+class SymbolsResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`total` counts all symbols; `next_cursor` is there while some of them are left."""
+
     name: str
     total: int
     symbols: list[SymbolItem]
+    next_cursor: str = ""
 
 
 def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
@@ -35,15 +45,43 @@ def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
     and doc lines. Without a name: what the whole project defines, by path, up to the limit."""
     if request.limit < 1:
         raise InvalidRequest(f"the limit is {request.limit}, it must be at least 1")
-    if not request.name.strip():
-        everything, total = engine.all_symbols(request.limit)
-        return SymbolsResponse("", total, [symbol_item(item) for item in everything])
-    found = engine.symbols(request.name.strip())
-    if not found and not engine.known_path(request.name.strip()):
-        near = engine.near_symbols(request.name.strip())
+    name = request.name.strip()
+    asked = ids.hash_text(f"{engine.snapshot().version}\n{name}")[:_DIGEST_CHARS]
+    start = _start(request.cursor, asked)
+    if not name:
+        shown, total = engine.all_symbols(request.limit, start)
+    else:
+        found = _named(engine, name)
+        shown, total = found[start : start + request.limit], len(found)
+    end = start + len(shown)
+    following = f"{_CURSOR}.{end}.{asked}" if end < total else ""
+    return SymbolsResponse(request.name if name else "", total, list(map(symbol_item, shown)), following)
+
+
+def _named(engine: Engine, name: str) -> list[SymbolRecord]:
+    """What a file defines, or the definitions of a name."""
+    found = engine.symbols(name)
+    if not found and not engine.known_path(name):
+        near = engine.near_symbols(name)
         hint = f"near names: {', '.join(near)}" if near else "search for it: satchel search"
-        raise SymbolNotFound(f"nothing here is called {request.name!r}", hint=hint, details={"near": near})
-    return SymbolsResponse(request.name, len(found), [symbol_item(item) for item in found[: request.limit]])
+        raise SymbolNotFound(f"nothing here is called {name!r}", hint=hint, details={"near": near})
+    return found
+
+
+def _start(cursor: str, asked: str) -> int:
+    """Return how many symbols earlier pages had. A cursor is of one question and one state of the index."""
+    if not cursor:
+        return 0
+    kind, _, rest = cursor.partition(".")
+    number, _, digest = rest.partition(".")
+    if kind != _CURSOR or not (number.isascii() and number.isdecimal()):
+        raise InvalidCursor("this is no cursor of symbols", hint="give next_cursor as it was answered")
+    if digest != asked:
+        raise CursorMismatch(
+            "the cursor is of another name, or of an index that has changed since",
+            hint="ask again without a cursor",
+        )
+    return int(number)
 
 
 COMMAND = Command("symbols", SymbolsRequest, SymbolsResponse, run, tool="symbols", group=Group.LOOK)

@@ -119,7 +119,10 @@ def _chunk(chunk: GotChunk) -> list[str]:
 def _symbols(response: SymbolsResponse) -> str:
     rows = [f"{response.total} definitions: {quoted_line(response.name)}", _NAMES]
     rows += [_symbol(item) for item in response.symbols]
-    return _document([*rows, *_rest(response.total, len(response.symbols))])
+    rows += _rest(response.total, len(response.symbols))
+    if response.next_cursor:
+        rows.append(f"for those over the limit: call again with cursor={response.next_cursor}")
+    return _document(rows)
 
 
 def _symbol(item: SymbolItem) -> str:

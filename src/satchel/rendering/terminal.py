@@ -191,8 +191,8 @@ def _symbols(response: SymbolsResponse, style: Style) -> str:
         where = style.path(f"{one_line(item.path)}:{item.start_line}-{item.end_line}")
         rows.append(f"{where}  {style.dim(item.kind)} {style.name(one_line(item.qualified_name))}")
         rows += [f"    {one_line(text)}" for text in (item.signature, style.dim(one_line(item.doc))) if text]
-    if response.total > len(response.symbols):
-        rows.append(f"{response.total - len(response.symbols)} more: raise --limit")
+    if response.next_cursor:
+        rows.append(f"more of {response.total}: raise --limit, or give --cursor {response.next_cursor}")
     if not rows:
         rows.append(f"{one_line(response.name) or 'this project'}: no definitions")
     return "\n".join(rows) + "\n"

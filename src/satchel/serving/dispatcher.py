@@ -293,7 +293,7 @@ def _meta(meta: Meta, session: Session, mode: ResponseMode) -> Meta:
 
 
 def _timed(meta: Meta, started: float) -> Meta:
-    return msgspec.structs.replace(meta, duration_ms=round((time.perf_counter() - started) * 1000, 3))
+    return msgspec.structs.replace(meta, duration_ms=round((time.perf_counter() - started) * 1000))
 
 
 def _hints(session: Session | None) -> list[Hint]:

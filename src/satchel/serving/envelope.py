@@ -45,7 +45,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """What differs from call to call; `index_state` is null where there is no root, or none was asked for."""
 
     index_state: IndexStateItem | None = None
-    duration_ms: float = 0.0
+    duration_ms: int = 0
     root_fingerprint: str = ""
 
 

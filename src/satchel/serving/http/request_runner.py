@@ -101,7 +101,7 @@ class HttpRequestRunner:
 def _timeout_answer(seconds: float) -> HttpAnswer:
     response = failure(
         Timeout(f"no answer within {seconds:g} seconds", hint="ask for less, or wait longer"),
-        Meta(duration_ms=seconds * 1000),
+        Meta(duration_ms=round(seconds * 1000)),
     )
     return HttpAnswer(response, encode(response), http_status(response), seconds)
 

@@ -192,11 +192,12 @@ def _item_ids(answer: Any) -> list[str]:
 
 
 def _short_state(meta: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the index state without its watermarks: they are long, and only useful for comparisons."""
+    """Return the index state without its watermarks, which are long and only useful for comparisons, and
+    without where the index is and when it was written, which is of no use to an agent."""
     state = meta["index_state"]
     if state is None:
         return None
-    index = {name: value for name, value in state["index"].items() if name != "watermark"}
+    index = {name: value for name, value in state["index"].items() if name in ("exists", "generation")}
     return {**{name: value for name, value in state.items() if name != "project_watermark"}, "index": index}
 
 

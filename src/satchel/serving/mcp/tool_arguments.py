@@ -63,6 +63,9 @@ def parse_tool_call(command: Command, arguments: Mapping[str, Any], *, with_fact
     """
     payload = dict(arguments)
     cursor = _pop(payload, "cursor", str, "")
+    if "." in cursor and "cursor" in command.request.__struct_fields__:
+        # The cursor of the command itself, which has a dot; that of a page of its text has none.
+        payload["cursor"], cursor = cursor, ""
     options = _pop_freshness(payload) if command.fresh else None
     mode = take_mode(command, payload)
     with_data = with_facts or mode is ResponseMode.FULL
