@@ -26,7 +26,7 @@ _LEAST_TOKENS = 24  # that any item takes; with less room left no further one is
 _MOST_NAMED = 4  # files or names in one hint
 
 
-class Filling:
+class ReviewPackFiller:
     """Fills the pack of a review with passages in their order; `capped` are passages that only count as
     dropped by a cap."""
 
@@ -87,7 +87,7 @@ class Filling:
         )
         known = {one.file for one in shown}
         missing = [path for path in dict.fromkeys(one.file for one in dropped) if path and path not in known]
-        said = hints(self.notes, missing, self._wanted(dropped))
+        said = review_hints(self.notes, missing, self._wanted(dropped))
         items = tuple(one.item for one in _as_read(shown))
         return msgspec.structs.replace(self.frame, items=items, counts=counts, hints=said)
 
@@ -143,7 +143,7 @@ class ReviewNotes(msgspec.Struct, frozen=True, kw_only=True):
     sweeping: int  # number of files that have the same edit as many others
 
 
-def hints(notes: ReviewNotes, missing: Sequence[str], wanted: str) -> tuple[str, ...]:
+def review_hints(notes: ReviewNotes, missing: Sequence[str], wanted: str) -> tuple[str, ...]:
     """Return the hints of a review, most needed first. `missing` are the changed files of which nothing is
     shown; `wanted` are the flags of a budget that would hold all, empty if there is none."""
     if not notes.files and not notes.filtered:

@@ -99,7 +99,7 @@ def edit_of(old: Iterable[str], new: Iterable[str]) -> WordEdit:
     return WordEdit(frozenset(before - after), frozenset(after - before))
 
 
-def sweeps(edits: Mapping[str, Sequence[WordEdit]]) -> set[str]:
+def find_sweeps(edits: Mapping[str, Sequence[WordEdit]]) -> set[str]:
     """Return the files that have only edits which many files have; the first file with an edit is not among
     them, so that it stands for all."""
     files: dict[WordEdit, list[str]] = defaultdict(list)
@@ -114,7 +114,7 @@ def sweeps(edits: Mapping[str, Sequence[WordEdit]]) -> set[str]:
     }
 
 
-def in_turns(own: Sequence[ReviewPassage]) -> list[ReviewPassage]:
+def assign_turns(own: Sequence[ReviewPassage]) -> list[ReviewPassage]:
     """Return the passages of one file in order, each with its turn."""
     ordered = sorted(own, key=lambda passage: passage.order)
     return [
@@ -122,7 +122,7 @@ def in_turns(own: Sequence[ReviewPassage]) -> list[ReviewPassage]:
     ]
 
 
-def arrange(
+def order_passages(
     changed: Iterable[ReviewPassage], dependants: Sequence[ReviewPassage], room_chars: int
 ) -> list[ReviewPassage]:
     """Return all passages in the order in which they are taken. A change that fits the room comes first as a

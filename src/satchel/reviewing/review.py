@@ -25,7 +25,7 @@ from satchel.reviewing.changed_lines import (
     changed_passages,
     is_definition,
 )
-from satchel.reviewing.filling import Filling, ReviewNotes
+from satchel.reviewing.filling import ReviewNotes, ReviewPackFiller
 from satchel.reviewing.passages import (
     ChangeItemBuilder,
     ReviewOrder,
@@ -33,11 +33,11 @@ from satchel.reviewing.passages import (
     ReviewQuery,
     Tier,
     WordEdit,
-    arrange,
+    assign_turns,
     edit_of,
-    in_turns,
+    find_sweeps,
     is_aside,
-    sweeps,
+    order_passages,
     tier_of,
 )
 from satchel.reviewing.related_code import RelatedCode, RelatedCodeFinder
@@ -94,10 +94,12 @@ class Review:
         chars = min(filter(None, (int(room.tokens * CharsPerToken.CITED_CODE), room.chars)), default=0)
         changed, capped = self._changed(chars)
         related = self._related(changed)
-        ordered = [*arrange(changed, related.dependants, chars), *related.used]
+        ordered = [*order_passages(changed, related.dependants, chars), *related.used]
         if self.query:
             ordered = ReviewQuery(self.corpus, self.query).first(ordered)
-        return Filling(frame, gauge, self.corpus, ordered, capped, self._notes(related, capped)).pack()
+        return ReviewPackFiller(
+            frame, gauge, self.corpus, ordered, capped, self._notes(related, capped)
+        ).pack()
 
     @cached_property
     def files(self) -> list[ChangedFile]:
@@ -146,7 +148,7 @@ class Review:
         changed: list[ReviewPassage] = []
         capped: list[ReviewPassage] = []
         for file, own in found:
-            passages = in_turns([*self._new_passages(file, own, most), *self._removed(file)])
+            passages = assign_turns([*self._new_passages(file, own, most), *self._removed(file)])
             generated = bool(passages) and passages[0].order.tier is Tier.GENERATED
             changed += passages[:_GENERATED_PASSAGES] if generated else passages
             capped += passages[_GENERATED_PASSAGES:] if generated else []
@@ -197,7 +199,7 @@ class Review:
 
     @cached_property
     def _sweeps(self) -> set[str]:
-        return sweeps({file.path: list(self._edits(file)) for file in self.files})
+        return find_sweeps({file.path: list(self._edits(file)) for file in self.files})
 
     def _edits(self, file: ChangedFile) -> Iterator[WordEdit]:
         old = self._old_file(file)
