@@ -4,9 +4,9 @@
     passages.py fit passages.npz --extra more.npz --folds folds.json --all-folds all_folds.json \\
         --out …/retrieval/weights/passages.json
 
-A passage's share of the answer is the softmax of its weighted signals over all passages; the weights make these
-shares as near as can be to the lines that the answer has in each. Where an answer names only files, its passages
-share as the weights found so far say: it teaches which files hold answers, not which lines.
+A passage's share of the answer is the softmax of its weighted signals over all passages; the weights make
+these shares as near as can be to the lines that the answer has in each. Where an answer names only files, its
+passages share as the weights found so far say: it teaches which files hold answers, not which lines.
 `dump` keeps the signals, each repository's files ranked by weights that never saw it. `fit` leaves each
 repository out once, says how likely the true answers then are, and writes the weights of all questions
 together; `--all-folds` joins those of each repository with its weights of files, for `packs.py`.
