@@ -1,4 +1,4 @@
-"""The straight line: file → chunks → index → hits → pack. Composes the stages, decides nothing."""
+"""How do the stages fit together? The engine composes them: file → chunks → index → hits → pack."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _CHANGE_TITLES = {"": "changes in the work tree", "--staged": "staged changes"}
 
 
 class Engine(Segment):
-    """One segment and the questions asked of it.
+    """One segment, asked by one caller.
 
     >>> engine = Engine.open("path/to/repository")
     >>> engine.refresh()
@@ -76,7 +76,7 @@ class Engine(Segment):
     _read: FileCache | None = None  # of the files of that generation
 
     def corpus(self) -> corpora.Corpus:
-        """The last complete generation as arrays."""
+        """Return the last complete generation as arrays."""
         snapshot = self.snapshot()  # a newer one forgets the arrays of the one before
         if self._corpus is None:
             self._corpus = corpora.Corpus(snapshot, self._read)
@@ -92,8 +92,9 @@ class Engine(Segment):
         whole_chunks: bool = False,
         explain: bool = False,
     ) -> tuple[list[Hit], list[Suggestion]]:
-        """The best k answers; when there are none, real next searches instead. Of a long chunk the fitting
-        part is given, unless `whole_chunks` are asked for. `weights` stand in for those of the profile."""
+        """Return the best k hits, and when there are none searches that find something. Of a long chunk the
+        fitting lines are given, unless `whole_chunks` are asked for. `weights` stand in for those of the
+        profile."""
         corpus = self.corpus()
         chosen = filters or Filters()
         profile = self._profile(corpus)
@@ -145,7 +146,7 @@ class Engine(Segment):
 
     @contextmanager
     def _side(self, ref: str) -> Iterator[Engine]:
-        """The engine of one side of a change."""
+        """Give the engine of one side of a change."""
         if ref == self.ref:
             yield self
             return
@@ -153,7 +154,7 @@ class Engine(Segment):
             yield other
 
     def _reader_at(self, commit: str) -> Callable[[str], Source | Skipped]:
-        """Reads files of a commit, without an index of it, and none that an index of it would leave out."""
+        """Return a reader of the files of a commit that needs no index and leaves out what an index would."""
         if not commit:
             return lambda path: Skipped(path, SkipReason.UNREADABLE, "there is no commit yet")
         tree = git_trees.GitTree(self.root, commit, self.options.walk)
@@ -175,7 +176,7 @@ class Engine(Segment):
 
     @property
     def profile(self) -> str:
-        """How hits are ranked, or will be once there is an index."""
+        """Return the name of the profile that hits are ranked by, or will be once there is an index."""
         try:
             return self._profile(self.corpus())
         except IndexProblem:
@@ -183,20 +184,20 @@ class Engine(Segment):
 
     @property
     def model_id(self) -> str:
-        """The model that answers are ranked with."""
+        """Return the id of the model that hits are ranked with."""
         return LEXICAL if self.profile == settings.FAST else model_id()
 
     def _profile(self, corpus: corpora.Corpus) -> str:
-        """How hits are ranked: as asked for, but never by vectors that the index does not hold."""
+        """Return the profile that was asked for, or `fast` where the index holds no vectors."""
         return self.options.profile if corpus.file_vectors is not None else settings.FAST
 
     def find(self, ids: Iterable[str]) -> list[lookup.LookupResult]:
-        """What each id names, or what became of it."""
+        """Return what each id names, or what became of it."""
         snapshot = self.snapshot()
         return [lookup.find(snapshot, asked) for asked in ids]
 
     def get(self, chunk_id: str) -> Chunk:
-        """The chunk that an id (in any spelling) or a locator names, or what it has become."""
+        """Return the chunk that an id (in any spelling) or a locator names, or what it has become."""
         with self.pinned():
             found = self.find([chunk_id])[0]
             if found.chunk is None:
@@ -215,12 +216,12 @@ class Engine(Segment):
             )
 
     def text_of(self, chunk: ChunkRecord) -> str:
-        """The exact lines of a chunk."""
+        """Return the exact lines of a chunk."""
         lines = split_lines(self.snapshot().text(chunk.path))
         return "".join(lines[chunk.start_line - 1 : chunk.end_line])
 
     def symbols(self, name: str) -> list[SymbolRecord]:
-        """The symbols of a file, or those of a name (`Class.method` narrows), or of a name's start."""
+        """Return the symbols of a file, of a name (`Class.method` narrows), or of the start of a name."""
         snapshot = self.snapshot()
         if path := self.known_path(name):
             return [SymbolRecord(path, symbol) for symbol in snapshot.symbols(path)]
@@ -235,29 +236,30 @@ class Engine(Segment):
         return found
 
     def all_symbols(self, limit: int, start: int = 0) -> tuple[list[SymbolRecord], int]:
-        """The first symbols of the segment, by path and line, and how many there are."""
+        """Return the first symbols of the segment, by path and line, and how many there are."""
         snapshot = self.snapshot()
         return list(islice(snapshot.all_symbols(), start, start + limit)), snapshot.symbol_count()
 
     def known_path(self, written: str) -> str:
-        """The indexed file that a path means, also written with `./` or back-slashes; empty if none is."""
+        """Return the indexed file that a path means, also with `./` or back-slashes; empty if none."""
         snapshot = self.snapshot()
         paths = (written, locators.plain_path(written))
         return next((path for path in paths if snapshot.file(path) is not None), "")
 
     def near_symbols(self, name: str, limit: int = 5) -> list[str]:
-        """Names in this index that start alike."""
+        """Return names in this index that start like `name`."""
         return self.snapshot().symbol_names(name[:3], limit)
 
     def references(self, name: str, labels: Sequence[Label] = ()) -> list[ResolvedReference]:
-        """Who calls, imports, extends or otherwise uses a name; who imports or links to a file."""
+        """Return the places that call, import, extend or otherwise use a name, or that import or link to a
+        file."""
         corpus = self.corpus()
         if path := self.known_path(name):
             return references.find_file_references(corpus, path, labels)
         return references.find_references(corpus, name, labels)
 
     def map(self, budget: int, tokenizer: Tokenizer) -> list[repository_map.MapSymbol]:
-        """The most-referenced symbols whose rendering fits the budget."""
+        """Return the most-referenced symbols whose text fits the budget."""
         corpus = self.corpus()
         aside = {record.path for record in corpus.files if {"test", "example"}.intersection(record.tags)}
         ranked = repository_map.rank(
@@ -268,7 +270,7 @@ class Engine(Segment):
         return repository_map.fit(ranked, budget, tokenizer.count)
 
     def pack_layers(self, *, documents_only: bool = True, segment: str = "") -> layers.LayeredPack:
-        """The three-layer pack of the index."""
+        """Return the three-layer pack of the index."""
         snapshot = self.snapshot()
         files = [record for record in snapshot.files() if not documents_only or is_document(record)]
         return layers.build_pack(
@@ -280,7 +282,7 @@ class Engine(Segment):
         )
 
     def validate(self, pack: layers.LayeredPack) -> list[validation.Problem]:
-        """What of a three-layer pack no longer holds in the tree of now."""
+        """Return what of a three-layer pack no longer holds in the tree of now."""
         return validation.validate(pack, self.read)
 
     def _take_over(self, before: Self) -> None:
@@ -288,7 +290,7 @@ class Engine(Segment):
         self._corpus, self._read = before._corpus, before._read
 
     def _forget(self) -> None:
-        """What is known of files that stay as they are is kept for the next generation."""
+        """Drop the arrays of a generation, and keep what was read of files for the next one."""
         super()._forget()
         if self._corpus is not None:
             self._read, self._corpus = self._corpus.file_cache, None

@@ -108,9 +108,9 @@ def _answer(session: Session, item: BatchItem, run: _Run, place: int) -> BatchAn
 
 
 def _data(session: Session, action: str, payload: dict[str, Any], run: _Run, place: int) -> Any:
-    """What an action gives. A pack that names no budget gets its share of what is left; where its budget
-    counts a text that grows when it is written as JSON, it is asked again for as much less as it was too
-    long."""
+    """Return the data of an action. A pack that names no budget gets its share of what is left. Where its
+    budget counts a text that grows when it is written as JSON, the pack is asked for again, shorter by as
+    much as it was too long."""
     if not _shares(action, payload):
         return msgspec.to_builtins(session.call(action, payload), enc_hook=str)
     command: Command = plugins.load("command", action)
@@ -126,7 +126,7 @@ def _data(session: Session, action: str, payload: dict[str, Any], run: _Run, pla
 
 
 def _pack(session: Session, command: Command, payload: dict[str, Any], run: _Run, place: int) -> Any:
-    """A pack in its share of the room; one that takes more than that at least gets it, if it is there."""
+    """Return a pack in its share of the room, or in the least that it takes, if there is as much."""
     payload["max_chars"] = max(run.share(place), 1)
     try:
         return msgspec.to_builtins(session.call(command.name, payload), enc_hook=str)
@@ -158,7 +158,7 @@ def _failed(name: str, error: SatchelError) -> BatchAnswer:
 
 
 class _Run:
-    """The answers so far, and the room for those to come: each has at least its error."""
+    """The answers so far, and the room that is left for those to come, which is at least that of an error."""
 
     def __init__(self, max_chars: int, items: Sequence[BatchItem], arguments: dict[str, Any]) -> None:
         self.data: dict[str, Any] = {}  # of those that succeeded, for references
@@ -178,17 +178,17 @@ class _Run:
             )
 
     def left(self, place: int) -> int:
-        """Characters that the data of the item at this place may have."""
+        """Return how many characters the data of the item at this place may have."""
         empty = BatchAnswer(id=self._names[place], status="ok", data=None, meta=_NO_STATE)
         return self._max_chars - self._with(empty, place) + len("null")
 
     def share(self, place: int) -> int:
-        """Of these, what a pack takes, so that those after it find room too."""
+        """Return how many of these a pack may take, so that the items after it find room too."""
         kept = self._retry_size if self._retry_size * _RETRY_SHARE <= self._max_chars else 0
         return (self.left(place) - kept) * _PACK // self._weight(place)
 
     def add(self, answer: BatchAnswer, place: int) -> bool:
-        """Take an answer in; one that does not fit is replaced."""
+        """Add an answer, or an error if it does not fit; return whether the item succeeded."""
         starved = bool(answer.error) and place in self.needs
         size = self._with(answer, place)
         if size > self._max_chars and answer.error:  # why it failed is said before what to do about it
@@ -204,8 +204,8 @@ class _Run:
         return answer.status == "ok"
 
     def response(self, state: dict[str, Any]) -> BatchResponse:
-        """The answer, with its own length in it; where an item had no room, with the call that has it. Each
-        item tells the state of the index as far as there is room for that."""
+        """Return the whole answer, which states its own length; where an item had no room, with the call that
+        has it. Each item tells the state of the index as far as there is room for that."""
         starved = [place for place, answer in enumerate(self._answers) if self._is_starved(place, answer)]
         response = _response(self._answers, self._max_chars, bool(starved))
         if starved:
@@ -240,8 +240,8 @@ class _Run:
         return place in self.needs and answer.status == "error"
 
     def _least(self) -> int:
-        """The smallest max_chars that is sure to hold every item that had no room. Packs fill whatever they
-        get: of each character more, `passed` reaches the next item, less what is `taken` before it."""
+        """Return the smallest max_chars that is sure to hold every item that had no room. Packs fill whatever
+        they get: of each character more, `passed` reaches the next item, less what is `taken` before it."""
         least, passed = 0, 1.0
         taken: float = _length(_response(self._errors())) + self._retry_size
         for place, answer in enumerate(self._answers):
@@ -263,7 +263,7 @@ class _Run:
         return [self._too_long(place, _MANY_DIGITS) for place in range(len(self._names))]
 
     def _with(self, answer: BatchAnswer, place: int) -> int:
-        """The length of the whole if this answer is in it and all that follow are errors."""
+        """Return the length of the whole if this answer is in it and all that follow are errors."""
         return _length(_response([*self._answers, answer, *self._errors()[place + 1 :]]))
 
     def _too_long(self, place: int, least: int) -> BatchAnswer:
@@ -314,8 +314,8 @@ def _check(items: Sequence[BatchItem], max_chars: int) -> None:
 
 
 def _payload(item: BatchItem, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """What an item hands to its action: its references resolved, and an object also where it was one whole
-    reference."""
+    """Return the payload of an item with its references resolved; also a payload that was one whole reference
+    is an object."""
     command: Command = plugins.load("command", item.action)
     if command.composes:
         raise InvalidRequest(f"{item.action} cannot stand inside a batch", hint="put its items into this one")

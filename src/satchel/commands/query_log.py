@@ -1,4 +1,4 @@
-"""What was asked, and what became of it: a log beside the index, if the user wants one.
+"""The log of queries: what was asked and what became of it, beside the index, if the user wants one.
 
 It never leaves the machine. Secrets and paths are taken out of a question before it is written.
 """
@@ -56,7 +56,7 @@ class QueryStats(msgspec.Struct, frozen=True):
 
 
 def record(engine: Engine, action: str, query: Any, response: Any, started: float) -> None:
-    """Note a question, if the user wants a log and there is one to note."""
+    """Append a query to the log, if the user wants one and there is a query."""
     path = _file(engine)
     if path is None or not engine.options.query_log or not isinstance(query, str) or not query.strip():
         return
@@ -74,7 +74,7 @@ def record(engine: Engine, action: str, query: Any, response: Any, started: floa
 
 
 def summary(engine: Engine) -> QueryStats | None:
-    """The log of an engine's index; None if there is none."""
+    """Return the log of the index of an engine in numbers; None if there is none."""
     path = _file(engine)
     asked = list(_read(path)) if path is not None else []
     if not asked:
@@ -92,13 +92,13 @@ def summary(engine: Engine) -> QueryStats | None:
 
 
 def scrubbed(query: str) -> str:
-    """A question without secrets and paths, on one line."""
+    """Return a query without secrets and paths, on one line."""
     text = _PATH.sub("«path»", redaction.redact(query).text)
     return " ".join(text.split())[:_LONGEST_QUERY]
 
 
 def _cited(data: Any) -> Iterator[tuple[str, int]]:
-    """Every citation in an answer: file and first line."""
+    """Yield every citation in an answer: file and first line."""
     if isinstance(data, dict):
         file, line = data.get("path", data.get("file")), data.get("start_line", data.get("line_start"))
         if isinstance(file, str) and isinstance(line, int):
@@ -111,14 +111,14 @@ def _cited(data: Any) -> Iterator[tuple[str, int]]:
 
 
 def _saved(engine: Engine, files: set[str], data: Any) -> int:
-    """What reading the cited files whole would have cost beyond the answer."""
+    """Return how many tokens the cited files have beyond the answer."""
     snapshot = engine.snapshot()
     whole = sum(record.size for file in files if (record := snapshot.file(file)) is not None)
     return max(0, (whole - len(msgspec.json.encode(data))) // CharsPerToken.USUAL)
 
 
 def _file(engine: Engine) -> Path | None:
-    """Beside the index, unless a link there could lead elsewhere."""
+    """Return the file of the log, beside the index; None where a link there could lead elsewhere."""
     folder = engine.store.scratch
     if folder is None or folder.is_symlink() or (folder / FILE).is_symlink():
         return None
@@ -126,7 +126,7 @@ def _file(engine: Engine) -> Path | None:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """One write, so that lines of several processes do not mix."""
+    """Append a line in one write, so that lines of several processes do not mix."""
     try:
         if path.exists() and path.stat().st_size > MOST_BYTES:
             _halve(path)
@@ -147,7 +147,7 @@ def _halve(path: Path) -> None:
 
 
 def _read(path: Path) -> Iterator[Asked]:
-    """What can be read of it: a line that a crash cut short is left out."""
+    """Yield the lines of the log that can be read: one that a crash cut short is left out."""
     try:
         data = path.read_bytes()
     except OSError:

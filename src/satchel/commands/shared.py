@@ -45,13 +45,13 @@ class FilterFields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     language: Annotated[str, Meta(description="only files in this language")] = ""
 
     def filters(self) -> Filters:
-        """As retrieval takes them."""
+        """Return the filters as retrieval takes them."""
         return Filters(**{name: getattr(self, name) for name in Filters.__struct_fields__})
 
 
 @contextmanager
 def at_ref(engine: Engine, ref: str) -> Iterator[Engine]:
-    """The engine that answers: this one, or that of a commit for as long as it is needed."""
+    """Give the engine that answers: this one, or that of a commit for as long as it is needed."""
     if not ref:
         yield engine
         return
@@ -60,7 +60,7 @@ def at_ref(engine: Engine, ref: str) -> Iterator[Engine]:
 
 
 def trace_of(engine: Engine) -> dict[str, Any]:
-    """What was done to have a fresh index: numbers of files by what became of them."""
+    """Return what was done to have a fresh index: numbers of files by what became of them."""
     report = engine.last_refresh
     if report is None:
         return {"ref": engine.ref, "refreshed": False, "parsed": 0}
@@ -82,7 +82,7 @@ class SymbolItem(msgspec.Struct, frozen=True):
 
 
 def symbol_item(record: SymbolRecord) -> SymbolItem:
-    """A stored symbol as commands answer with it."""
+    """Return a stored symbol as commands answer with it."""
     symbol = record.symbol
     return SymbolItem(
         record.path,

@@ -27,7 +27,7 @@ exit codes: 0 done, 1 a check found problems, 2 bad request, 3 not found, 4 inde
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code. Without arguments it is the process, and ends it."""
+    """Run one command and return the exit code. Without arguments, take those of the process and end it."""
     code = _run(list(sys.argv[1:] if arguments is None else arguments))
     if arguments is None and "SATCHEL_DEBUG" not in os.environ:
         _leave(code)
@@ -46,7 +46,7 @@ def _run(given: list[str]) -> int:
 
 
 def _leave(code: int) -> None:
-    """End at once, unless somebody still works: taking all modules apart first costs as much as a search."""
+    """End the process at once, unless a thread works: taking modules apart costs as much as a search."""
     threading = sys.modules.get("threading")
     if threading is not None and threading.active_count() > 1:
         return
@@ -59,7 +59,7 @@ def _leave(code: int) -> None:
 
 
 def _guarded(run: Any, given: list[str]) -> int:
-    """A closed pipe ends the output quietly, a full disk says so; an interrupt ends with its usual code."""
+    """Return the exit code of `run`: a closed pipe ends it quietly, a full disk and a defect are told."""
     try:
         code: int = run(given, _DESCRIPTION, _EPILOG)
         sys.stdout.flush()
@@ -93,7 +93,7 @@ def _refused_output(error: OSError) -> int:
 
 
 def _give_up_output() -> None:
-    """What is still to be written goes nowhere: to try again at the end would only fail again."""
+    """Send what is still to be written nowhere: to try again at the end would only fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -125,7 +125,7 @@ def _print_notes(notes: Iterable[str]) -> None:
 
 
 def _do(verb: Verb, options: argparse.Namespace) -> Any:
-    """Run a verb; what it answers with is printed as a command's answer is."""
+    """Run a verb and print its answer as that of a command is printed."""
     response = verb.run(read_request(verb, options))
     if isinstance(response, int):
         return response
@@ -157,7 +157,7 @@ def _style() -> Any:
 
 
 def _print_document(response: Any) -> None:
-    """An answer that is a finished text is printed as it is: it was counted to the last character."""
+    """Print an answer that is a finished text as it is: it was counted to the last character."""
     if response.trace:
         told = ", ".join(f"{name} {value}" for name, value in response.trace.items())
         print(f"trace: {told}", file=sys.stderr)
@@ -184,6 +184,6 @@ def _print_error(error: SatchelError, *, as_json: bool) -> None:
 
 
 def _write(text: str) -> None:
-    """UTF-8 whatever the locale says: the same answer is the same bytes everywhere."""
+    """Write text as UTF-8 whatever the locale says: the same answer is the same bytes everywhere."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))

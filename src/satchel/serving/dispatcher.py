@@ -1,4 +1,4 @@
-"""Requests in, envelopes out: what every surface but the command line's own flags goes through.
+"""Requests in, envelopes out: every surface but the flags of the command line goes through a dispatcher.
 
 The dispatcher of a server serves the roots it was given and no other; that of a local caller opens whatever
 folder the caller names.
@@ -71,8 +71,8 @@ class Dispatcher:
     def answer(
         self, request: Request, call: Call | None = None, known: KnownFreshness | None = None
     ) -> Response:
-        """One request, answered; whatever goes wrong is in the envelope. `known` comes from who keeps the
-        index fresh, if that is not this dispatcher."""
+        """Return the answer to one request; whatever goes wrong is in the envelope. `known` is what the
+        updater knows of the index, if it runs in another process."""
         started = time.perf_counter()
         call = call or Call()
         payload = dict(request.payload)
@@ -110,8 +110,8 @@ class Dispatcher:
             self._project_at(root)
 
     def known(self, request: Request, call: Call) -> KnownFreshness | None:
-        """What is known of the index that a call asks, after it was brought up to date if that is to be done
-        first; None if nobody keeps it."""
+        """Return what the updater knows of the index that a call asks, after it brought the index up to date
+        if the call wants that; None if there is no updater."""
         if self._make_updater is None:
             return None
         command: Command = plugins.load("command", request.action)
@@ -130,7 +130,7 @@ class Dispatcher:
         return KnownFreshness(reindex, updater.state, updater.progress)
 
     def settings(self) -> dict[str, Any]:
-        """What another process needs to serve the same roots."""
+        """Return what another process needs to serve the same roots."""
         return {"roots": self.roots(), "index_dir": self._index_dir, "profile": self._profile}
 
     def warm(self) -> None:
@@ -148,7 +148,7 @@ class Dispatcher:
             served.close()
 
     def roots(self) -> list[Path]:
-        """What is served."""
+        """Return the served folders."""
         return list(self._served or ())
 
     def projects(self) -> list[str]:
@@ -159,11 +159,11 @@ class Dispatcher:
         ]
 
     def engine_of(self, root: Path) -> Engine | None:
-        """The engine of a served root, once it is open."""
+        """Return the engine of a served root; None until it is open."""
         return (self._served or {})[root].engine
 
     def busy_with(self, root: Path) -> tuple[int, int] | None:
-        """Files done and files to do, while the index of a served root is being built."""
+        """Return files done and files to do, while the index of a served root is being built."""
         updater = (self._served or {})[root].updater
         return None if updater is None else updater.progress
 
@@ -233,13 +233,13 @@ class Dispatcher:
         return served
 
     def _release_old(self, served: ServedProject) -> None:
-        """The log of an index grows for as long as anybody holds an old generation: nobody does for long."""
+        """Release old generations now and then: the log of an index grows while anybody holds one."""
         while not self._closing.wait(_RELEASE_SECONDS):
             served.release_if_old()
 
 
 def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
-    """One request of the Command API, answered in this process: `{action, payload, options, config}` in, the
+    """Answer one request of the Command API in this process: `{action, payload, options, config}` in, the
     envelope out. `payload.project` is the folder; the current one if it is not given."""
     try:
         response = Dispatcher().answer(decode(_as_json(request)))
@@ -257,7 +257,7 @@ def _as_json(request: dict[str, Any] | str | bytes) -> str | bytes:
 
 
 def _project(command: Command, payload: dict[str, Any]) -> str:
-    """The one project that a call is about."""
+    """Return the one project that a call is about."""
     named = [payload.pop("project", "")]
     if command.composes:
         items = payload.get("items")
@@ -278,7 +278,7 @@ def _project(command: Command, payload: dict[str, Any]) -> str:
 
 
 def _stated(meta: Meta, session: Session | None) -> Meta:
-    """An error says how the index stands as well, where that can be found out."""
+    """Return the meta of an error, which says how the index stands where that can be found out."""
     if session is None:
         return meta
     try:
@@ -304,7 +304,7 @@ def _hints(session: Session | None) -> list[Hint]:
 
 
 def defect(error: Exception) -> Internal:
-    """A defect. Its message may quote a file, so only its kind and place are told."""
+    """Return the error of a defect. Its message may quote a file, so only its kind and place are told."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
     print(f"satchel: internal error: {type(error).__name__} at {place}", file=sys.stderr)

@@ -62,7 +62,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def decode(data: bytes | str) -> Request:
-    """A request as it came; whatever is wrong with it is said."""
+    """Parse a request; raise InvalidRequest that says what is wrong with it."""
     try:
         return msgspec.json.decode(data, type=Request)
     except RecursionError:
@@ -75,12 +75,12 @@ def decode(data: bytes | str) -> Request:
 
 
 def encode(response: Response) -> bytes:
-    """The envelope as JSON, in one spelling."""
+    """Return the envelope as JSON, in one spelling."""
     return compact_bytes(response)
 
 
 def failure(error: SatchelError, meta: Meta | None = None, hints: list[Hint] | None = None) -> Response:
-    """The envelope of an error."""
+    """Return the envelope of an error."""
     return Response(
         status="error",
         message=error.message,
@@ -93,7 +93,7 @@ def failure(error: SatchelError, meta: Meta | None = None, hints: list[Hint] | N
 
 
 def take_mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
-    """How much the envelope says; a command that has a mode of its own is told as well."""
+    """Take the response mode out of a payload and return it; a command that has one of its own keeps it."""
     has_own = "response_mode" in command.request.__struct_fields__
     given = payload.get("response_mode") if has_own else payload.pop("response_mode", None)
     try:
