@@ -13,7 +13,7 @@ from builders import SHOP, make_item, make_pack, make_tree, session_of
 from satchel import Engine, MemoryStore, plugins
 from satchel.commands.command import Command
 from satchel.rendering.packs import context
-from satchel.serving.contracts import schemas
+from satchel.serving.generated_files import schemas
 
 CONTRACTS = Path(__file__).parent.parent / "contracts" / "v1"
 REQUESTS = {

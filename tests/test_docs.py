@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.serving.command_pages import pages
+from satchel.serving.generated_files import command_pages
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = ROOT / "docs" / "commands"
@@ -47,9 +47,9 @@ def test_a_python_example_runs(block: str, workplace: Path) -> None:
 def test_every_word_of_the_command_line_has_its_page(update_golden: bool) -> None:
     if update_golden:
         COMMANDS.mkdir(exist_ok=True)
-        for name, page in pages().items():
+        for name, page in command_pages().items():
             (COMMANDS / name).write_text(page)
-    assert {path.name: path.read_text() for path in COMMANDS.iterdir()} == pages()
+    assert {path.name: path.read_text() for path in COMMANDS.iterdir()} == command_pages()
 
 
 @pytest.mark.parametrize(

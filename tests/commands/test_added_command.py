@@ -78,12 +78,12 @@ def test_the_command_line_has_it(folder: Path) -> None:
 def test_programs_and_agents_have_it(folder: Path) -> None:
     call = (
         "from satchel import answer\n"
-        "from satchel.serving import command_pages, contracts\n"
+        "from satchel.serving import generated_files\n"
         "from satchel.serving.http import openapi\n"
         "from satchel.serving.mcp import tools\n"
         "told = answer({'action': 'greet', 'payload': {'project': '.', 'name': 'you'}})\n"
-        "print(json.dumps({'told': told['data'], 'schemas': list(contracts.schemas()),\n"
-        " 'pages': list(command_pages.pages()), 'paths': list(openapi.document()['paths']),\n"
+        "print(json.dumps({'told': told['data'], 'schemas': list(generated_files.schemas()),\n"
+        " 'pages': list(generated_files.command_pages()), 'paths': list(openapi.document()['paths']),\n"
         " 'tools': [tool['name'] for tool in tools.tool_list()]}))"
     )
     found = json.loads(run(folder, call))

@@ -14,7 +14,7 @@ from builders import SHOP, age, git, git_repo, make_tree, run_cli
 
 from satchel import plugins
 from satchel.commands.command import Command
-from satchel.serving.contracts import schemas
+from satchel.serving.generated_files import schemas
 
 ADD_MONEY = '{"items": [{"file": "src/money.py", "start_line": 1, "end_line": 1, "content": "RATE = 2\\n"}]}'
 ARGUMENTS: dict[str, tuple[str, ...]] = {

@@ -21,7 +21,7 @@ from satchel import tokenizers
 from satchel.commands import build_context_pack, context_pack, pack
 from satchel.engine import Engine
 from satchel.errors import InvalidBudget
-from satchel.serving.contracts import schemas
+from satchel.serving.generated_files import schemas
 
 REPOSITORIES = 30
 CASES = int(os.environ.get("SATCHEL_PACK_CASES", "1200"))

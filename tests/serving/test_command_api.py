@@ -13,10 +13,10 @@ from builders import SHOP, git, git_repo, make_tree, run_cli
 
 from satchel import answer
 from satchel.serving.call import Call
-from satchel.serving.contracts import schemas
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, decode
 from satchel.serving.error_table import ERRORS
+from satchel.serving.generated_files import schemas
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from builders import SHOP, make_tree, run_cli
 from http_server import Server, serving
 
 from satchel import plugins
-from satchel.serving.contracts import schemas
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, encode
+from satchel.serving.generated_files import schemas
 
 MANY = {
     f"src/part_{number}.py": f"def part_{number}():\n    return {number}\n" * 100 for number in range(600)

@@ -22,7 +22,7 @@ from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Hint, Response
 from satchel.serving.mcp.paging import MAX_RESULT_TOKENS
-from satchel.serving.mcp.results import ToolResult, run_tool
+from satchel.serving.mcp.results import ToolCallResult, run_tool
 from satchel.serving.mcp.tool_arguments import find_command, parse_tool_call
 
 COUNT = tokenizers.get("o200k").count
@@ -129,7 +129,7 @@ def test_a_warning_is_inside_the_budget(root: Path, tmp_path: Path, name: str) -
     command = find_command(name)
     assert command is not None
 
-    def ask(budget: int) -> ToolResult:
+    def ask(budget: int) -> ToolCallResult:
         tool_call = parse_tool_call(command, {"query": QUESTION, "budget_tokens": budget})
         return run_tool(dispatcher, tool_call, Call(seconds=60))
 

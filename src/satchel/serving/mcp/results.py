@@ -41,7 +41,7 @@ _PROTOCOL_TOKENS = 20  # that MCP writes around text and structured content
 _ID_FIELDS = ("chunk_id", "snippet_id", "id")  # `get` finds an item by the first of these that it has
 
 
-class ToolResult(msgspec.Struct, frozen=True):
+class ToolCallResult(msgspec.Struct, frozen=True):
     """The result of a tool call as it is sent to the client."""
 
     text: str
@@ -49,7 +49,7 @@ class ToolResult(msgspec.Struct, frozen=True):
     is_error: bool = False
 
 
-def run_tool(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolResult:
+def run_tool(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolCallResult:
     """Run a tool and return its result; errors are results too.
 
     Warnings and other text around the answer can push a result over its budget. The command is then run
@@ -72,7 +72,7 @@ def run_tool(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolRes
     return result
 
 
-def _run_once(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolResult:
+def _run_once(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolCallResult:
     """Run the command once and return one page of its answer."""
     given = decode_cursor(tool_call.cursor) if tool_call.cursor else None
     response = dispatcher.answer(tool_call.request, call)
@@ -93,7 +93,7 @@ def _run_once(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolRe
     return _page_result(tool_call.mode, response, page, next_cursor)
 
 
-def _excess_tokens(tool_call: ToolCall, result: ToolResult) -> int:
+def _excess_tokens(tool_call: ToolCall, result: ToolCallResult) -> int:
     """Return by how many tokens a result exceeds the budget of the call; a page has a limit of its own."""
     payload = tool_call.request.payload
     if not tool_call.counts_result or result.is_error or "next_cursor" in result.structured:
@@ -110,7 +110,7 @@ def _excess_tokens(tool_call: ToolCall, result: ToolResult) -> int:
     return excess
 
 
-def _recommended_budget(result: ToolResult) -> dict[str, int]:
+def _recommended_budget(result: ToolCallResult) -> dict[str, int]:
     """Return the budget that an error recommends, as fields of a call; nothing for other results."""
     error = result.structured.get("error", {}) if result.is_error else {}
     if error.get("code") != InvalidBudget.code:
@@ -132,14 +132,14 @@ def _without_budget_fields(tool_call: ToolCall, response: Response) -> Response:
     return msgspec.structs.replace(response, error={**response.error, "next_actions": actions})
 
 
-def error_result(response: Response) -> ToolResult:
+def error_result(response: Response) -> ToolCallResult:
     """Return an error as a tool result, so that the agent can read it and correct its call."""
     assert isinstance(response.error, dict)
     error = response.error
     rows = [*_hint_lines(response.hints), f"error {error['code']}: {quoted_line(error['message'])}"]
     rows += [f"hint: {quoted_line(error['hint'])}"] if error["hint"] else []
     rows += [_next_action_line(action) for action in error["next_actions"]]
-    return ToolResult("\n".join(rows) + "\n", {"error": error}, is_error=True)
+    return ToolCallResult("\n".join(rows) + "\n", {"error": error}, is_error=True)
 
 
 def typed_data(command: Command, response: Response) -> Any:
@@ -159,12 +159,14 @@ def _cursor(tool_call: ToolCall, response: Response, data: Any, start: PageStart
     )
 
 
-def _page_result(mode: ResponseMode, response: Response, page: ResultPage, next_cursor: str) -> ToolResult:
+def _page_result(
+    mode: ResponseMode, response: Response, page: ResultPage, next_cursor: str
+) -> ToolCallResult:
     rows = [*_hint_lines(response.hints), *([f"note: {page.note}"] if page.note else [])]
     text = "\n".join([*rows, page.text]) if rows else page.text
     if next_cursor:
         text = f"{text.rstrip(chr(10))}\nmore: call again with cursor={next_cursor}\n"
-    return ToolResult(text, _structured(mode, response, page.data, next_cursor))
+    return ToolCallResult(text, _structured(mode, response, page.data, next_cursor))
 
 
 def _structured(mode: ResponseMode, response: Response, data: Any, next_cursor: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import failure
 from satchel.serving.error_table import ERRORS
 from satchel.serving.mcp import resources
-from satchel.serving.mcp.results import ToolResult, error_result, run_tool
+from satchel.serving.mcp.results import ToolCallResult, error_result, run_tool
 from satchel.serving.mcp.tool_arguments import commands_by_tool_name, find_command, parse_tool_call
 from satchel.serving.mcp.tools import hides_text, tool_list
 
@@ -240,7 +240,7 @@ def _client_name(context: _Context) -> str:
     return headers.get("user-agent", "") if headers is not None else ""
 
 
-def _call_result(result: ToolResult, *, with_data: bool) -> types.CallToolResult:
+def _call_result(result: ToolCallResult, *, with_data: bool) -> types.CallToolResult:
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=result.text)]
     if not with_data:
         return types.CallToolResult(content=content, is_error=result.is_error)

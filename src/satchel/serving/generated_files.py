@@ -1,22 +1,49 @@
-"""The pages of `docs/commands/`, made from the help texts and flags of the command line."""
+"""The files that are generated from the code: `contracts/v1/` and `docs/commands/`. Tests notice a drift."""
 
 from __future__ import annotations
 
 from argparse import Action, ArgumentParser
+from typing import Any
 
+import msgspec
 from msgspec.structs import fields
 
 from satchel import plugins
 from satchel.commands.command import Command, Group
+from satchel.commands.freshness import IndexStateItem
+from satchel.packing.layers import LayeredPack
 from satchel.serving.cli_flags import add_flags
 from satchel.serving.command_help import first_sentence
+from satchel.serving.envelope import Request, Response
+from satchel.serving.http import openapi
 from satchel.serving.verb import Verb
 
 _SHARED = "every command"  # the title of the flags that all commands have
 _INDEX = "README.md"
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def pages() -> dict[str, str]:
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the schemas of `contracts/v1/` by file name."""
+    found = {
+        "command.request.schema.json": _schema(Request),
+        "command.response.schema.json": _schema(Response),
+        "context_pack_layers.schema.json": _schema(LayeredPack),
+        "index_state.schema.json": _schema(IndexStateItem),
+        "openapi.json": openapi.document(),
+    }
+    for name in plugins.names("command"):
+        command: Command = plugins.load("command", name)
+        found[f"{name}.request.schema.json"] = _schema(command.request)
+        found[f"{name}.response.schema.json"] = _schema(command.response)
+    return found
+
+
+def _schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    return {"$schema": _DIALECT, **msgspec.json.schema(kind)}
+
+
+def command_pages() -> dict[str, str]:
     """Return the pages of `docs/commands/` by file name."""
     words: list[Command | Verb] = [
         plugins.load(kind, name) for kind in ("command", "verb") for name in plugins.names(kind)
