@@ -303,7 +303,7 @@ class Passage(msgspec.Struct, frozen=True):
     names: tuple[tuple[int, ChunkKind, str], ...]  # what starts on which line, if it has a name
     whole: bool  # not a part of something longer
     defines: bool  # holds a definition
-    named: bool  # the question names what it defines, outright
-    asked: bool  # words of the question are in the name, or nothing in the file fits better
+    named: bool  # the query names what it defines, outright
+    asked: bool  # words of the query are in the name, or nothing in the file fits better
     only_imports: bool
     reasons: tuple[str, ...]  # the signals that speak for it, strongest first

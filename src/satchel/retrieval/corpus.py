@@ -113,6 +113,7 @@ class Corpus:
         return sorted(set(self.file_of[positions].tolist()))
 
     def _decoded(self, rows: TermRows) -> tuple[Positions, Counts]:
+        """Return the positions and counts of the living units in the rows of a term."""
         decoded = [postings.decode(data) for _, data in rows]
         counts = joined([packed for _, packed in decoded], np.uint16)
         positions = np.empty(len(counts), np.int64)

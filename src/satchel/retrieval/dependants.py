@@ -71,15 +71,17 @@ def is_test(record: FileRecord, chunk: ChunkRecord) -> bool:
     return "test" in record.tags or not _TEST_PARTS.isdisjoint(map(str.lower, inside))
 
 
-def find_users(corpus: Corpus, one: DependencyTarget) -> list[Edge]:
+def find_users(corpus: Corpus, target: DependencyTarget) -> list[Edge]:
     """Return the chunks that use a definition by its name, most confident first; one use for each chunk."""
+    # A function that calls itself is no user of its own.
     found = [
         use
-        for use in _uses(corpus, one.name, _likely_files(corpus, one))
-        if use.chunk.path != one.path
-        or use.chunk.title_path[-1:] != (one.name,)  # not of a function that calls itself
+        for use in _uses(corpus, target.name, _likely_files(corpus, target))
+        if use.chunk.path != target.path or use.chunk.title_path[-1:] != (target.name,)
     ]
-    return sorted(found, key=lambda use: (-use.confidence, _apart(use.chunk.path, one.path), _position(use)))
+    return sorted(
+        found, key=lambda use: (-use.confidence, _apart(use.chunk.path, target.path), _position(use))
+    )
 
 
 def find_leftover_uses(corpus: Corpus, name: str) -> list[Edge]:
@@ -88,26 +90,19 @@ def find_leftover_uses(corpus: Corpus, name: str) -> list[Edge]:
     return sorted(_uses(corpus, name, mentioning[:_FILES_READ]), key=_position)
 
 
-def find_tests(corpus: Corpus, one: DependencyTarget) -> list[Edge]:
+def find_tests(corpus: Corpus, target: DependencyTarget) -> list[Edge]:
     """Return the tests that speak of a definition, in the test files that are named after its file."""
     found = []
-    for path in test_files(corpus, one.path):
-        names = {line: name for name, line in corpus.uses(path) if name in (one.name, one.owner)}
+    for path in test_files(corpus, target.path):
+        names = {line: name for name, line in corpus.uses(path) if name in (target.name, target.owner)}
         for chunk in corpus.snapshot.chunks(path):
             lines = [line for line in sorted(names) if chunk.start_line <= line <= chunk.end_line]
-            exact = [line for line in lines if names[line] == one.name]
-            like = _is_like(chunk, one.name)
+            exact = [line for line in lines if names[line] == target.name]
+            like = _is_like(chunk, target.name)
             if chunk.title_path and (exact or like):
                 line = (exact or lines or [chunk.start_line])[0]
-                found.append(
-                    Edge(
-                        chunk,
-                        line,
-                        Label.TESTED_BY,
-                        ONLY_DEFINITION if exact else _LEAST_CONFIDENCE,
-                        one.name,
-                    )
-                )
+                confidence = ONLY_DEFINITION if exact else _LEAST_CONFIDENCE
+                found.append(Edge(chunk, line, Label.TESTED_BY, confidence, target.name))
     return sorted(found, key=lambda use: (-use.confidence, _position(use)))
 
 
@@ -151,20 +146,20 @@ def _uses(corpus: Corpus, name: str, files: Sequence[tuple[FileRecord, float]]) 
                     yield Edge(chunk, use.line, label, confidence, name)
 
 
-def _likely_files(corpus: Corpus, one: DependencyTarget) -> list[tuple[FileRecord, float]]:
+def _likely_files(corpus: Corpus, target: DependencyTarget) -> list[tuple[FileRecord, float]]:
     """Return the files that mention a name and most likely mean this definition, each with the confidence."""
-    defined = Counter(record.path for record in definitions_of(corpus, one.name))
-    mentioning = files_mentioning(corpus, one.name)
-    importing = _importing(corpus, mentioning, one.path)
-    if one.owner and len(mentioning) > _FEW_FILES:
-        mentioning = _knowing(corpus, mentioning, one)
+    defined = Counter(record.path for record in definitions_of(corpus, target.name))
+    mentioning = files_mentioning(corpus, target.name)
+    importing = _importing(corpus, mentioning, target.path)
+    if target.owner and len(mentioning) > _FEW_FILES:
+        mentioning = _knowing(corpus, mentioning, target)
     found = []
     for at in mentioning:
         record = corpus.files[at]
-        confidence = _confidence(record.path, one.path, defined, importing)
+        confidence = _confidence(record.path, target.path, defined, importing)
         if confidence >= _LEAST_CONFIDENCE:
             found.append((record, confidence))
-    found.sort(key=lambda pair: (-pair[1], _apart(pair[0].path, one.path), pair[0].path))
+    found.sort(key=lambda pair: (-pair[1], _apart(pair[0].path, target.path), pair[0].path))
     return found[:_FILES_READ]
 
 
@@ -187,16 +182,16 @@ def _importing(corpus: Corpus, mentioning: Sequence[int], path: str) -> set[str]
     }
 
 
-def _knowing(corpus: Corpus, mentioning: Sequence[int], one: DependencyTarget) -> list[int]:
+def _knowing(corpus: Corpus, mentioning: Sequence[int], target: DependencyTarget) -> list[int]:
     """Return those files that refer to the type whose member is meant, not as a mere word."""
-    owners = set(files_mentioning(corpus, one.owner))
-    both = [at for at in mentioning if at in owners or corpus.files[at].path == one.path]
-    nearest = sorted(both, key=lambda at: (_apart(corpus.files[at].path, one.path), at))[:_FILES_ASKED]
+    owners = set(files_mentioning(corpus, target.owner))
+    both = [at for at in mentioning if at in owners or corpus.files[at].path == target.path]
+    nearest = sorted(both, key=lambda at: (_apart(corpus.files[at].path, target.path), at))[:_FILES_ASKED]
     return [
         at
         for at in nearest
-        if corpus.files[at].path == one.path
-        or any(last_name(use.name) == one.owner for use in corpus.references(corpus.files[at].path))
+        if corpus.files[at].path == target.path
+        or any(last_name(use.name) == target.owner for use in corpus.references(corpus.files[at].path))
     ]
 
 

@@ -187,7 +187,7 @@ def best_lines(
 
 
 def snippet_lines(lines: Sequence[str], query_terms: set[str]) -> tuple[int, int]:
-    """Return the first window of lines that holds most query terms, without blank ends."""
+    """Return the bounds of the first window of lines that holds most query terms, without blank ends."""
     found = [terms_in(line) & query_terms for line in lines]
     first, most = 0, -1
     for start in range(max(1, len(lines) - _SNIPPET_LINES + 1)):
