@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from satchel.plugins import _DOORS as DOORS
+
 SOURCE = Path(__file__).parent.parent / "src" / "satchel"
 FILES = sorted(SOURCE.rglob("*.py"))
 LEVELS = (
@@ -75,6 +77,43 @@ def test_a_part_imports_only_itself_and_what_is_below_it(path: Path) -> None:
     for _, other in own_imports(ast.parse(path.read_text())):
         type_only = other == "engine" and own == "commands"
         assert other == own or LEVEL[other] < LEVEL[own] or type_only, f"{own} imports {other}"
+
+
+def parts_behind_strings(tree: ast.AST) -> Iterator[str]:
+    """Every part of our own package that code names by a string: to `late`, or to the door of plug-ins."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        first = node.args[0]
+        if isinstance(first, ast.JoinedStr):
+            first = first.values[0]
+        named = first.value if isinstance(first, ast.Constant) else None
+        if called == "late" and isinstance(named, str):
+            yield named.split(".")[1]
+        elif called in ("load", "find", "names", "aliases") and isinstance(named, str) and named in DOORS:
+            yield DOORS[named][0].split(".")[1]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_no_part_reaches_above_itself_by_a_string(path: Path) -> None:
+    own = part_of(path)
+    for other in parts_behind_strings(ast.parse(path.read_text())):
+        assert other == own or LEVEL[other] < LEVEL[own], f"{own} names {other}"
+
+
+def test_a_string_that_names_a_higher_part_is_seen() -> None:
+    code = 'plugins.load("renderer", name)\nlate("satchel.engine")\nlate(f"satchel.serving.{name}")'
+    assert [*parts_behind_strings(ast.parse(code))] == ["rendering", "engine", "serving"]
+
+
+def test_a_public_type_is_defined_once() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(path.relative_to(SOURCE).as_posix())
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
 
 
 # The plug-in door and the lazy command line are the places where loading late is the point.

@@ -45,9 +45,8 @@ if TYPE_CHECKING:
     from satchel.verifying import validation
     from satchel.walking import change_set, git_trees, source_reader
 else:  # what some commands do without
-    pack_pipeline, pack_request, reviewing = (
-        late(f"satchel.{name}") for name in ("pack_pipeline", "pack_request", "reviewing")
-    )
+    pack_pipeline, pack_request = late("satchel.pack_pipeline"), late("satchel.pack_request")
+    reviewing = late("satchel.reviewing")
     layers, packs, repository_map = (
         late(f"satchel.packing.{name}") for name in ("layers", "pack", "repository_map")
     )
