@@ -14,7 +14,7 @@ from pathlib import Path
 from satchel.errors import ConfigError, InvalidRequest, SatchelError
 
 _WRITE_ELSEWHERE = "or write elsewhere; what was there before is as it was"
-# what a disk or folder says that cannot be written now, and what to do about it; some systems know fewer
+# Errors of a disk or folder that cannot be written, what each means and what to do. Some systems know fewer.
 _REFUSALS = {
     "ENOSPC": ("no space is left on its disk", "make room on that disk"),
     "EDQUOT": ("the disk quota is used up", "make room, or have the quota raised"),
@@ -30,7 +30,8 @@ _BY_NUMBER = {getattr(errno, name): told for name, told in _REFUSALS.items() if 
 def replace_file(path: Path, data: bytes, *, what: str = "", elsewhere: str = "") -> None:
     """Replace the content of a file in one step. A crash or a full disk leaves the old file, and no partial
     file beside it. The typed error names the file, or `what` it belongs to."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")  # two writers at once do not meet
+    # The process id keeps two writers apart.
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with open(partial, "wb") as stream:
             stream.write(data)
@@ -40,7 +41,8 @@ def replace_file(path: Path, data: bytes, *, what: str = "", elsewhere: str = ""
     except OSError as error:
         raise cannot_write(what or repr(str(path)), error, elsewhere) from error
     finally:
-        with suppress(OSError):  # it is gone if all went well; the first error is the one to tell
+        # The partial file is gone if all went well. An error here must not hide the first one.
+        with suppress(OSError):
             partial.unlink(missing_ok=True)
 
 

@@ -16,8 +16,8 @@ from satchel.errors import InvalidRequest
 
 LONGEST_PATTERN = 1_000  # characters; no system has a file name of more than 255
 MOST_PATTERNS = 1_000  # in one list of a request
-MOST_WILD_CHARS = 10_000  # of all patterns with wildcards in a request: 20 ms for the worst path, measured
-_SET_CHARS = 50_000  # of expressions in one automaton; more of them leave no memory for its states
+MOST_WILD_CHARS = 10_000  # of all patterns with wildcards in a request; the worst path takes 20 ms (measured)
+_SET_CHARS = 50_000  # of expressions in one automaton; with more there is no memory for its states
 _MATCHERS_KEPT = 256
 _PART = re.compile(r"\*\*/|\*\*|\*|\?")
 _MEANING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -94,7 +94,7 @@ def glob(pattern: str) -> Matcher:
 def any_glob(patterns: Iterable[str]) -> Matcher:
     """Return a matcher that is true if any of the globs matches."""
     written = [_expression(pattern) for pattern in patterns]
-    # what is no text is in no path that was indexed
+    # An expression that is not valid text matches no indexed path.
     usable = [expression.encode() for expression in written if _is_text(expression)]
     matches = PatternSet(usable).matcher()
     return lambda path: bool(matches(path.encode("utf-8", "surrogatepass")))
@@ -161,7 +161,7 @@ def _options(bytewise: bool) -> Any:
     import re2
 
     options = re2.Options()
-    options.dot_nl = True  # a name may have a line end in it
+    options.dot_nl = True  # a name may contain a line end
     options.log_errors = False
     options.never_capture = True
     if bytewise:

@@ -13,7 +13,7 @@ from functools import lru_cache
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
-@lru_cache(maxsize=1)  # whoever parses a file and whoever counts its terms ask for the same lines
+@lru_cache(maxsize=1)  # parsing a file and counting its terms need the same lines
 def split_lines(text: str) -> Sequence[str]:
     """Return the lines of a text with their line ends; joining them returns the text."""
     if "\r" not in text:

@@ -14,7 +14,7 @@ from typing import Any
 
 from satchel.errors import Unsupported
 
-# kind -> (folder, the name that every file in it defines); a file without it is not a plug-in
+# kind -> (folder, the name that every plug-in in it defines). A file without that name is not a plug-in.
 _DOORS = {
     "chunker": ("satchel.chunking", "CHUNKER"),
     "client": ("satchel.serving.clients", "CLIENT"),
@@ -27,7 +27,7 @@ _DOORS = {
     "transport": ("satchel.serving.transports", "TRANSPORT"),
     "verb": ("satchel.serving.verbs", "VERB"),
 }
-# kind -> the folder of further names under which a plug-in is found, although no list has them
+# kind -> the folder with further names of plug-ins, which no list shows
 _ALIASES = {"command": "satchel.commands.aliases"}
 
 
@@ -56,7 +56,7 @@ class _Late:
 @cache
 def names(kind: str) -> list[str]:
     """Return the names of all plug-ins of a kind, sorted."""
-    import pkgutil  # a command that is named needs no list
+    import pkgutil  # only listing needs it
 
     folder, attribute = _DOORS[kind]
     modules = pkgutil.iter_modules(importlib.import_module(folder).__path__)

@@ -14,7 +14,7 @@ from itertools import chain
 
 from satchel.caching import Cache
 
-VERSION = 2  # counts up whenever the same text gives other terms: the index is then built anew
+VERSION = 2  # counts up whenever the same text yields other terms; indexes are then rebuilt
 _TOKEN = re.compile(r"\w+")
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SEPARATED = bytes(
@@ -28,7 +28,7 @@ _LONGEST_NUMBER = 5  # digits; longer ones are data, not names
 _LONGEST_TOKEN = 128  # characters; longer ones are encoded data
 _MEMO_LIMIT = 200_000  # distinct tokens remembered per process, about 60 MB
 
-# suffix, what replaces it, how many letters must be left: plural first, then one derivation
+# (suffix, replacement, least letters before it); a plural is removed first, then one derivation.
 _PLURALS = (("sses", "ss", 2), ("ies", "y", 2), ("xes", "x", 2), ("ches", "ch", 2), ("shes", "sh", 2))
 _DERIVATIONS = (
     ("ization", "", 4),
@@ -117,7 +117,8 @@ def _is_unspaced(character: str) -> bool:
 def _split(token: str) -> tuple[str, ...]:
     """Return the terms of one token."""
     if token.islower() and token.isascii() and token.isalpha():
-        return (stem(token),) if len(token) <= _LONGEST_TOKEN else ()  # most tokens are plain words
+        # The fast path: most tokens are plain words.
+        return (stem(token),) if len(token) <= _LONGEST_TOKEN else ()
     if token[0].isdigit():
         return (token,) if token.isascii() and token.isdigit() and len(token) <= _LONGEST_NUMBER else ()
     if len(token) > _LONGEST_TOKEN:
@@ -136,7 +137,8 @@ def terms_of_token(token: bytes) -> tuple[str, ...]:
     text = token.decode("utf-8", "surrogatepass")
     if token.isascii():
         return _split(text)
-    return tuple(chain.from_iterable(map(_split, _TOKEN.findall(text))))  # “quotes” are no part of a word
+    # Separators beyond ASCII, such as “quotes”, are not part of a word.
+    return tuple(chain.from_iterable(map(_split, _TOKEN.findall(text))))
 
 
 class _TermCache(Cache[bytes, tuple[str, ...]]):
@@ -151,7 +153,7 @@ _memo = _TermCache(_MEMO_LIMIT)
 
 def encoded_tokens(text: str) -> list[bytes]:
     """Return the runs of letters, digits, `_` and non-ASCII characters of a text, as UTF-8."""
-    # bytes, because translate and split on them cost a third of a regular expression over text
+    # Bytes, because translate and split take a third of the time of a regular expression over text.
     return text.encode("utf-8", "surrogatepass").translate(_SEPARATED).split()
 
 

@@ -125,8 +125,8 @@ class FileEntry(msgspec.Struct, frozen=True):
     path: str
     size: int
     mtime_ns: int
-    ctime_ns: int = 0  # when the system last noted a change, which no program can set back; 0: not known
-    inode: int = 0  # the number of the file, which another file in its place does not have; 0: not known
+    ctime_ns: int = 0  # set by the system at every change, and by no program; 0 if not known
+    inode: int = 0  # tells another file of the same name apart; 0 if not known
 
     @property
     def stamp(self) -> tuple[int, int, int, int]:
@@ -163,7 +163,7 @@ class Source(msgspec.Struct, frozen=True):
     file_hash: str
     size: int
     redactions: tuple[int, ...] = ()  # the line of each redacted value, ascending
-    tags: tuple[str, ...] = ()  # what kind of path it is: test, docs, config, …
+    tags: tuple[str, ...] = ()  # by path: test, docs, config, …
 
 
 class Chunk(msgspec.Struct, frozen=True):
@@ -220,9 +220,9 @@ class ByLines(StrEnum):
     """Why a file was cut into windows of lines although its language is known. Such a file has no symbols."""
 
     NO = ""
-    NESTING = "nesting"  # blocks inside blocks beyond what a parser can hold
-    ERRORS = "errors"  # line after line is no code of the language
-    LIMIT = "limit"  # more time or memory than code of its size takes
+    NESTING = "nesting"  # nested deeper than its parser can handle
+    ERRORS = "errors"  # most of its lines are not code of the language
+    LIMIT = "limit"  # parsing took more time or memory than a file of its size may take
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -292,7 +292,7 @@ class Passage(msgspec.Struct, frozen=True):
     end_line: int
     rank: int  # of its file, from 0
     score: float  # of its file, as it was ranked
-    promise: float  # the share of the answer that it may hold, against the most promising one
+    promise: float  # the estimated share of the answer that it holds, relative to the best passage
     size: int  # characters
     chunk_id: str
     kind: ChunkKind
@@ -306,4 +306,4 @@ class Passage(msgspec.Struct, frozen=True):
     named: bool  # the query names what it defines, outright
     asked: bool  # words of the query are in the name, or nothing in the file fits better
     only_imports: bool
-    reasons: tuple[str, ...]  # the signals that speak for it, strongest first
+    reasons: tuple[str, ...]  # signals, strongest first

@@ -12,14 +12,14 @@ from typing import Any
 
 import msgspec
 
-# control characters but tab and line feed; bidirectional and zero-width marks; line separators; what an agent
-# reads although nobody sees it (tags spell whole sentences); what may stand in no XML
+# Control characters except tab and line feed, bidirectional and zero-width marks, line separators, characters
+# that an agent reads although nobody sees them (tags spell whole sentences), and characters that XML forbids.
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff"
     "\U000e0000-\U000e0fff]"
 )
-_DELETE = "\x7f"  # the one hidden character of ASCII that JSON does not escape by itself
+_DELETE = "\x7f"  # the only hidden ASCII character that JSON does not require to be escaped
 
 
 def compact(value: Any) -> str:

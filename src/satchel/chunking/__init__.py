@@ -10,7 +10,7 @@ from satchel.chunking import confined
 from satchel.chunking.parsers import load_grammar
 from satchel.types import FileEntry, Parsed
 
-_MANY = 20  # files of one language, so that every worker will meet some
+_MANY = 20  # files of one language; with so many, every worker will meet some
 
 
 def prepare(entries: Iterable[FileEntry]) -> None:

@@ -25,9 +25,9 @@ from satchel.lines import split_lines
 from satchel.types import ChunkKind, Label, Parsed, Reference, Symbol
 
 _SIGNATURE_LIMIT = 240  # characters
-_MAX_DEPTH = 40  # braces inside one another; what is deeper defines nothing, so recursion stays bounded
+_MAX_DEPTH = 40  # nested braces; deeper ones define nothing, so that recursion stays bounded
 _DOC_LIMIT = 300  # characters
-_HEAD_LIMIT = 80  # characters of a selector or a resource that make its name
+_HEAD_LIMIT = 80  # characters of a selector or a resource that become its name
 _BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)")
 _NOT_LINE_END = re.compile(r"[^\r\n]")
 _IMPORT = re.compile(
@@ -37,7 +37,7 @@ _IMPORT = re.compile(
 )
 _QUOTED = re.compile(r"\"[^\"\r\n]+\"|'[^'\r\n]+'")
 _USE = re.compile(r"(?:\b(extends|implements)\s+|(@include)\s+)?(?<![\w@$.-])(?:[\w-]+\.)*([A-Za-z_][\w-]*)")
-_TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")  # a value of an enum is all capitals
+_TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")  # values of an enum are all capitals
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ def _patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     longest_first = sorted((keyword for keyword, _ in language.block_keywords), key=len, reverse=True)
     keywords = "|".join(map(re.escape, longest_first)) or "(?!)"
     blanked = (
-        rf"(?<!:)(?:{marks})[^\r\n]*|/\*.*?(?:\*/|\Z)"  # `:` as in url(https://…)
+        rf"(?<!:)(?:{marks})[^\r\n]*|/\*.*?(?:\*/|\Z)"  # a mark after `:` is no comment: url(https://…)
         r'|""".*?(?:"""|\Z)|"(?:[^"\\\r\n]|\\.)*"?|' + r"'(?:[^'\\\r\n]|\\.)*'?"
     )
     read = rf"(?<![\w@.$-])(?P<keyword>{keywords})[ \t]+(?P<name>[A-Za-z_][\w.-]*)|[{{}};]"
@@ -75,9 +75,9 @@ class _BraceScanner:
         self.starts = [0, *accumulate(map(len, self.lines))]
         self.roots: list[DefinitionLines] = []
         self.symbols: list[tuple[int, Symbol]] = []
-        self.stack: list[_OpenDefinition | None] = []  # one for each open brace; None if it defines nothing
-        self.pending: _OpenDefinition | None = None  # its brace has not come yet
-        self.statement = 0  # where the present statement starts
+        self.stack: list[_OpenDefinition | None] = []  # one per open brace; None if it defines nothing
+        self.pending: _OpenDefinition | None = None  # a definition whose brace has not come yet
+        self.statement = 0  # where the current statement starts
 
     def run(self, tokens: re.Pattern[str]) -> None:
         """Collect the definitions and symbols of the file."""
@@ -108,7 +108,8 @@ class _BraceScanner:
             if outer and self.language.module_kind is ChunkKind.CONFIG:
                 self.define_by_selector(position)
             if self.pending and (gap := _BLANK_LINE.search(self.text, self.pending.start, position)):
-                self.close(self.pending, gap.start())  # the brace belongs to something further down
+                # The brace belongs to something further down.
+                self.close(self.pending, gap.start())
                 self.pending = None
             if self.pending:
                 self.pending.signature = " ".join(self.text[self.pending.start : position].split())
@@ -153,7 +154,8 @@ class _BraceScanner:
         written = self.code[opened.start : end].rstrip()
         definition = opened.definition
         definition.last = self.line(opened.start + len(written) - 1)
-        if definition.kind is ChunkKind.IMPL:  # it adds to what is defined elsewhere
+        # An `impl` adds to a type that is defined elsewhere.
+        if definition.kind is ChunkKind.IMPL:
             return
         signature = opened.signature or " ".join(
             self.text[opened.start : opened.start + len(written)].split()
@@ -192,7 +194,8 @@ def parse(text: str, name: str) -> Parsed:
 def _references(scan: _BraceScanner) -> Iterator[Reference]:
     """Yield the imports, and what definitions use: types (by their capital letter), base types and mixins."""
     for match in _IMPORT.finditer(scan.text):
-        if not scan.code[match.start() : match.start(1)].isspace():  # blank there: it is in a comment
+        # If the keyword is blanked, the import is in a comment.
+        if not scan.code[match.start() : match.start(1)].isspace():
             for quoted in _QUOTED.finditer(match[1]):
                 line = scan.line(match.start(1) + quoted.start())
                 yield Reference(quoted[0][1:-1], Label.IMPORTS, line)

@@ -15,7 +15,7 @@ from satchel.languages.language import Language
 from satchel.types import ChunkKind, Label, Reference
 
 _DOC_LIMIT = 300  # characters; the first paragraph of almost every docstring fits
-_NAME_LIMIT = 100  # bytes; longer ones of several words are code, met where macros break the grammar
+_NAME_LIMIT = 100  # bytes; a longer name of several words is code, found where macros break the grammar
 _SPACES = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -41,13 +41,15 @@ class CapturedDefinition:
     name: str = ""
     scope: str = ""
     doc: str = ""
-    pattern: int = -1  # which pattern of the query found it: where two name one node, the first counts
+    pattern: int = (
+        -1
+    )  # the pattern of the query that matched; if two patterns name one node, the first counts
     name_start: int = 0
     name_line: int = 0
-    head_end: int = 0  # where the body starts, if the query says so
+    head_end: int = 0  # where the body starts, if the query captures it
     defines: bool = True
-    lines: tuple[int, int] = (0, 0)  # of the definition alone; those of all its clauses
-    span: tuple[int, int] = (0, 0)  # with what belongs to it: comments, attributes, a wrapper
+    lines: tuple[int, int] = (0, 0)  # of the definition alone, with all its clauses
+    span: tuple[int, int] = (0, 0)  # including comments, attributes and a wrapper
     title_path: tuple[str, ...] = ()
     children: list[CapturedDefinition] = field(default_factory=list)
 
@@ -83,11 +85,13 @@ class Captures:
 
     definitions: list[CapturedDefinition] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
-    leading: dict[int, int] = field(default_factory=dict)  # last line -> first line, attributes and comments
+    leading: dict[int, int] = field(default_factory=dict)  # attributes and comments: last line -> first line
     comments: list[tuple[int, int]] = field(default_factory=list)
-    docs: dict[int, str] = field(default_factory=dict)  # first line of an attribute -> what it documents
-    names: set[int] = field(default_factory=set)  # where the names of definitions start: they are no uses
-    namespaces: list[tuple[int, str]] = field(default_factory=list)  # (where it starts, its name), in order
+    docs: dict[int, str] = field(
+        default_factory=dict
+    )  # first line of an attribute -> the documentation in it
+    names: set[int] = field(default_factory=set)  # where names of definitions start; they are not references
+    namespaces: list[tuple[int, str]] = field(default_factory=list)  # (start, name), in order
 
     def namespace(self, start: int) -> str:
         """Return the namespace statement that applies at a position of the file, empty if there is none."""
@@ -161,9 +165,9 @@ def collect_captures(
         found |= {
             (node.start_point[0] + 1, label, data[node.start_byte : node.end_byte].decode("utf-8", "replace"))
             for node in nodes
-            if node.start_byte not in collected.names  # the name of a definition is no use
+            if node.start_byte not in collected.names  # the name of a definition is not a reference
         }
-    # a name that the parser made up to get on is empty
+    # A name that the parser inserted to recover from an error is empty.
     collected.references = [Reference(name, label, line) for line, label, name in sorted(found) if name]
     return collected
 
@@ -193,13 +197,13 @@ def _add_definition(
     definition.pattern = pattern
     name = captures["name"][0]
     if name.start_byte == name.end_byte:
-        return  # the parser made the name up to get on
+        return  # the parser inserted the name to recover from an error
     written = data[name.start_byte : name.end_byte]
     if defines and definition.kind is not ChunkKind.CONFIG and _is_code_fragment(written):
         return
     definition.name = " ".join(written.decode("utf-8", "replace").split())
     if not definition.name:
-        return  # a key of blanks
+        return  # the name is white space
     definition.name_start = name.start_byte
     definition.name_line = line_map.first(name)
     if defines:

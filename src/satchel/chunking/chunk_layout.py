@@ -16,7 +16,7 @@ from satchel.types import Chunk, ChunkKind
 
 MAX_CHARS = 6000  # a chunk over this is cut into parts
 WHOLE_TYPE_CHARS = 1600  # a type up to this stays one chunk; about 400 tokens
-HEADER_CHARS = 120  # a shorter head of an impl or namespace is shown with its first member
+HEADER_CHARS = 120  # a shorter header of an impl or namespace joins its first member
 GROUP_CHARS = 1600  # neighbouring constants are grouped up to this
 _GROUPED = frozenset({ChunkKind.CONST, ChunkKind.CONFIG})
 _CONTAINERS = frozenset(
@@ -43,7 +43,7 @@ class DefinitionLines:
     title_path: tuple[str, ...]
     first: int
     last: int
-    always_split: bool = False  # a namespace or an impl is never one chunk with what it holds
+    always_split: bool = False  # a namespace or an impl is never one chunk with its members
     children: list[DefinitionLines] = field(default_factory=list)
 
 
@@ -56,7 +56,7 @@ class _ChunkLines:
     first: int
     last: int
     gap: bool
-    container: bool = False  # holds definitions, defines nothing itself
+    container: bool = False  # contains definitions and defines nothing itself
 
 
 class _Layout:
@@ -76,13 +76,15 @@ class _Layout:
         them."""
         cursor = first
         for child in children:
-            if child.first < cursor:  # shares a line with what came before: they are one chunk
+            # The child shares a line with the lines before it, so both are one chunk.
+            if child.first < cursor:
                 if self.chunks_so_far and child.last >= cursor:
                     self.chunks_so_far[-1].last = child.last
                     cursor = child.last + 1
                 continue
             if cursor == first and owner.container and self.chars(cursor, child.first - 1) <= HEADER_CHARS:
-                child.first = cursor  # `impl Address {` alone is no chunk: it opens the first member's
+                # `impl Address {` alone would be a useless chunk, so it joins that of the first member.
+                child.first = cursor
             self.add(owner.kind, owner.title_path, cursor, child.first - 1, gap=True)
             if self.splits(child):
                 inner = _ChunkLines(
@@ -91,9 +93,8 @@ class _Layout:
                 self.fill(child.first, child.last, child.children, inner)
             else:
                 self.add(child.kind, child.title_path, child.first, child.last, gap=False)
-            taken = (
-                self.chunks_so_far[-1].last if self.chunks_so_far else 0
-            )  # what is inside may end after what it is in
+            # A member may end after the definition that contains it.
+            taken = self.chunks_so_far[-1].last if self.chunks_so_far else 0
             cursor = max(cursor, child.last + 1, taken + 1)
         self.add(owner.kind, owner.title_path, cursor, last, gap=True)
 

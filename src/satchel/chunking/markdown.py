@@ -21,8 +21,9 @@ from satchel.chunking.sections import INTRO, MAX_CHARS, TITLE_SEPARATOR, Documen
 from satchel.lines import split_lines
 from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Symbol
 
-# A first line of dashes is also a thematic break: only a block whose first entry is a key is metadata. Behind
-# a blank line that entry may be prose: then every line has to be YAML, up to a closing line right below it.
+# A first line of dashes may also be a thematic break: only a block whose first entry is a key is metadata.
+# After a blank line that entry may be prose: then every line has to be YAML, up to a closing line right
+# below.
 _YAML_STRING = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _YAML_COMMENTS = r"(?:[ \t]*#[^\n]*\n)*+"
 _YAML_ENTRY = (
@@ -40,14 +41,16 @@ _TOML = re.compile(
 )
 _STARTS_BLOCK = re.compile(r"[ \t]*(?:[-*+][ \t]|[0-9]+[.)][ \t]|#|\|)")
 _TOKEN = re.compile(
-    r"(?P<escaped>\\?)(?P<ticks>`++)"  # inside a code span the backslash is text: the run may still close it
+    r"(?P<escaped>\\?)(?P<ticks>`++)"  # inside a code span a backslash is text
     r"|\\."
     r"|(?P<opening>!?\[)"
     r"|\](?:\([ \t\n]*+"
     r"(?:<(?P<angle>[^<>\n]*+)>|(?P<plain>[^\s<>()]*+(?:\([^\s()]*+\)[^\s()]*+)*+))(?=[\s)]))?",
     re.DOTALL,
 )
-_CANDIDATE = re.compile(r"\]\((?!https?:|#)")  # most links lead out, and most lines need no closer look
+_CANDIDATE = re.compile(
+    r"\]\((?!https?:|#)"
+)  # most links lead out of the repository, so most lines are skipped
 _DEFINITION = re.compile(
     r"[ \t>*+-]*+\[(?!\^)(?:[^\[\]\\]|\\.)++\]:[ \t]*+(?:<([^<>]*)>|([^\s<]\S*))[ \t]*(?:[ \t][\"'(].*)?$"
 )
@@ -79,7 +82,8 @@ def chunk_markdown(text: str, max_chars: int = MAX_CHARS) -> Parsed:
     symbols = []
     for heading, end in zip(headings, ends[1:], strict=True):
         chunks += _section(document, text, heading, end, max_chars)
-        if heading.title:  # a lone `#` is a heading that names nothing
+        # A lone `#` is a heading without a name.
+        if heading.title:
             symbols.append(_symbol(heading, scan.lines[heading.line - 1].strip(), chunks[-1].end_line))
     return Parsed(tuple(chunks), tuple(symbols), tuple(find_links(scan.lines, scan.fences)))
 
@@ -211,7 +215,8 @@ def _definitions(lines: Sequence[str]) -> Iterator[Reference]:
     """Yield the targets of link reference definitions."""
     for number, line in enumerate(lines):
         if "]:" in line:
-            if line.rstrip().endswith("]:"):  # the target may stand on the next line
+            # The target may stand on the next line.
+            if line.rstrip().endswith("]:"):
                 line = f"{line} {''.join(lines[number + 1 : number + 2]).strip()}"
             found = _DEFINITION.match(line)
             target = _target(found[1] or found[2] or "") if found else ""

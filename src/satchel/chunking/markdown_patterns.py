@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-# White space that a title loses at its ends. `str.strip()` would also take \x1c to \x1f and \x85.
+# White space that is stripped from a title. `str.strip()` would also strip \x1c to \x1f and \x85.
 MARKDOWN_SPACE = "\t\n\x0b\x0c\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -42,8 +42,8 @@ HTML_CLOSINGS = {  # kinds 6 and 7 have none: they end before a blank line
     5: re.compile(r"\]\]>"),
 }
 
-# Lines that could be a top-level heading, or open at any depth what a blank line does not close.
-# The literal first character lets the matcher hop from line end to line end.
+# Lines that could be a top-level heading, or that open at any depth what a blank line does not close.
+# The literal first character lets the matcher skip from line end to line end.
 _EVENT = re.compile(
     r"\n(?: {0,3}+(?:#|(?:=++|-++)[ \t]*+(?=\n|\Z))"
     rf"|[ \t>*+\-0-9.)]*+(?:```|~~~|<(?:[!?]|{_RAW_TAGS})))"

@@ -30,10 +30,10 @@ from satchel.chunking.markdown_patterns import (
 )
 
 _CODE_INDENT = 4  # columns that make a line indented code
-_LAZY = -1  # the indent of a line that a quote holds only as lazy continuation of its paragraph
-_OPENERS = frozenset("`~>*-_+#<0123456789")  # the first character of all that may interrupt a paragraph
-_DEEPEST = 40  # containers inside one another; deeper markers are read as text, so recursion stays bounded
-_PATIENCE = 20  # lines looked at in vain, per line of text, before quotes stop taking lazy lines
+_LAZY = -1  # marks the indent of a lazy continuation line of a quote
+_OPENERS = frozenset("`~>*-_+#<0123456789")  # the first characters of blocks that may interrupt a paragraph
+_DEEPEST = 40  # nested containers; deeper markers are read as text, so that recursion stays bounded
+_PATIENCE = 20  # lines read twice, per line of text, before quotes stop taking lazy lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,8 @@ class _LeafReader:
             after += text.count("\n", position, position + length) + (position + length == len(text))
             position += length
             if not 0 <= self.indent[after] - self.base < _CODE_INDENT:
-                break  # only the lines inside one definition may be lazy
+                # Only the lines inside one definition may be lazy.
+                break
         return after if position else 0
 
     def _ends_definitions(self, line: int) -> bool:
@@ -294,7 +295,8 @@ class BlockScanner(_LeafReader):
             saved.append(lines_own)
             following += 1
         after = self._inside(line, following, 0, self.list_base)
-        self._patience -= following - after  # lazy lines that no paragraph took are read again
+        # Lazy lines that no paragraph took are read again.
+        self._patience -= following - after
         for number, (old_rest, old_indent, old_origin) in enumerate(saved, line):
             rest[number], indent[number], self.origin[number] = old_rest, old_indent, old_origin
         return after

@@ -78,7 +78,8 @@ def render_cell(text: str) -> str:
     cell = _load_json(text.strip().rstrip(","))
     if isinstance(cell, dict) and "source" in cell:
         return _join_source(cell["source"])
-    places = list(_SOURCE.finditer(text))  # a long cell is cut: its source stands in the last part
+    # A long cell is cut into parts; its source is in the last one.
+    places = list(_SOURCE.finditer(text))
     for place in reversed(places):
         try:
             return _join_source(json.JSONDecoder().raw_decode(text, place.end())[0])
@@ -102,7 +103,8 @@ def render_cells(text: str) -> str:
 def _load_json(text: str) -> Any:
     """Return the decoded JSON, None if the text is not JSON."""
     try:
-        return json.loads(normalize_text(text))  # the decoder refuses a byte order mark
+        # The decoder refuses a byte order mark.
+        return json.loads(normalize_text(text))
     except (ValueError, RecursionError):
         return None
 

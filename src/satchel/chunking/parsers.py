@@ -27,7 +27,7 @@ MAX_OPEN_COMMENTS = 100
 MAX_OPEN_TAGS = 2_000
 MAX_COMMENT_RUN = 1_500  # lines; the Python grammar looks ahead over the rest of a run at each of them
 _COMMENT_RUN = re.compile(rb"(?:^[ \t]*#[^\n]*\n){%d}" % MAX_COMMENT_RUN, re.MULTILINE)
-# tags that open or close something; `<br>` and `<img />` do neither
+# Tags that open or close an element; `<br>` and `<img />` do neither.
 _TAG = re.compile(
     rb"<(?:(/)|(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b))[a-z][^<>]*(?<!/)>",
     re.IGNORECASE,
@@ -46,7 +46,8 @@ def load_grammar(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query]:
     language = languages.get(name)
     entry = getattr(importlib.import_module(language.grammar), language.grammar_entry)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # some wheels hand over a number, not a capsule
+        # Some wheels return a number instead of a capsule.
+        warnings.simplefilter("ignore", DeprecationWarning)
         compiled = tree_sitter.Language(entry())
     return tree_sitter.Parser(compiled), tree_sitter.Query(compiled, language.query)
 
@@ -65,7 +66,8 @@ def blank_out(data: bytes, language: Language) -> bytes:
     same."""
     if not language.blanked:
         return data
-    padded = b"\n" + data  # so that a pattern for a line finds the first one too
+    # Patterns for a line start with its preceding line end, which the first line lacks.
+    padded = b"\n" + data
     for pattern in language.blanked:
         padded = _compiled(pattern).sub(_with_spaces, padded)
     return padded[1:]

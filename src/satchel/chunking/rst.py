@@ -20,7 +20,7 @@ from satchel.chunking.sections import INTRO, MAX_CHARS, TITLE_SEPARATOR, Documen
 from satchel.lines import split_lines
 from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Symbol
 
-_SURE_LENGTH = 4  # a shorter line of marks that does not reach under its title is text
+_SURE_LENGTH = 4  # a shorter line of marks is a heading only if it is as wide as its title
 _MARKS = re.compile(r"([!-/:-@\[-`{-~])\1*")
 _NO_TEXT = re.compile(  # list items, fields, line blocks, explicit markup, grid tables: no titles
     r"(?:[-+*|\u2022\u2023\u2043]|\.\.|__|:[^:\s][^:]*(?<! ):)(?: |$)|\+-[-+]+-\+$"
@@ -39,7 +39,7 @@ _LINK = re.compile(
     r"|:(?:doc|ref|download):`(?:[^`<]*<(?P<named>[^<>`]+)>|!?(?P<plain>[^`<>]+))`"
     r"|(?<!:)`[^`<]*<(?P<address>[^<>`\s]*[^<>`\s_])>`__?"
 )
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#")  # another site, a mail address, a mere anchor
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#")  # another site, a mail address, an anchor
 
 
 def find_headings(lines: Sequence[str]) -> list[Heading]:
@@ -69,14 +69,14 @@ def _titles(lines: Sequence[str]) -> Iterator[tuple[int, int, str, str]]:
         elif _TABLE_TOP.match(line):
             index = _table_end(lines, index)
         elif _NO_TEXT.match(line):
-            index += 1  # what belongs to it is indented
+            index += 1  # everything that belongs to the item is indented
         elif _DOCTEST.match(line):
             index = next((end for end in range(index, len(lines)) if not lines[end]), len(lines))
         elif _overlined(lines, index):
             yield index + 1, index + 3, line[0] * 2, below.strip()
             index += 3
         elif len(line) >= _SURE_LENGTH and below and _MARKS.fullmatch(line):
-            index += 2 if _MARKS.fullmatch(below) else 3  # a title that is not finished: no heading
+            index += 2 if _MARKS.fullmatch(below) else 3  # an unfinished overlined title is no heading
         elif _MARKS.fullmatch(below) and _reaches(below, line):
             yield index + 1, index + 2, below[0], line
             index += 2
@@ -112,7 +112,7 @@ def _paragraph_end(lines: Sequence[str], index: int) -> int:
 def _table_end(lines: Sequence[str], top: int) -> int:
     """Return the index after a simple table. It ends at its second rule, or at a rule with a blank line
     below."""
-    end = len(lines)  # one without a rule runs to the end
+    end = len(lines)  # a table without a second rule runs to the end
     rules = (index for index in range(top + 1, len(lines)) if _TABLE_RULE.match(lines[index]))
     for index in islice(rules, 2):
         end = index + 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from satchel.types import LineRange
 
 MAX_CHARS = 6000  # a longer section is cut into parts
-INTRO = "INTRO"  # the title of what stands before the first heading
+INTRO = "INTRO"  # the title of the text before the first heading
 TITLE_SEPARATOR = " > "  # between the titles of a qualified name
 
 
@@ -74,9 +74,8 @@ def split_section(
             continue
         parts_of_paragraph = list(_paragraph_parts(document, paragraph, limit))
         if parts and parts[-1][1] > heading_end:
-            parts.append(
-                parts_of_paragraph.pop(0)
-            )  # what is too long starts its own part, but not without its heading
+            # A paragraph that is too long starts a part of its own, unless it follows its heading.
+            parts.append(parts_of_paragraph.pop(0))
         _join_parts(parts, parts_of_paragraph, document, limit)
     return [(begin, document.trim_end(begin, end)) for begin, end in parts]
 

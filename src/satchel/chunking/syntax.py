@@ -27,10 +27,10 @@ _TYPE_KINDS = frozenset(
 )
 _CLAUSE_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD, ChunkKind.CONST})
 _SIGNATURE_LIMIT = 240  # characters; longer parameter lists are cut
-_WRAPPER_TAIL = 2  # bytes a wrapper may have behind what it wraps: a semicolon and a line end
-_MAX_DEPTH = 64  # definitions inside definitions; deeper ones stay part of what holds them
+_WRAPPER_TAIL = 2  # bytes that a wrapper may have after what it wraps: a semicolon and a line end
+_MAX_DEPTH = 64  # nested definitions; deeper ones stay part of the one around them
 _TRAILING_COMMENT = re.compile(r"(?<=[:{]) (?:#|//) .*$")
-_ATTRIBUTE_MARKS = b"@[#"  # how an attribute inside a definition's node starts
+_ATTRIBUTE_MARKS = b"@[#"  # the first characters of an attribute inside the node of a definition
 
 
 def parse(text: str, name: str) -> Parsed:
@@ -51,7 +51,8 @@ def parse_here(text: str, name: str) -> Parsed:
     language = languages.get(name)
     read = normalize_text(text)
     if read and not read.endswith("\n"):
-        read += "\n"  # the Makefile grammar leaves the only line of a recipe out without it
+        # Without a final line end the Makefile grammar drops the only line of a recipe.
+        read += "\n"
     data = read.encode("utf-8", "surrogatepass")
     if is_too_deep(data):
         return windows.parse(text, name, ByLines.NESTING)
@@ -63,7 +64,8 @@ def parse_here(text: str, name: str) -> Parsed:
     line_map = LineMap(lines if read is text else split_lines(read), data)
     tree = parser.parse(visible)
     if visible != data and _is_broken(tree):
-        tree = parser.parse(data)  # what was blanked had kept its parts together
+        # Without the blanked text the file does not parse at all.
+        tree = parser.parse(data)
     captures = collect_captures(
         tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language
     )
@@ -101,7 +103,8 @@ def _nest(captures: Captures, line_map: LineMap, language: Language) -> list[Cap
     for definition in order:
         if definition.kind is not None:
             first = seen.setdefault((definition.start, definition.end), definition)
-            if first is not definition:  # two patterns named one node: the first counts
+            # Two patterns captured one node: the first counts.
+            if first is not definition:
                 first.doc = first.doc or definition.doc
                 continue
         while stack and stack[-1].end < definition.end:
@@ -163,7 +166,8 @@ def _attach(
     if mergeable and siblings and siblings[-1].title_path == definition.title_path:
         siblings[-1].span = (siblings[-1].span[0], last)
         siblings[-1].lines = (siblings[-1].lines[0], definition.lines[1])
-        definition.children = siblings[-1].children  # what a later clause holds is found under the first
+        # What a later clause contains belongs to the first clause.
+        definition.children = siblings[-1].children
         definition.defines = False
         return
     siblings.append(definition)
@@ -235,7 +239,8 @@ def _signature(definition: CapturedDefinition, data: bytes) -> str:
     line = " ".join(" ".join(kept).split())
     if "#" in line or "//" in line:
         line = _TRAILING_COMMENT.sub("", line)
-    if len(kept) > 1:  # parameters that stood on lines of their own
+    # Join parameters that stood on lines of their own.
+    if len(kept) > 1:
         line = line.replace("( ", "(").replace(", )", ")").replace(" )", ")")
     return line.rstrip("{:=; ")[:_SIGNATURE_LIMIT]
 

@@ -13,7 +13,7 @@ from satchel.chunking.chunker import Chunker
 from satchel.lines import split_lines
 from satchel.types import ByLines, Parsed
 
-_MOST_COLUMNS = 100  # each may hold a mapping and a sequence at once, and the buffer holds about 250
+_MOST_COLUMNS = 100  # each column may open a mapping and a sequence, and the buffer holds about 250 blocks
 _LINE_HEAD = re.compile(r"[ \t]*(?:[-?:][ \t]+)*")
 _MARKER = re.compile(r"[-?:]")
 

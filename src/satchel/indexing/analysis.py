@@ -27,8 +27,11 @@ _TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT}
 )
 _MEMBER_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD, ChunkKind.CONST})
-_LINKS_TO, _IMPORTS = Label.LINKS_TO, Label.IMPORTS  # looked up once: a file has hundreds of references
-_MOST_NAMES = 2_000  # of each sort; only generated tables define more
+_LINKS_TO, _IMPORTS = (
+    Label.LINKS_TO,
+    Label.IMPORTS,
+)  # looked up once, because a file has hundreds of references
+_MOST_NAMES = 2_000  # names of each sort; only generated tables define more
 _HEAD_LINES = 40
 _HEAD_CHARS = 600  # an opening comment says what a file is for within its first sentences
 _DOCSTRING = re.compile(r"[rRuU]?(\"\"\"|''')")
@@ -48,9 +51,9 @@ class Stages:
 
     read: Callable[[Sequence[FileEntry]], Iterable[tuple[FileEntry, Source | Skipped]]]
     parse: Callable[[str, str], Parsed]
-    prepare: Callable[[Iterable[FileEntry]], None] | None = None  # loads what all workers will need
+    prepare: Callable[[Iterable[FileEntry]], None] | None = None  # runs once before the workers start
     prepare_worker: Callable[[], None] | None = None  # lets files end a worker; the pool replaces it then
-    words: Callable[[], WordVectors | None] = no_words  # the model, if there is to be one
+    words: Callable[[], WordVectors | None] = no_words  # loads the word vectors, if there are any
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from satchel.indexing.plan import HISTORY_HEAD, Refresh, RefreshPlan, plan_all, 
 from satchel.storage.protocol import Snapshot
 from satchel.types import Skipped, Walk
 
-_MOST_REREAD = 20  # files that a question may read again before it is answered
+_MOST_REREAD = 20  # files that are read again before an answer; more are left to a refresh
 
 
 class StaleReason(StrEnum):
@@ -40,7 +40,7 @@ class IndexState(msgspec.Struct, frozen=True):
     exists: bool
     generation: int
     stale_reasons: tuple[StaleReason, ...]
-    version: str = ""  # of the snapshot that this is said of
+    version: str = ""  # the version of the snapshot that this state describes
 
     @classmethod
     def of(cls, project: dict[str, Any], snapshot: Snapshot) -> IndexState:
@@ -123,11 +123,12 @@ def notes_if_fresh(
         return ()
     walk = tree.entries()
     plan = plan_all(snapshot, walk)
-    if tree.head() != snapshot.meta().get(HISTORY_HEAD, ""):  # the same files have another past
+    if tree.head() != snapshot.meta().get(HISTORY_HEAD, ""):  # the same files with another history
         return None
     if not plan.empty and not _only_unsettled(tree, snapshot, plan):
         return None
-    if cache_file is not None and not walk.notes:  # a note is told every time
+    # Notes are not saved, so a walk with notes is repeated and its notes are shown every time.
+    if cache_file is not None and not walk.notes:
         tree.save_stat_cache(cache_file, key, walk)
     return walk.notes
 

@@ -15,10 +15,10 @@ from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord, SkippedRecord
 from satchel.types import FileEntry, Walk
 
-INDEX_VERSION = 11  # counts up whenever the same files would give other rows
-HISTORY_HEAD = "history_head"  # the key under which an index keeps the commit that its history ends with
-CONTENT = "content"  # of a tree that never changes: which one the index is true to
-NOTES = "notes"  # and what the walk had to say
+INDEX_VERSION = 11  # counts up whenever the same files would yield other rows
+HISTORY_HEAD = "history_head"  # the key of the commit at which the stored history ends
+CONTENT = "content"  # the key of the content id of a tree that never changes
+NOTES = "notes"  # the key of the notes of its walk
 
 
 class RefreshPlan(Struct, frozen=True):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from satchel.storage.postings import Counts, Numbers
 
 
-_UNIT_BITS = 24  # a run is written long before it holds so many units …
-_COUNT_BITS = 16  # … and so many terms that they leave no room for these
+_UNIT_BITS = 24  # bits of a sort key; a run is written long before it holds that many units
+_COUNT_BITS = 16  # bits of a sort key for the packed counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class PostingRunBuilder:
         rank[np.fromiter(map(self._vocabulary.__getitem__, names), np.int32)] = np.arange(len(names))
         terms = rank[np.concatenate(self._terms)]
         ends = np.cumsum(np.bincount(terms, minlength=len(names))).tolist()
-        # sorting whole postings takes a third of sorting their places and then fetching each
+        # Sorting whole postings takes a third of the time of sorting their positions and then fetching each.
         keys = terms.astype(np.uint64) << np.uint64(_UNIT_BITS)
         del terms
         keys |= np.concatenate(self._offsets)

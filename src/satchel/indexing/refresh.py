@@ -38,9 +38,9 @@ from satchel.storage.ref_indexes import Sources
 from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
 
 _RUN_POSTINGS = 3_000_000  # postings held in memory before a run is written; about 90 MB
-_MANY_RUNS = 10  # of one size; above this they are merged
+_MANY_RUNS = 10  # runs of one size class; more are merged
 _RUN_SIZES = (128, 1_024, 8_192)  # units; merging larger ones would make one edit slow
-_RACY_NS = 2_000_000_000  # a file written this close to its reading may change again unseen: look twice
+_RACY_NS = 2_000_000_000  # a file written so shortly before it was read may change again without a new time
 _FINE_RACY_NS = 40_000_000  # the same for a change time of a fine clock, whose ticks take 16 ms at most
 _COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of this
 
@@ -60,9 +60,8 @@ class RefreshRequest:
 
     walk: Walk  # of the whole tree, or of `paths` alone
     stages: Stages
-    meta: dict[
-        str, str
-    ]  # is stored with the index; "signature" is what the index depends on beside the files
+    # Stored with the index. The value of "signature" is what the index depends on beside the files.
+    meta: dict[str, str]
     paths: Sequence[str] | None = None
     workers: int = 1
     force: bool = False

@@ -25,12 +25,12 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 
 _FIELDS = (BODY, COMMENT, NAME, STEM, FOLDER)
 _SHIFTS = np.array([field.shift for field in _FIELDS], np.uint16)
-_LIMITS = np.array([BODY.limit, COMMENT.limit, 1, 1, 1], np.uint16)  # a name is there or is not
-_FIELD_BITS = 3  # of a sort key, enough for every field
+_LIMITS = np.array([BODY.limit, COMMENT.limit, 1, 1, 1], np.uint16)  # names are counted once
+_FIELD_BITS = 3  # bits of a sort key; enough for every field
 _FIELD_MASK = (1 << _FIELD_BITS) - 1
-_MAX_LENGTH = 65_535  # lengths are kept in 2 bytes
+_MAX_LENGTH = 65_535  # lengths are stored in 2 bytes
 _MEMO_LIMIT = 200_000  # distinct tokens remembered per process, about 60 MB
-_LEAST_UNIT_CHARS = 300  # a smaller unit takes in its neighbour
+_LEAST_UNIT_CHARS = 300  # a smaller unit is joined with its neighbour
 _MOST_UNIT_CHARS = 1_600  # a longer chunk is scored window by window
 
 
@@ -68,7 +68,7 @@ class TermCollector:
     def __init__(self) -> None:
         self._known = _process_tokens()
         self._tokens = array("I")
-        self._runs = array("I")  # for each unit, how many tokens each field has
+        self._runs = array("I")  # the number of tokens of each field of each unit
         self._lines = array("I")
 
     def add(self, path: str, parsed: Parsed, lines: Sequence[str]) -> int:
@@ -103,7 +103,7 @@ class TermCollector:
         unit_count = len(self._runs) // len(_FIELDS)
         terms, cells = self._terms_in_cells(unit_count)
         counts = np.bincount(cells, minlength=unit_count << _FIELD_BITS)
-        lengths = counts.reshape(unit_count, 1 << _FIELD_BITS)[:, :2]  # of the code and of the comments
+        lengths = counts.reshape(unit_count, 1 << _FIELD_BITS)[:, :2]  # code and comments
         term_bits = len(self._known.vocabulary).bit_length()
         keys = (cells >> _FIELD_BITS).astype(np.int64) << term_bits
         keys |= terms
@@ -123,7 +123,8 @@ class TermCollector:
     def _terms_in_cells(self, unit_count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return every occurrence of a term, and the cell (unit and field) that it stands in."""
         tokens = np.frombuffer(self._tokens, np.int32)
-        starts = np.array(self._known.starts, np.int32)  # copies: an array that is looked at cannot grow
+        # Copies, because an array cannot grow while numpy views it.
+        starts = np.array(self._known.starts, np.int32)
         terms = np.array(self._known.terms, np.int32)
         counts = np.diff(starts)[tokens]
         ends = np.cumsum(counts, dtype=np.int32)

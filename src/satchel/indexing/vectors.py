@@ -19,7 +19,8 @@ from satchel.terms import terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# what a file is called and says of itself tells as much of its subject as all of its text
+# Weights of the parts of a file. Its names, path and opening comment together tell more about its subject
+# than its text.
 _TEXT_WEIGHT, _NAMES_WEIGHT, _PATH_WEIGHT, _OPENING_WEIGHT = 10, 10, 6, 4
 _ZERO = np.zeros(1, np.int64)
 

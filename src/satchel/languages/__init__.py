@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from satchel.languages.language import Language
 
 UNKNOWN = "unknown"
-_MODE_LINE = r"-\*-\s*(?:mode:\s*)?([\w+-]+?)[\s;]*-\*-"  # as Emacs reads it
+_MODE_LINE = r"-\*-\s*(?:mode:\s*)?([\w+-]+?)[\s;]*-\*-"  # as in Emacs
 _SHEBANG = r"#!\s*(?:\S*/)?([\w.+-]+)(?:\s+(?:-\S+\s+)*([\w.+-]+))?"
 
 

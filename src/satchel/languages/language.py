@@ -30,20 +30,26 @@ class Language(msgspec.Struct, frozen=True):
 
     name: str
     suffixes: tuple[str, ...]
-    claims: tuple[tuple[str, str], ...] = ()  # (a suffix of another language, what in a file makes it ours)
+    claims: tuple[
+        tuple[str, str], ...
+    ] = ()  # (suffix of another language, pattern that makes such a file this language)
     filenames: tuple[str, ...] = ()
-    interpreters: tuple[str, ...] = ()  # programs a `#!` line may name
+    interpreters: tuple[str, ...] = ()  # programs that a `#!` line may name
     chunker: str = "syntax"
-    grammar: str = ""  # the module of the tree-sitter wheel
-    grammar_entry: str = "language"  # its function; a few wheels carry several grammars
-    endless: bool = False  # the grammar's own scanner never ends on some broken files, of whatever size
+    grammar: str = ""  # the module of its tree-sitter wheel
+    grammar_entry: str = "language"  # the function of that module; a few wheels contain several grammars
+    endless: bool = False  # the scanner of the grammar loops for ever on some broken files, also small ones
     query: str = ""
-    blanked: tuple[str, ...] = ()  # what the grammar trips over: group 1 of these patterns is spaces to it
+    blanked: tuple[
+        str, ...
+    ] = ()  # patterns of text that breaks the grammar; their group 1 is replaced by spaces
     name_separators: tuple[str, ...] = ()  # `::` in a C++ name, `.` and `:` in a Lua one
     import_separator: str = "."  # between @import.module and @import.name
-    module_kind: ChunkKind = ChunkKind.MODULE  # what the code between definitions is
-    merge_clauses: bool = False  # neighbours of one name are one definition (Haskell, Elixir)
-    prose: bool = False  # documents: no minified rule, part of the default pack
-    line_comment: str = ""  # how a comment starts, for docstrings and the braces chunker
-    block_keywords: tuple[tuple[str, ChunkKind], ...] = ()  # what opens a definition, for the braces chunker
+    module_kind: ChunkKind = ChunkKind.MODULE  # the kind of the code between definitions
+    merge_clauses: bool = False  # consecutive clauses of one name are one definition (Haskell, Elixir)
+    prose: bool = False  # a document: never minified, part of the default pack
+    line_comment: str = ""  # the start of a line comment
+    block_keywords: tuple[
+        tuple[str, ChunkKind], ...
+    ] = ()  # the keywords that start a definition, for the braces chunker
     index_stems: tuple[str, ...] = ()  # files that stand for their folder (`__init__`, `mod`, `index`)

@@ -18,7 +18,7 @@ from satchel.retrieval.filters import Filters
 from satchel.serving.chunk_manifest import Manifest, read_manifest, write_manifest
 from satchel.storage.records import ChunkRecord
 from satchel.types import Hit
-from satchel.walking.kept_tree import KeptTree
+from satchel.walking.memory_tree import MemoryTree
 from satchel.walking.work_tree import SubsetTree
 
 FILTER_NAMES = frozenset(Filters.__struct_fields__)
@@ -202,7 +202,7 @@ class ChunkManager:
             # Its root is the manifest and no folder, so that no later look at a folder finds the files gone.
             place = self.manifest_path.resolve()
             options = settings.load(place, index_dir=self.chunks_dir)
-            engine = self._restored = Engine(place, self._store, options, KeptTree(manifest.files()))
+            engine = self._restored = Engine(place, self._store, options, MemoryTree(manifest.files()))
         engine.refresh()
 
     def _fresh(self) -> Engine:

@@ -17,7 +17,7 @@ import msgspec
 
 from satchel.file_writing import cannot_write, replace_file
 from satchel.lines import split_lines
-from satchel.walking.kept_tree import KeptFile
+from satchel.walking.memory_tree import MemoryFile
 
 _VERSION = 1
 _NANOSECONDS = 1_000_000_000
@@ -34,12 +34,12 @@ class Manifest(msgspec.Struct, frozen=True):
         """The files that the chunks are of."""
         return list(dict.fromkeys(chunk["source_path"] for chunk in self.chunks))
 
-    def files(self) -> list[KeptFile]:
+    def files(self) -> list[MemoryFile]:
         """Return the files, put together from their chunks; lines that no chunk has are blank."""
         of_file: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         for chunk in self.chunks:
             of_file[chunk["source_path"]].append(chunk)
-        return [KeptFile(path, _text(chunks), _time_ns(chunks[0])) for path, chunks in of_file.items()]
+        return [MemoryFile(path, _text(chunks), _time_ns(chunks[0])) for path, chunks in of_file.items()]
 
 
 def write_manifest(path: Path, chunks: Sequence[dict[str, Any]], root: Path | None) -> None:

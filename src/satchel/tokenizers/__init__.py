@@ -9,8 +9,8 @@ from satchel.tokenizers.tokenizer import Tokenizer
 
 huggingface = plugins.late("satchel.tokenizers.huggingface")
 
-DEFAULT = "chars4"  # the three-layer pack's schema fixes this estimate
-DEFAULT_BUDGET = "o200k"  # what a pack's budget is counted in: exact, and near what other models count
+DEFAULT = "chars4"  # the schema of the three-layer pack requires this estimate
+DEFAULT_BUDGET = "o200k"  # the unit of a pack's budget; exact, and close to what other models count
 
 
 def get(name: str = DEFAULT) -> Tokenizer:

@@ -32,17 +32,21 @@ from satchel.tokenizers.tokenizer import characters_of
 if TYPE_CHECKING:
     from satchel.tokenizers.vocabulary import Known, Slots
 
-PARTIAL_BUILDS = 12  # a small one costs a tenth of the whole vocabulary; whoever needs more needs that
-PARTIAL_CHARACTERS = 1_000_000  # much text needs most of the vocabulary anyway
+PARTIAL_BUILDS = (
+    12  # a partial encoder costs a tenth of the whole one; a process that needs more builds the whole one
+)
+PARTIAL_CHARACTERS = 1_000_000  # more text needs most of the vocabulary anyway
 
-# The pattern engine gives up, loudly, on a million blanks in front of something else. What it would have cut
-# is simple, so long runs are cut here: all but the last blank are one piece, the last goes with what follows.
-_BLANK = "\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # white space but line ends
-LONG_RUN = 100_000  # a tenth of what the engine was seen to take
+# The pattern engine raises an error on a million blanks before another character. Its result would be
+# simple, so long runs are split here: all but the last blank are one piece, the last goes with what follows.
+_BLANK = (
+    "\t\x0b\x0c \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # white space except line ends
+)
+LONG_RUN = 100_000  # characters; a tenth of what the engine was seen to handle
 _LONG_RUN = rf"(?<![{_BLANK}])[{_BLANK}]{{{LONG_RUN},}}+(?=[^{_BLANK}\r\n])"
 _LINE_END = re.compile(r"\n(?!/)(?=[ \t]*\S)")
 _WRITTEN_LINE_END, _INDENT = "\\n", " "
-_MOST_CHARACTERS = 4_000_000  # remembered for each kind of seam: 100,000 lines of usual length, about 15 MB
+_MOST_CHARACTERS = 4_000_000  # cached for each kind of part: 100,000 lines of usual length, about 15 MB
 
 
 class _Partial(msgspec.Struct, frozen=True):
@@ -105,7 +109,8 @@ class BytePairs:
         known[slots] = True
         ranks = vocabulary.load(self._name).ranks_within(known)
         core = _encoder_class()(ranks, {}, self._pattern)
-        self._partials = [*self._partials, _Partial(known, core)]  # other threads may be looking through them
+        # A new list, because other threads may be iterating over the old one.
+        self._partials = [*self._partials, _Partial(known, core)]
         return core
 
     def _build_whole(self) -> Any:
@@ -172,7 +177,8 @@ class CountCache:
 
     def total(self, parts: Sequence[str], count: Callable[[list[str]], Iterable[int]]) -> int:
         """Return the number of tokens of all parts. `count` is called once, with all parts that are new."""
-        counts = self._counts  # another thread may start anew meanwhile
+        # Another thread may replace the dictionary meanwhile.
+        counts = self._counts
         try:
             return sum(map(counts.__getitem__, parts))
         except KeyError:

@@ -10,7 +10,7 @@ from satchel.tokenizers import o200k
 from satchel.tokenizers.tokenizer import Tokenizer
 
 MORE_PERCENT = 25  # nearly the most that was seen
-HEADROOM = 0.05  # the factor is the guard already; this is for text that is denser than most
+HEADROOM = 0.05  # the factor already covers most text; this is for unusually dense text
 
 
 def count(text: str) -> int:

@@ -10,7 +10,7 @@ from satchel import extras
 from satchel.errors import ConfigError
 from satchel.tokenizers.tokenizer import Tokenizer, characters_of
 
-_KEPT = 4  # files in use at once in one process; a large one takes some 100 MB
+_KEPT = 4  # tokenizers kept per process; a large one takes some 100 MB
 
 
 def open_file(name: str) -> Tokenizer:
@@ -31,9 +31,11 @@ def _open(path: Path, mtime_ns: int, size: int) -> Tokenizer:
     """Return the tokenizer in a file. `mtime_ns` and `size` are part of the cache key, so that a changed file
     is read again."""
     encoder = _read(path)
-    encoder.no_truncation()  # the file may ask for at most 512 tokens, which would count long text short
+    # The file may limit the length to 512 tokens, so that long text would be counted too short.
+    encoder.no_truncation()
     encoder.no_padding()
-    encoder.encode_special_tokens = True  # text that looks like a special token is text
+    # Text that looks like a special token is ordinary text.
+    encoder.encode_special_tokens = True
 
     def count(text: str) -> int:
         return len(encoder.encode(characters_of(text), add_special_tokens=False).ids)
@@ -48,7 +50,8 @@ def _read(path: Path) -> Any:
 
     try:
         return Encoder.from_file(str(path))
-    except Exception as error:  # the package raises nothing narrower, and its text may quote the file
+    # The package raises nothing narrower, and its message may quote the file.
+    except Exception as error:
         raise ConfigError(
             f"{path.name} is not a tokenizer file that can be read",
             hint="it must be a tokenizer.json as Hugging Face's tokenizers package writes it",

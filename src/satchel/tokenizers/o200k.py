@@ -16,7 +16,7 @@ PATTERN = "|".join(
         r"\p{N}{1,3}",
         r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
         r"\s*[\r\n]+",
-        r"\s++$",  # the next one would give the same, but overflows its stack on a million blanks
+        r"\s++$",  # the next pattern matches the same, but overflows its stack on a million blanks
         r"\s+(?!\S)",
         r"\s+",
     )

@@ -30,15 +30,18 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parent / "data"
 HEADER = struct.Struct("<8sI")
 MAGIC = b"satvoca2"
-# Four bytes in a row have a slot in a table, three in a row one in a smaller table behind it. A shared slot
-# only lets needless entries in.
+# Four consecutive bytes have a slot in a hash table, three consecutive bytes one in a smaller table after it.
+# A collision only lets needless entries in.
 _FOUR_BYTE_SLOTS, _THREE_BYTE_SLOTS = 1 << 20, 1 << 16
-_ALWAYS_SLOT = _FOUR_BYTE_SLOTS + _THREE_BYTE_SLOTS  # the slot of entries that are too short to be looked for
-SEPARATOR = "0"  # between texts: no piece goes on across a digit
+_ALWAYS_SLOT = _FOUR_BYTE_SLOTS + _THREE_BYTE_SLOTS  # the slot of entries of fewer than three bytes
+SEPARATOR = "0"  # between joined texts: no piece continues across a digit
 _NUMBER = "<u4"
-_LOOKED_FOR = (1 << 31, 1, 3, 5)  # where four bytes of an entry start, at most its last; its first are known
-_HASH_FACTOR = 2_654_435_761  # an odd factor that carries every bit of a word into its upper ones
-# A pack states its own size, so it is counted with one number, then with another: digits are alike here.
+# Offsets in an entry at which four bytes are checked, at most its last four. The first four are checked by
+# the slot that is stored with the entry.
+_LOOKED_FOR = (1 << 31, 1, 3, 5)
+_HASH_FACTOR = 2_654_435_761  # an odd factor, so that every bit of a word affects the upper bits
+# A pack states its own size, so it is counted with one number, then with another. All digits count as equal
+# here, so that both need the same entries.
 _EQUAL_DIGITS = bytes.maketrans(b"123456789", b"000000000")
 
 
@@ -89,7 +92,7 @@ class BytePairVocabulary:
         self._slots = np.frombuffer(content, _NUMBER, count, HEADER.size + self._starts.nbytes)
         if self._first + self._starts[-1] != len(content):
             raise ValueError(f"{len(content)} bytes for {count} entries")
-        # the four bytes from each byte on; a view, one byte further each
+        # The four bytes from each byte on: a view with a stride of one byte.
         self._words: Words = np.ndarray(
             (max(0, len(content) - self._first - 3),), np.dtype(_NUMBER), content, self._first, (1,)
         )
@@ -105,7 +108,7 @@ class BytePairVocabulary:
         import numpy as np
 
         ranks = np.flatnonzero(known[self._slots])
-        for offset in _LOOKED_FOR:  # ever fewer are left
+        for offset in _LOOKED_FOR:  # each step leaves fewer candidates
             starts = self._starts[ranks].astype(np.int64)
             places = np.minimum(starts + offset, self._starts[ranks + 1].astype(np.int64) - 4)
             longer = np.flatnonzero(places > starts)
@@ -153,7 +156,7 @@ def _words(content: bytes) -> Words:
     import numpy as np
 
     alike = content.translate(_EQUAL_DIGITS) + b"   "
-    # a view, one byte further each: numpy copies what it takes of it
+    # A view with a stride of one byte; numpy copies what it reads from it.
     words: Words = np.ndarray((len(content),), np.dtype("<u4"), alike, strides=(1,))
     return words
 

@@ -252,8 +252,7 @@ SECRET_FORMATS = (
         "huggingface-token", ("hf_",), rf"{_START}(hf_[A-Za-z0-9]{{34}}){_STOP}", hint=r"hf_[A-Za-z0-9]{10}"
     ),
     SecretFormat("huggingface-token", ("api_org_",), rf"{_START}(api_org_[A-Za-z]{{34}}){_STOP}"),
-    # Messages
-    # Of a bot, of a user and of an application there are numbers in the token.
+    # Messages Of a bot, of a user and of an application there are numbers in the token.
     SecretFormat("slack-token", ("xox",), r"(xox[abceoprs]-[0-9A-Za-z-]{12,500})", holds="[0-9]{6}"),
     SecretFormat("slack-token", ("xoxa-", "xoxr-"), r"(xox[ar]-(?:[0-9]-)?[0-9A-Za-z]{8,48})", holds="[0-9]"),
     SecretFormat("slack-token", ("xoxe",), r"(xoxe(?:\.xox[bp])?-[0-9]-[A-Za-z0-9]{40,250})"),

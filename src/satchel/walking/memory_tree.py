@@ -15,7 +15,7 @@ from satchel.walking.paths import check_relative
 from satchel.walking.work_tree import WORK_TREE
 
 
-class KeptFile(msgspec.Struct, frozen=True):
+class MemoryFile(msgspec.Struct, frozen=True):
     """A file whose text is known, wherever the file itself is."""
 
     path: str
@@ -23,12 +23,12 @@ class KeptFile(msgspec.Struct, frozen=True):
     mtime_ns: int
 
 
-class KeptTree:
+class MemoryTree:
     """Files that are nowhere on disk: their texts are all there is of them, and never change."""
 
     ref = WORK_TREE
 
-    def __init__(self, files: Iterable[KeptFile]) -> None:
+    def __init__(self, files: Iterable[MemoryFile]) -> None:
         self._files = {check_relative(file.path): file for file in files}
         texts = "\n".join(f"{path}\n{ids.hash_text(file.text)}" for path, file in sorted(self._files.items()))
         self.content_id = ids.hash_text(texts)
