@@ -159,10 +159,10 @@ class Review:
             return []
         old = self._old_file(file)
 
-        def remains(hunk: Hunk, chunk: ChunkRecord) -> bool:
+        def removed_from(hunk: Hunk, chunk: ChunkRecord) -> bool:
             return not isinstance(old, OldFile) or old.took_from(hunk, chunk.title_path)
 
-        found = changed_chunks(self.corpus, file, remains)
+        found = changed_chunks(self.corpus, file, removed_from)
         if not self.filters.by_kind:
             return found
         record = self._record(file)
