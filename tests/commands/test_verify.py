@@ -220,9 +220,9 @@ def test_a_true_pack_that_was_full_stays_as_it_was(shop: Path, name: str) -> Non
 @pytest.mark.parametrize("name", TEXT_FORMATS)
 def test_a_true_pack_of_limited_characters_stays_as_it_was(shop: Path, name: str) -> None:
     with memory_engine(shop) as engine:
-        request = pack.PackRequest(query="how is the basket added", format=name, max_chars=2500)
-        text = pack.run(engine, request).document
-        assert run(engine, VerifyRequest(text=text, refresh=True)).refreshed == text
+        request = pack.PackCommandRequest(query="how is the basket added", format=name, max_chars=2500)
+        text = pack.run(session_of(engine), request).document
+        assert run(session_of(engine), VerifyRequest(text=text, refresh=True)).refreshed == text
 
 
 def test_a_budget_that_no_pack_can_have_is_refused(shop: Path) -> None:
