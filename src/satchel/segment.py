@@ -7,7 +7,7 @@ comparing share the same tree, store and snapshot, and take turns in one refresh
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -199,19 +199,14 @@ class Segment(SnapshotSource):
             done = self._already_indexed(walk, paths, meta, mark)
             if done is not None and not force:
                 return done
-            if mark is not None and mark.file_count is None:
-                meta["watermark"] = encode_watermark(mark)
+            meta |= _noted(mark)
         else:
             paths = mark = None
             # Files that an earlier version hid from git are seen by this walk.
             self._prepare_folder(make=False)
             walk, meta = self._walk_all()
         self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
-        if self._tree.content_id:
-            meta |= {
-                CONTENT: "" if _lacks_objects(walk) else self._tree.content_id,
-                NOTES: "\n".join(self.notes),
-            }
+        meta |= self._content_meta(walk)
         # A snapshot of the segment itself would keep the writer from cutting the log.
         self._forget()
         self._prepare_folder()
@@ -228,9 +223,7 @@ class Segment(SnapshotSource):
                     force=force,
                     progress=self.progress or (lambda done, total: None),
                     token=token,
-                    history=None
-                    if paths is not None
-                    else lambda: history.pack_history(self._tree.history(meta[HISTORY_HEAD])),
+                    history=self._history_at(meta[HISTORY_HEAD]) if paths is None else None,
                     hashes=reader.hashes,
                     sources=sources,
                     base=base,
@@ -251,6 +244,17 @@ class Segment(SnapshotSource):
             "root_path": str(self.root),
             HISTORY_HEAD: self._tree.head(),
         }
+
+    def _content_meta(self, walk: Walk) -> dict[str, str]:
+        """Return what an index notes of a tree that never changes; nothing for a work tree."""
+        if not self._tree.content_id:
+            return {}
+        content = "" if _lacks_objects(walk) else self._tree.content_id
+        return {CONTENT: content, NOTES: "\n".join(self.notes)}
+
+    def _history_at(self, head: str) -> Callable[[], bytes]:
+        """Return a function that reads and packs the commits up to a head."""
+        return lambda: history.pack_history(self._tree.history(head))
 
     def _stages(self, reader: source_reader.SourceReader) -> analysis.Stages:
         """Return what turns a file into the rows of an index."""
@@ -522,6 +526,13 @@ class Segment(SnapshotSource):
     def _is_linked(self, folder: Path) -> bool:
         """Return whether a folder is that of the root and a link, which may have come with the repository."""
         return folder == self.root / settings.INDEX_FOLDER and folder.is_symlink()
+
+
+def _noted(mark: watermark.Watermark | None) -> dict[str, str]:
+    """Return what an index notes of a mark that git gave; one without git is counted when all is written."""
+    if mark is None or mark.file_count is not None:
+        return {}
+    return {"watermark": encode_watermark(mark)}
 
 
 def _lacks_objects(walk: Walk) -> bool:

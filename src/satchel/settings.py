@@ -54,7 +54,7 @@ class Options(Struct, frozen=True):
 def load(
     root: Path, *, index_dir: str | os.PathLike[str] = "", workers: int = 0, profile: str = ""
 ) -> Options:
-    """The options of a project: what the caller gave, over the environment, over the files."""
+    """Return the options of a project: what the caller gave, over the environment, over the files."""
     user = _read(_user_file())
     query_log = _wants_log(user.pop("query_log", False))
     walk = _apply(WalkOptions(), user, trusted=True)
@@ -65,14 +65,14 @@ def load(
 
 
 def with_profile(options: Options, profile: str) -> Options:
-    """The options with another way to rank."""
+    """Return the options with another way to rank."""
     if profile not in (QUALITY, FAST):
         raise ConfigError(f"profile is {profile!r}", hint=f"use {QUALITY} or {FAST}")
     return replace(options, profile=profile)
 
 
 def leave_out(options: Options, root: Path, *places: Path) -> Options:
-    """The options with our own files, where they lie inside the root, left out of it."""
+    """Return the options with our own files left out, as far as they are inside the root."""
     inside = [place.resolve() for place in places if place.resolve().is_relative_to(root)]
     patterns = tuple(f"/{place.relative_to(root).as_posix()}" for place in inside if place != root)
     walk = replace(options.walk, extra_ignores=(*options.walk.extra_ignores, *patterns))
@@ -80,8 +80,8 @@ def leave_out(options: Options, root: Path, *places: Path) -> Options:
 
 
 def with_index_inside(options: Options, root: Path, index_dir: Path) -> Options:
-    """The options with the index folder, where it is inside the root, known to the walk: what we write there
-    is left out, and nothing else."""
+    """Return the options with the index folder known to the walk, if it is inside the root: what we write
+    there is left out, and nothing else."""
     folder = index_dir.resolve()
     if not folder.is_relative_to(root):
         return options
@@ -89,7 +89,7 @@ def with_index_inside(options: Options, root: Path, index_dir: Path) -> Options:
 
 
 def project_stamp(root: Path) -> tuple[int, int] | None:
-    """What tells that a project file is not the one that was read; None if there is none."""
+    """Return the time and size by which a changed project file is known; None if there is none."""
     try:
         status = os.lstat(root / PROJECT_FILE)
     except OSError:
@@ -119,7 +119,7 @@ class ChunkSearch(Struct, frozen=True):
 
 
 def chunk_search() -> ChunkSearch:
-    """What the environment says of chunk search, in the variables of an older system."""
+    """Return what the environment says of chunk search, in the variables of an older system."""
     usual = ChunkSearch()
     enabled = os.environ.get("AGENT_ENABLE_CHUNK_SEARCH")
     return ChunkSearch(

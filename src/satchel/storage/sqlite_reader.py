@@ -130,7 +130,7 @@ class SqliteSnapshot:
         return self._files
 
     def _stored(self, path: str) -> Stored | None:
-        """The record of a path; None if there is none, which the table itself has to confirm."""
+        """Return the record of a path, or None if there is none, which the table itself has to confirm."""
         row = self._by_path.get(path)
         if row is not None:
             return sqlite_rows.stored(row)
@@ -149,7 +149,7 @@ class SqliteSnapshot:
         return sqlite_rows.stored(row)
 
     def _row_at(self, number: int) -> Any:
-        """The checked row of a file by its number, which other rows name."""
+        """Return the checked row of a file by its number, which other rows refer to."""
         row = self._by_number.get(number)
         if row is None:
             row = self._tables.one(f"SELECT {STORED_COLUMNS} FROM files WHERE number = ?", number)
@@ -164,7 +164,7 @@ class SqliteSnapshot:
             self._by_path[row[PATH]] = self._by_number[row[1]] = row
 
     def stored(self, path: str) -> Stored | None:
-        """A file record with its checks, for the writer that changes it."""
+        """Return a file record with its checks, for the writer that changes it."""
         return self._stored(path)
 
     def file(self, path: str) -> FileRecord | None:

@@ -105,23 +105,19 @@ class SqliteWriter:
         row = (number, *file_row(stored), *checks)
         check = row_check(*row)
         self._count(check, (chunk[0] for chunk in packed.chunks), (item[0] for item in packed.symbols))
-        self._connection.execute(
-            f"INSERT INTO files (number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check)"
-            f" VALUES (?{', ?' * len(row)})",
-            (*row, check),
-        )
-        self._connection.execute(
-            "INSERT INTO outlines VALUES (?, ?, ?)", (number, packed.outline, packed.vectors)
-        )
-        self._connection.execute(
-            "INSERT INTO contents VALUES (?, ?, ?)", (number, packed.text, packed.extras)
-        )
-        self._connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", chunks)
-        self._connection.executemany(
-            "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(*symbol, row_check(first, *symbol)) for symbol in symbols],
-        )
+        self._insert("files", [(*row, check)], f"number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check")
+        self._insert("outlines", [(number, packed.outline, packed.vectors)])
+        self._insert("contents", [(number, packed.text, packed.extras)])
+        self._insert("chunks", chunks)
+        self._insert("symbols", [(*symbol, row_check(first, *symbol)) for symbol in symbols])
         return first_unit
+
+    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], columns: str = "") -> None:
+        """Add rows to a table, with values for all its columns or for those that are named."""
+        if rows:
+            into = f"{table} ({columns})" if columns else table
+            values = ", ".join("?" * len(rows[0]))
+            self._connection.executemany(f"INSERT INTO {into} VALUES ({values})", rows)
 
     def touch_file(self, entry: FileEntry, settled: bool) -> None:
         stored = self.snapshot.stored(entry.path)
