@@ -299,11 +299,11 @@ class Passage(msgspec.Struct, frozen=True):
     name: str
     language: str
     tags: tuple[str, ...]
-    head: LineRange  # the lines of the signature that names what this is
-    names: tuple[tuple[int, ChunkKind, str], ...]  # what starts on which line, if it has a name
-    whole: bool  # not a part of something longer
-    defines: bool  # holds a definition
-    named: bool  # the query names what it defines, outright
-    asked: bool  # words of the query are in the name, or nothing in the file fits better
+    head: LineRange  # the lines of the signature
+    names: tuple[tuple[int, ChunkKind, str], ...]  # (line, kind, name) of what starts in these lines
+    whole: bool  # not a window of a longer definition
+    defines: bool  # contains a definition
+    named: bool  # the query names what it defines
+    asked: bool  # its name contains words of the query, or nothing in its file fits better
     only_imports: bool
     reasons: tuple[str, ...]  # signals, strongest first

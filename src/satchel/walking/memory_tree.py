@@ -1,4 +1,4 @@
-"""A tree of texts that are kept elsewhere than on disk."""
+"""A tree of files whose texts are kept in memory instead of on disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MemoryFile(msgspec.Struct, frozen=True):
 
 
 class MemoryTree:
-    """Files that are nowhere on disk: their texts are all there is of them, and never change."""
+    """Files that exist only as texts in memory. They never change."""
 
     ref = WORK_TREE
 

@@ -40,13 +40,13 @@ class StatCache(msgspec.Struct, frozen=True, array_like=True):
     folder_stamps: bytes  # change time, file number
     files: bytes
     file_stamps: bytes  # change time (which a new modification time changes too), size, file number
-    # Index folders change whenever we write; what the user has in them is known by its names.
+    # An index folder changes whenever Satchel writes, so the user's files in it are compared by name.
     index_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class ListedFolders(msgspec.Struct, frozen=True):
-    """What a walk listed: folders and the ignore files in them, and apart from these, index folders with the
-    names in them that are not ours."""
+    """What a walk listed: folders and the ignore files in them, and index folders with the names in them that
+    are not ours."""
 
     folders: list[str]
     index_folders: dict[str, set[str]]
