@@ -45,7 +45,7 @@ def test_the_protocol_of_uvicorn_has_what_connections_extend() -> None:
 
 def test_the_server_of_uvicorn_takes_its_signals_in_one_place() -> None:
     assert inspect.isgeneratorfunction(inspect.unwrap(uvicorn.Server.capture_signals))
-    assert list(inspect.signature(uvicorn.Server.handle_exit).parameters) == ["self", "sig", "frame"]
+    inspect.signature(uvicorn.Server.handle_exit).bind(object(), 2, None)  # as a handler of signals is called
 
 
 def test_the_compiled_half_of_tiktoken_counts_by_itself() -> None:

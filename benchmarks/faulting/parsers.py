@@ -23,7 +23,17 @@ import msgspec
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 sys.path[:0] = [str(TESTS), str(TESTS / "tokenizers")]
 
-from builders import SHOP, dump_tables, git_repo, make_engine, make_item, make_pack, make_tree, packed  # noqa: E402
+from builders import (  # noqa: E402
+    SHOP,
+    dump_tables,
+    git_repo,
+    make_engine,
+    make_item,
+    make_pack,
+    make_tree,
+    packed,
+    session_of,
+)
 from originals import original_count  # noqa: E402
 
 from satchel import ids, languages, plugins, settings, tokenizers  # noqa: E402
@@ -260,7 +270,7 @@ def check_pack_readers(data: bytes) -> None:
     read_json(text)
     for name in plugins.names("renderer"):
         plugins.load("renderer", name).read(text)
-    done = verify(shop(), VerifyRequest(text=text, refresh=True))
+    done = verify(session_of(shop()), VerifyRequest(text=text, refresh=True))
     assert sum(done.counts.values()) == len(done.items)
     for item in done.items:
         state = item.state.value
@@ -439,7 +449,7 @@ def _packs() -> list[bytes]:
         make_item("README.md", "# Shop\n\nA small shop.\n"), make_item("src/money.py", "RATE = 2\n")
     )
     rendered = [plugins.load("renderer", name).render(pack) for name in plugins.names("renderer")]
-    answered = context_pack(shop(), ContextPackRequest(query="basket total price"))
+    answered = context_pack(session_of(shop()), ContextPackRequest(query="basket total price"))
     layers = shop().pack_layers(documents_only=False)
     return [text.encode() for text in rendered] + [msgspec.json.encode(answered), msgspec.json.encode(layers)]
 

@@ -148,7 +148,10 @@ def test_symbols_without_a_name_are_all_by_path_up_to_the_limit(shop: Path) -> N
     places = [(item["path"], item["start_line"]) for item in everything["symbols"]]
     assert everything["total"] == len(places) > 5 and places == sorted(places)
     few = answer(shop, "symbols", "--limit", "2")
+    cursor = few.pop("next_cursor")
     assert few == {**everything, "symbols": everything["symbols"][:2]}
+    following = answer(shop, "symbols", "--limit", "2", "--cursor", cursor)
+    assert following["symbols"] == everything["symbols"][2:4]
 
 
 def test_a_path_may_be_written_with_a_dot_before_it(shop: Path) -> None:
@@ -230,7 +233,12 @@ def test_status_lists_what_was_left_out_and_why(tmp_path: Path) -> None:
     )
     run_cli("index", "--segment", root)
     listed = {item["path"]: item["reason"] for item in answer(root, "status", "--skipped")["skipped"]}
-    assert listed == {"logo.png": "binary", ".env": "sensitive", "node_modules": "vendored"}
+    assert listed == {
+        "logo.png": "binary",
+        ".env": "sensitive",
+        "node_modules": "vendored",
+        "_ctx/context.db": "generated",
+    }
     assert answer(root, "status")["skipped_counts"] == {"binary": 1, "sensitive": 1, "vendored": 1}
 
 

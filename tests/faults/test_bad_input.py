@@ -90,7 +90,7 @@ def test_what_may_not_be_read_is_reported_and_the_rest_indexed(tmp_path: Path) -
     paths = {hit["path"] for hit in json.loads(done.stdout)["hits"]}
     assert "src/basket.py" in paths and "README.md" not in paths
     reasons = {item["path"]: item["reason"] for item in json.loads(status.stdout)["skipped"]}
-    assert reasons == {"README.md": "unreadable", "closed": "unreadable"}
+    assert reasons == {"README.md": "unreadable", "closed": "unreadable", "_ctx/context.db": "generated"}
 
 
 def test_a_root_that_may_not_be_read_is_an_error_and_its_index_stays(tmp_path: Path) -> None:

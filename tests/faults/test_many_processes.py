@@ -16,7 +16,7 @@ import pytest
 from builders import SHOP, age, clean_environment, git_repo, make_engine, make_tree, memory_engine
 
 from satchel.engine import Engine
-from satchel.storage import sqlite
+from satchel.storage import sqlite_connection
 from satchel.storage.protocol import Store
 from satchel.types import Walk
 from satchel.walking.work_tree import WorkTree
@@ -124,8 +124,8 @@ def test_who_still_reads_an_old_generation_goes_on_reading_it(tmp_path: Path) ->
 def test_the_log_stays_short_although_somebody_always_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "_LOG_BYTES", 10_000)
-    monkeypatch.setattr(sqlite, "_LONG_LOG_BYTES", 100_000)
+    monkeypatch.setattr(sqlite_connection, "_LOG_BYTES", 10_000)
+    monkeypatch.setattr(sqlite_connection, "_LONG_LOG_BYTES", 100_000)
     root = make_tree(tmp_path, {"f.py": "def f():\n    pass\n" * 200})
     done = threading.Event()
     with make_engine(root) as engine, ThreadPoolExecutor(3) as readers:

@@ -66,7 +66,7 @@ def said_by(*arguments: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_waits_for_a_fifo(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_command, "_SILENT_SECONDS", 0.4)
+    monkeypatch.setattr(git_command, "_SILENCE_SECONDS", 0.4)
     make, name = PLACES[place]
     root = make(tmp_path / "project")
     fifo(root / name)

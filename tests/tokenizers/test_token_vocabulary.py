@@ -39,7 +39,7 @@ def test_single_bytes_are_always_in_the_part() -> None:
 
 
 def test_the_part_is_small() -> None:
-    assert len(part_for(PAGE)) < len(WORDS) / 20
+    assert len(part_for(PAGE)) < len(WORDS) / 15
 
 
 def test_what_is_packed_is_read_and_found() -> None:
