@@ -24,7 +24,8 @@ from satchel.indexing.analysis import analyse_source
 from satchel.indexing.term_collector import TermCollector
 from satchel.languages import detect
 from satchel.lines import split_lines
-from satchel.packing.pack import WORK_TREE, Budget, Counts, Item, Pack, Section
+from satchel.packing.pack import WORK_TREE, Budget, Counts, Item, Pack
+from satchel.packing.sections import Section
 from satchel.rendering.formats import PACK_FORMATS
 from satchel.retrieval.candidates import CANDIDATES
 from satchel.retrieval.filters import Filters

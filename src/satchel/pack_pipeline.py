@@ -16,7 +16,8 @@ from satchel.packing import guidance
 from satchel.packing.assembly import Assembly, FilledPack
 from satchel.packing.budget import Gauge, make_within
 from satchel.packing.items import PackPlan
-from satchel.packing.pack import Counts, Item, Pack, Role, Section, Trust
+from satchel.packing.pack import Counts, Item, Pack, Role, Trust
+from satchel.packing.sections import Section
 from satchel.retrieval import candidates, ranker
 from satchel.retrieval.anchors import find_anchors, is_only_anchor
 from satchel.retrieval.corpus import Corpus

@@ -15,8 +15,8 @@ import msgspec
 from satchel import tokenizers
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.packing.budget import Gauge, Size
-from satchel.packing.pack import Pack, Section
-from satchel.packing.sections import PackMode, caps_of
+from satchel.packing.pack import Pack
+from satchel.packing.sections import PackMode, Section, caps_of
 from satchel.plugins import late
 from satchel.retrieval.filters import Filters
 from satchel.tokenizers.tokenizer import CharsPerToken

@@ -28,7 +28,7 @@ from satchel.errors import (
     ProjectNotFound,
 )
 from satchel.file_writing import make_folder, replace_file
-from satchel.indexing.freshness import (
+from satchel.indexing.index_state import (
     IndexState,
     StaleReason,
     already_indexed,

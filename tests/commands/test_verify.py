@@ -31,7 +31,8 @@ from satchel.commands import pack
 from satchel.commands.verify import VerifyRequest, VerifyResponse, run
 from satchel.engine import Engine
 from satchel.errors import FileNotFound, InvalidBudget, InvalidRequest, RefNotFound, Unsupported
-from satchel.packing.pack import WORK_TREE, Budget, Item, Pack, Role, Section
+from satchel.packing.pack import WORK_TREE, Budget, Item, Pack, Role
+from satchel.packing.sections import Section
 from satchel.verifying import saved_pack
 from satchel.verifying.verification import State
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from builders import make_engine, make_tree, run_cli
 
-from satchel.chunking import confined, parse_source, syntax, windows
+from satchel.chunking import parse_limits, parse_source, syntax, windows
 from satchel.types import ByLines
 
 fcntl = pytest.importorskip("fcntl")
@@ -46,16 +46,16 @@ def test_a_stalling_file_is_read_by_lines_within_its_limit(family: str) -> None:
     language, text = STALLING[family]
     started = spent()
     parsed = parse_source(text, language)
-    assert spent() - started < confined.processor_seconds(len(text)) + 1.5
+    assert spent() - started < parse_limits.processor_seconds(len(text)) + 1.5
     assert parsed == windows.parse(text, language, ByLines.LIMIT)
     assert "".join(chunk.text for chunk in parsed.chunks) == text
 
 
 def test_a_small_file_that_repeats_nothing_is_read_by_lines_within_its_limit() -> None:
-    assert not confined.could_stall(BRACKETS.encode())
+    assert not parse_limits.could_stall(BRACKETS.encode())
     started = spent()
     parsed = parse_source(BRACKETS, "scala")
-    assert spent() - started < confined.processor_seconds(len(BRACKETS)) + 1.5
+    assert spent() - started < parse_limits.processor_seconds(len(BRACKETS)) + 1.5
     assert parsed == windows.parse(BRACKETS, "scala", ByLines.LIMIT)
 
 
@@ -63,9 +63,9 @@ INDEX_WITH_A_LOW_LIMIT = """
 import sys
 from pathlib import Path
 from satchel import Engine
-from satchel.chunking import confined
+from satchel.chunking import parse_limits
 
-confined.SECONDS_PER_MEGABYTE = 0.0; confined.BASE_SECONDS = 0.3  # no file that is not taken for minified is known to reach the limit of life
+parse_limits.SECONDS_PER_MEGABYTE = 0.0; parse_limits.BASE_SECONDS = 0.3  # no file that is not taken for minified is known to reach the limit of life
 for root in sys.argv[1:]:
     with Engine.open(root, workers=2) as engine:
         engine.refresh()
@@ -122,7 +122,7 @@ def test_memory_of_a_stalling_file_stays_under_its_limit() -> None:
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
     own, helper = (int(number) * 1024 for number in done.stdout.split())
     assert own < 150_000_000
-    assert helper < confined.memory_bytes(90_000) + 100_000_000  # 3 GB without a limit
+    assert helper < parse_limits.memory_bytes(90_000) + 100_000_000  # 3 GB without a limit
 
 
 @pytest.mark.parametrize("mark", ["]", "#", "\x85", "\x02"])
@@ -130,12 +130,12 @@ def test_a_broken_file_of_kotlin_that_its_grammar_never_ends_on_is_read_by_lines
     text = f"{{(::s)\ns\n{mark}suspend fun <R> add(\n        item: T,\nCart<T>) -> R,\n    ): R {{\n        fun f() = 1\n"
     started = spent()
     parsed = parse_source(text, "kotlin")
-    assert spent() - started < confined.processor_seconds(len(text)) + 1.5
+    assert spent() - started < parse_limits.processor_seconds(len(text)) + 1.5
     assert "".join(chunk.text for chunk in parsed.chunks) == text
 
 
 def test_a_large_file_gives_the_same_in_a_helper_and_here() -> None:
-    assert confined.could_stall(DEFINITIONS.encode())
+    assert parse_limits.could_stall(DEFINITIONS.encode())
     parsed = parse_source(DEFINITIONS, "python")
     assert parsed == syntax.parse_here(DEFINITIONS, "python")
     assert len(parsed.symbols) == 1_500
@@ -143,8 +143,8 @@ def test_a_large_file_gives_the_same_in_a_helper_and_here() -> None:
 
 def test_a_repetitive_stretch_is_seen_between_code() -> None:
     code = DEFINITIONS[:20_000]
-    assert not confined.could_stall(code.encode())
-    assert confined.could_stall((code + "a<" * 2_500 + "\n" + code).encode())
+    assert not parse_limits.could_stall(code.encode())
+    assert parse_limits.could_stall((code + "a<" * 2_500 + "\n" + code).encode())
 
 
 def test_the_answer_is_the_same_while_the_machine_is_busy() -> None:

@@ -15,8 +15,8 @@ from satchel.commands.context_pack import ContextPackRequest
 from satchel.commands.freshness import index_state
 from satchel.engine import Engine
 from satchel.pack_request import PackLayout, PackRequest
-from satchel.packing.pack import Pack, Section
-from satchel.packing.sections import PackMode
+from satchel.packing.pack import Pack
+from satchel.packing.sections import PackMode, Section
 from satchel.retrieval.filters import Filters
 from satchel.types import RelatedMode, Strategy
 from satchel.visible_json import compact

@@ -13,8 +13,8 @@ from satchel import languages, plugins, tokenizers
 from satchel.engine import Engine
 from satchel.lines import split_lines
 from satchel.pack_pipeline import HOPS
-from satchel.packing.pack import Item, Role, Section
-from satchel.packing.sections import caps_of
+from satchel.packing.pack import Item, Role
+from satchel.packing.sections import Section, caps_of
 from satchel.retrieval.filters import Filters
 
 _MADE_UP_KEY = re.compile(r"ghp_\w{36}")

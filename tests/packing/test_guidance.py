@@ -11,8 +11,8 @@ from pack_cases import ACTIONS, Case, ask, draw
 from random_repositories import make_repository
 
 from satchel.engine import Engine
-from satchel.packing.pack import DropReason, Section
-from satchel.packing.sections import PackMode
+from satchel.packing.pack import DropReason
+from satchel.packing.sections import PackMode, Section
 
 QUESTIONS = ("basket total price", "session token cache", "how is the ledger refund queued", "window_retry")
 

@@ -9,8 +9,8 @@ from builders import make_tree, memory_engine
 
 from satchel.engine import Engine
 from satchel.errors import InvalidRequest
-from satchel.packing.pack import Pack, Section
-from satchel.packing.sections import PackMode, caps_of, section_of_file
+from satchel.packing.pack import Pack
+from satchel.packing.sections import PackMode, Section, caps_of, section_of_file
 
 TREE: dict[str, str | bytes] = {
     "src/money.py": "def add_money(amounts):\n    return sum(amounts)\n",

@@ -7,7 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.packing.pack import DropReason, Section
+from satchel.packing.pack import DropReason
+from satchel.packing.sections import Section
 from satchel.packing.selection import PassageSelection, SelectedPassage
 from satchel.types import ChunkKind, Passage
 

@@ -14,7 +14,8 @@ from satchel import plugins
 from satchel.commands.pack_formats import Renderer
 from satchel.errors import InvalidRequest
 from satchel.ids import hash_text
-from satchel.packing.pack import Budget, Item, Pack, Role, Section
+from satchel.packing.pack import Budget, Item, Pack, Role
+from satchel.packing.sections import Section
 from satchel.rendering.packs import terminal
 from satchel.rendering.packs.quoting import shown_text
 from satchel.rendering.style import Style

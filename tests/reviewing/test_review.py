@@ -10,7 +10,8 @@ from builders import git, git_repo, make_engine, make_tree
 
 from satchel import plugins
 from satchel.lines import split_lines
-from satchel.packing.pack import Item, Pack, Section
+from satchel.packing.pack import Item, Pack
+from satchel.packing.sections import Section
 from satchel.retrieval.filters import Filters
 
 CART = '''import decimal

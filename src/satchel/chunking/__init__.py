@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from satchel import languages, plugins
-from satchel.chunking import confined
+from satchel.chunking import parse_limits
 from satchel.chunking.parsers import load_grammar
 from satchel.types import FileEntry, Parsed
 
@@ -25,7 +25,7 @@ def prepare(entries: Iterable[FileEntry]) -> None:
 def prepare_worker() -> None:
     """Allow files to end this process when they reach a limit. The pool that it works for must then replace
     it."""
-    confined.become_expendable()
+    parse_limits.become_expendable()
 
 
 def parse_source(text: str, language: str) -> Parsed:

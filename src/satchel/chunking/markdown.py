@@ -17,7 +17,14 @@ from itertools import accumulate
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.markdown_scanner import BlockScanner, RawHeading
 from satchel.chunking.parsers import normalize_text
-from satchel.chunking.sections import INTRO, MAX_CHARS, TITLE_SEPARATOR, DocumentLines, Heading, split_section
+from satchel.chunking.section_splitting import (
+    INTRO,
+    MAX_CHARS,
+    TITLE_SEPARATOR,
+    DocumentLines,
+    Heading,
+    split_section,
+)
 from satchel.lines import split_lines
 from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Symbol
 

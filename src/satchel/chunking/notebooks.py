@@ -25,7 +25,7 @@ from satchel.chunking.chunk_layout import DefinitionLines, lay_out_chunks
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.markdown import chunk_markdown, find_headings
 from satchel.chunking.parsers import load_grammar, normalize_text
-from satchel.chunking.sections import Heading
+from satchel.chunking.section_splitting import Heading
 from satchel.lines import split_lines
 from satchel.types import ByLines, ChunkKind, Parsed, Reference, Symbol
 

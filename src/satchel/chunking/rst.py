@@ -16,7 +16,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 
 from satchel.chunking.chunker import Chunker
-from satchel.chunking.sections import INTRO, MAX_CHARS, TITLE_SEPARATOR, DocumentLines, Heading, split_section
+from satchel.chunking.section_splitting import (
+    INTRO,
+    MAX_CHARS,
+    TITLE_SEPARATOR,
+    DocumentLines,
+    Heading,
+    split_section,
+)
 from satchel.lines import split_lines
 from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Symbol
 

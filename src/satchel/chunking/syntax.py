@@ -12,12 +12,12 @@ import re
 import tree_sitter
 
 from satchel import languages
-from satchel.chunking import confined, windows
+from satchel.chunking import parse_limits, windows
 from satchel.chunking.captures import CapturedDefinition, Captures, LineMap, collect_captures, first_paragraph
 from satchel.chunking.chunk_layout import DefinitionLines, lay_out_chunks
 from satchel.chunking.chunker import Chunker
+from satchel.chunking.error_runs import would_stall
 from satchel.chunking.parsers import blank_out, is_too_deep, load_grammar, normalize_text
-from satchel.chunking.stalling import would_stall
 from satchel.languages.language import Language
 from satchel.lines import split_lines
 from satchel.types import ByLines, ChunkKind, Parsed, Symbol
@@ -36,13 +36,13 @@ _ATTRIBUTE_MARKS = b"@[#"  # the first characters of an attribute inside the nod
 def parse(text: str, name: str) -> Parsed:
     """Return the chunks, symbols and references of one file; windows of it where parsing reaches a limit."""
     data = text.encode("utf-8", "surrogatepass")
-    if languages.get(name).endless or confined.needs_helper(data):
+    if languages.get(name).endless or parse_limits.needs_helper(data):
         try:
-            parsed = confined.parse(text, name, parse_here)
-        except confined.HelperUnavailable:
+            parsed = parse_limits.parse(text, name, parse_here)
+        except parse_limits.HelperUnavailable:
             return parse_here(text, name)
         return windows.parse(text, name, ByLines.LIMIT) if parsed is None else parsed
-    with confined.limited(len(data)):
+    with parse_limits.limited(len(data)):
         return parse_here(text, name)
 
 

@@ -20,8 +20,8 @@ from satchel.commands.command import (
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.commands.tool_results import packed_response
 from satchel.pack_request import DEFAULT_TOKENS, PackRequest
-from satchel.packing.pack import Item, Pack, Section
-from satchel.packing.sections import PackMode
+from satchel.packing.pack import Item, Pack
+from satchel.packing.sections import PackMode, Section
 from satchel.types import Counted
 
 if TYPE_CHECKING:

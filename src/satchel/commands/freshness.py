@@ -15,7 +15,7 @@ from satchel.errors import ConfigError, IndexBusy, IndexMissing, IndexProblem, I
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
-    from satchel.indexing.freshness import IndexState
+    from satchel.indexing.index_state import IndexState
 
 SCHEMA_VERSION = 1
 DEFAULT_REINDEX_MS = 15_000

@@ -29,7 +29,7 @@ from satchel.commands.freshness import (
 from satchel.commands.next_actions import with_index_first, with_retry
 from satchel.commands.payloads import check_depth
 from satchel.errors import IndexCorrupt, IndexProblem, InvalidBudget, InvalidRequest, PathNotAllowed
-from satchel.indexing.freshness import StaleReason
+from satchel.indexing.index_state import StaleReason
 from satchel.plugins import late
 from satchel.types import AnchorPolicy
 

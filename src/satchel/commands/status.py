@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from satchel.commands.command import Command, Group
 from satchel.errors import IndexCorrupt, IndexProblem
-from satchel.indexing.freshness import IndexState
+from satchel.indexing.index_state import IndexState
 from satchel.storage.records import by_lines
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import msgspec
 from satchel.packing.budget import Gauge, Size
 from satchel.packing.guidance import all_hints
 from satchel.packing.items import ItemBuilder, PackPlan
-from satchel.packing.pack import Counts, DropReason, Item, Pack, Section
-from satchel.packing.sections import section_of
+from satchel.packing.pack import Counts, DropReason, Item, Pack
+from satchel.packing.sections import Section, section_of
 from satchel.packing.selection import (
     PassageReader,
     PassageSelection,

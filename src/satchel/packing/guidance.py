@@ -9,7 +9,8 @@ from math import ceil
 import msgspec
 
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Size
-from satchel.packing.pack import DropReason, Pack, Section
+from satchel.packing.pack import DropReason, Pack
+from satchel.packing.sections import Section
 from satchel.tokenizers.tokenizer import CharsPerToken
 
 _MOST_HINTS = 4

@@ -13,7 +13,8 @@ from itertools import groupby
 import msgspec
 
 from satchel import ids
-from satchel.packing.pack import Item, Section
+from satchel.packing.pack import Item
+from satchel.packing.sections import Section
 from satchel.packing.selection import PassageReader, SelectedPassage
 from satchel.types import ChunkKind, LineRange
 

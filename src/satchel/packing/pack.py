@@ -10,20 +10,10 @@ from enum import StrEnum
 
 import msgspec
 
+from satchel.packing.sections import Section
 from satchel.types import Suggestion
 
 WORK_TREE = "worktree"  # the ref of what is read from disk
-
-
-class Section(StrEnum):
-    """What an item is good for. An item belongs to the first section that fits it."""
-
-    DEFINITIONS = "definitions"
-    KEY_USAGES = "key_usages"
-    DEPENDENCIES = "dependencies"
-    TESTS = "tests"
-    CONFIG = "config"
-    DOCS = "docs"
 
 
 class Role(StrEnum):

@@ -7,8 +7,18 @@ from enum import StrEnum
 
 from satchel import languages
 from satchel.errors import InvalidRequest
-from satchel.packing.pack import Section
 from satchel.types import ChunkKind, Passage
+
+
+class Section(StrEnum):
+    """What an item is good for. An item belongs to the first section that fits it."""
+
+    DEFINITIONS = "definitions"
+    KEY_USAGES = "key_usages"
+    DEPENDENCIES = "dependencies"
+    TESTS = "tests"
+    CONFIG = "config"
+    DOCS = "docs"
 
 
 class PackMode(StrEnum):

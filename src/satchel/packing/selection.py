@@ -15,7 +15,8 @@ from typing import Protocol
 
 import msgspec
 
-from satchel.packing.pack import DropReason, Section
+from satchel.packing.pack import DropReason
+from satchel.packing.sections import Section
 from satchel.storage.records import FileRecord
 from satchel.types import LineRange, Passage
 

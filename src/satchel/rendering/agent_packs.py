@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from satchel.packing.pack import WORK_TREE, Budget, Counts, Item, Pack, Role, Section
+from satchel.packing.pack import WORK_TREE, Budget, Counts, Item, Pack, Role
+from satchel.packing.sections import Section
 from satchel.rendering.packs import context
 from satchel.types import Suggestion
 

@@ -13,7 +13,8 @@ from satchel.pack_pipeline import CorpusReading
 from satchel.packing.assembly import Assembly
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Gauge, Size
 from satchel.packing.items import PackPlan
-from satchel.packing.pack import Counts, DropReason, Pack, Section
+from satchel.packing.pack import Counts, DropReason, Pack
+from satchel.packing.sections import Section
 from satchel.retrieval.corpus import Corpus
 from satchel.reviewing.passages import ReviewPassage
 from satchel.tokenizers.tokenizer import CharsPerToken

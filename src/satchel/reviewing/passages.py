@@ -11,8 +11,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from satchel import ids
-from satchel.packing.pack import Item, Role, Section
-from satchel.packing.sections import section_of_file
+from satchel.packing.pack import Item, Role
+from satchel.packing.sections import Section, section_of_file
 from satchel.retrieval.corpus import Corpus
 from satchel.reviewing.changed_lines import OldFile, RemovedLines
 from satchel.storage.records import ChunkRecord, FileRecord

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from satchel.packing.pack import Role, Section
+from satchel.packing.pack import Role
+from satchel.packing.sections import Section
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependants import (
     DependencyTarget,

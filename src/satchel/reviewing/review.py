@@ -13,8 +13,8 @@ from functools import cached_property
 
 from satchel.chunking import parse_source
 from satchel.packing.budget import Gauge, make_within
-from satchel.packing.pack import Counts, Pack, Section
-from satchel.packing.sections import section_of_file
+from satchel.packing.pack import Counts, Pack
+from satchel.packing.sections import Section, section_of_file
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependants import DependencyTarget, dependency_target
 from satchel.retrieval.filters import Filters

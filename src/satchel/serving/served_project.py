@@ -12,7 +12,7 @@ import msgspec
 
 from satchel import settings
 from satchel.commands.freshness import BoundedFreshener, ReindexItem
-from satchel.indexing.freshness import IndexState
+from satchel.indexing.index_state import IndexState
 from satchel.plugins import late
 from satchel.serving.call import Call
 

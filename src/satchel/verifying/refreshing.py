@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from satchel import ids
 from satchel.packing.budget import Gauge, Size
-from satchel.packing.pack import Budget, Counts, Item, Pack, Role, Section
+from satchel.packing.pack import Budget, Counts, Item, Pack, Role
+from satchel.packing.sections import Section
 from satchel.tokenizers.tokenizer import Tokenizer
 from satchel.types import Source
 from satchel.verifying.relocation import CitedTree, Location

@@ -20,7 +20,8 @@ from typing import Any
 import msgspec
 
 from satchel.errors import InvalidRequest
-from satchel.packing.pack import Item, Pack, Role, Section
+from satchel.packing.pack import Item, Pack, Role
+from satchel.packing.sections import Section
 from satchel.rendering.packs.quoting import WORD, one_word, quoted_line, read_word, short_ref
 from satchel.types import Suggestion
 from satchel.verifying.saved_pack import SHORT_HASH, Citation, CitedPack

@@ -17,7 +17,7 @@ from satchel.cancellation import CancelToken
 from satchel.commands.freshness import ReindexItem, ReindexResult
 from satchel.engine import Engine
 from satchel.errors import SatchelError
-from satchel.indexing.freshness import IndexState
+from satchel.indexing.index_state import IndexState
 from satchel.serving.watching.refresh_loop import LOCK_SECONDS, RefreshLoop, write_cookie
 from satchel.serving.watching.updater_state import UpdaterEvent, UpdaterEventKind, UpdaterState
 

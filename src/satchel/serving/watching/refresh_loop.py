@@ -15,7 +15,7 @@ from threading import Event
 
 from satchel.engine import Engine
 from satchel.errors import Cancelled, IndexBusy, IndexProblem, ProjectNotFound, SatchelError
-from satchel.indexing.freshness import IndexState, decode_watermark, encode_watermark
+from satchel.indexing.index_state import IndexState, decode_watermark, encode_watermark
 from satchel.indexing.plan import Refresh
 from satchel.serving.watching.file_events import (
     FolderWatcher,

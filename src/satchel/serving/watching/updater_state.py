@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import msgspec
 
-from satchel.indexing.freshness import IndexState
+from satchel.indexing.index_state import IndexState
 
 
 class UpdaterEventKind(StrEnum):

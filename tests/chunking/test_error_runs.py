@@ -6,7 +6,7 @@ import pytest
 from exactness import assert_exact
 
 from satchel.chunking import parse_source
-from satchel.chunking.stalling import LONGEST_TRUSTED
+from satchel.chunking.error_runs import LONGEST_TRUSTED
 
 LANGUAGES = ["python", "ruby", "c", "cpp", "csharp", "go", "java", "zig"]
 

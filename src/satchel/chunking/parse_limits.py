@@ -38,15 +38,15 @@ _SAFE_BYTES = 1024  # the slowest of 14,000 made inputs takes 0.16 s at this siz
 _WINDOW = 2 * 1024  # bytes; code beside a run of the same few characters does not hide it
 _REPETITIVE = 0.05  # of a window, compressed; a repeated line is 0.03 at most, and 1 real file of 4,000 less
 BASE_SECONDS = 1.5
-SECONDS_PER_MEGABYTE = 4.0  # of 883 real files that are confined, none took an eighth of its limit
+SECONDS_PER_MEGABYTE = 4.0  # of 883 real files that a helper parsed, none took an eighth of its limit
 _BASE_MEMORY = 96 * 1024 * 1024  # bytes beyond what the process has at rest
 _MEMORY_PER_BYTE = 220  # the densest code of a trial (a call on each short line) took 150, real code 110
 _IDLE_SECONDS = 900.0  # a helper that nobody asks ends; its compiled queries took up to half a second
 _CLOCK_FACTOR = 4  # where no timer counts processor time, the clock is allowed so many times as much
 _LENGTH = struct.Struct("!I")
 _SPAWNED = (
-    "from satchel.chunking import confined, syntax\n"
-    "confined.serve(syntax.parse_here, sys.stdin.buffer, sys.stdout.buffer)\n"
+    "from satchel.chunking import parse_limits, syntax\n"
+    "parse_limits.serve(syntax.parse_here, sys.stdin.buffer, sys.stdout.buffer)\n"
 )
 
 ParseHere = Callable[[str, str], Parsed]
