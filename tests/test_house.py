@@ -24,6 +24,7 @@ LEVELS = (
     ("settings", "languages", "tokenizers", "embedding", "storage"),
     ("walking", "chunking", "indexing", "retrieval", "packing"),
     ("verifying",),
+    ("tracked_index",),
     ("segment",),
     ("pack_request",),
     ("pack_pipeline",),

@@ -1,18 +1,15 @@
-"""How is the index of one root opened, brought up to date and compared with its tree, also at another commit?
+"""How is the index of one root opened and brought up to date, also at another commit?
 
-The questions that are asked of an index are the engine's. This file is long because opening, refreshing and
-comparing share the same tree, store and snapshot, and take turns in one refresh.
+The questions that are asked of an index are the engine's.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
-
-from msgspec.structs import replace
 
 from satchel import settings, storage
 from satchel.cancellation import CancelToken
@@ -21,26 +18,19 @@ from satchel.errors import (
     ConfigError,
     IndexCorrupt,
     IndexIncompatible,
-    IndexMissing,
     IndexProblem,
-    IndexStale,
-    PathNotAllowed,
     ProjectNotFound,
 )
-from satchel.file_writing import make_folder, replace_file
 from satchel.indexing.index_state import (
-    IndexState,
-    StaleReason,
     already_indexed,
-    decode_watermark,
     encode_watermark,
     notes_if_fresh,
 )
 from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
 from satchel.plugins import late
 from satchel.settings import Options
-from satchel.storage.protocol import KEEP_ELSEWHERE, LOCK_WAIT_SECONDS, Snapshot, Store
-from satchel.storage.snapshots import SnapshotSource
+from satchel.storage.protocol import LOCK_WAIT_SECONDS, Snapshot, Store
+from satchel.tracked_index import TrackedIndex
 from satchel.types import FileEntry, Skipped, SkipReason, Source, Walk
 from satchel.walking.work_tree import SourceTree, WorkTree, in_repository
 
@@ -62,12 +52,11 @@ else:  # what a search of a fresh index does without
 
 
 RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
-WALK_FILE = "context.walk"  # beside the index: what the last walk rested on
 _TIMES_OVERTAKEN = 4  # by other processes that index the same folder; then the older walk has to do
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
 
 
-class Segment(SnapshotSource):
+class Segment(TrackedIndex):
     """A root folder, as it is or at a commit, with its index."""
 
     def __init__(
@@ -81,19 +70,14 @@ class Segment(SnapshotSource):
         progress: refresh.Progress | None = None,
     ) -> None:
         """Make the segment of one caller: `token` ends its long work, and `progress` hears of it."""
-        super().__init__(store)
-        self.root = root
-        self.options = options
+        super().__init__(root, store, options, tree or WorkTree(root, options.walk))
         self.token = token or CancelToken()
         self.progress = progress
         self.notes: tuple[str, ...] = ()
         self.last_refresh: Refresh | None = None  # None as long as the index was only opened
-        self._in_answer = False
-        self._answer_state: IndexState | None = None  # of the answer that is being made
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
         self._ref_name = ""  # the name of this index among them; empty for the main one
         self._alone = False  # whether nothing may be taken from other indexes
-        self._tree = tree or WorkTree(root, options.walk)
 
     @classmethod
     def open(
@@ -405,90 +389,6 @@ class Segment(SnapshotSource):
             self.root, storage.open_store("memory:"), self.options, token=self.token, progress=self.progress
         )
 
-    @contextmanager
-    def answering(self, known: IndexState | None = None) -> Iterator[None]:
-        """Make one answer inside: from one generation, and with one state of it.
-
-        `known` is the state of an index version that a watcher of the tree found out. A later generation of
-        that index has at least the same changes, so it is fresh as well; for any other version the tree is
-        looked at.
-        """
-        with self.pinned():
-            if known is not None and self._generation_of_pin() < known.generation:
-                # The log of the index was removed and written anew. SQLite gives a process that has the old
-                # one open no other.
-                self.release()
-            self._in_answer, self._answer_state = True, known
-            try:
-                yield
-            finally:
-                self._in_answer, self._answer_state = False, None
-
-    def state(self) -> IndexState:
-        """Return whether the snapshot that answers are made from is true to the tree, and why not."""
-        if not self._in_answer:
-            return self._compared()
-        if self._answer_state is None or self._answer_state.version != self._version():
-            self._answer_state = self._followed(self._answer_state) or self._compared()
-        return self._answer_state
-
-    def _followed(self, known: IndexState | None) -> IndexState | None:
-        """Return the state of a snapshot that was written after one that is known to be fresh.
-
-        While files change all the time, every other answer has a newer snapshot, and asking git takes longer
-        than the answer.
-        """
-        if known is None or known.stale:
-            return None
-        with suppress(IndexProblem, ConfigError):
-            snapshot = self.snapshot()
-            kept = decode_watermark(snapshot.meta().get("watermark"))
-            same_index = snapshot.version.partition(":")[0] == known.version.partition(":")[0]
-            if kept is not None and same_index and snapshot.generation > known.generation:
-                return IndexState.of(kept, snapshot)
-        return None
-
-    def _compared(self) -> IndexState:
-        """Compare the tree of now with the tree that the snapshot was made from.
-
-        Without git a watermark is a count, a time and a size, and a change may leave all three as they are.
-        There the stamps of the indexed files decide.
-        """
-        plain = not self._tree.content_id and not in_repository(self.root)
-        walk = self._tree.entries() if plain else None
-        project = decode_watermark(encode_watermark(self._watermark(walk)))
-        assert project is not None
-        try:
-            snapshot = self.snapshot()
-            found = IndexState.of(project, snapshot)
-            if walk is not None and not found.stale and _has_other_stamps(walk, snapshot):
-                return replace(found, stale_reasons=(StaleReason.FILESYSTEM_CHANGED,))
-            return found
-        except IndexMissing:
-            return IndexState.missing(project)
-        except (IndexCorrupt, IndexIncompatible, IndexStale):
-            return IndexState.corrupt(project)
-
-    def _generation_of_pin(self) -> int:
-        with suppress(IndexProblem, ConfigError):
-            return self.snapshot().generation
-        return 0
-
-    def _version(self) -> str:
-        with suppress(IndexProblem, ConfigError):
-            return self.snapshot().version
-        return ""
-
-    def _watermark(self, walk: Walk | None = None) -> watermark.Watermark:
-        if self._tree.content_id:
-            return watermark.from_content(self._tree.head(), self._tree.content_id)
-        return watermark.compute(self.root, self.options.walk, walk)
-
-    def index_folder(self) -> Path | None:
-        """Return the folder for files about the index, made if it is not there; None where there is none."""
-        self._prepare_folder()
-        return self.store.scratch
-
     def close(self) -> None:
         """Release the index."""
         self.release()
@@ -499,33 +399,6 @@ class Segment(SnapshotSource):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _walk_file(self) -> Path | None:
-        """Return the file where a walk is remembered; None where a link could lead out of the root."""
-        folder = self.store.scratch
-        return None if folder is None or self._is_linked(folder) else folder / WALK_FILE
-
-    def _prepare_folder(self, *, make: bool = True) -> None:
-        """Make the folder of the index, and keep our files in it out of git, but not the user's. Without
-        `make` only a folder that is there already is looked at."""
-        folder = self.store.scratch
-        if folder is None or not (make or folder.is_dir()):
-            return
-        if self._is_linked(folder):
-            raise PathNotAllowed(f"{folder.name!r} is a link", hint="remove it, or use --index-dir DIR")
-        named_ours = folder.name == settings.INDEX_FOLDER
-        inside = self.root in folder.resolve().parents
-        ours = named_ours or inside or not folder.exists() or not any(folder.iterdir())
-        what = f"the index folder {folder.name!r}"
-        make_folder(folder, what=what, elsewhere=KEEP_ELSEWHERE)
-        ignore = folder / ".gitignore"
-        outdated = named_ours and ignore.is_file() and ignore.read_bytes() == own_output.OLD_GITIGNORE
-        if ours and (outdated or not ignore.exists()):
-            replace_file(ignore, own_output.gitignore(self.store.file), what=what, elsewhere=KEEP_ELSEWHERE)
-
-    def _is_linked(self, folder: Path) -> bool:
-        """Return whether a folder is that of the root and a link, which may have come with the repository."""
-        return folder == self.root / settings.INDEX_FOLDER and folder.is_symlink()
 
 
 def _noted(mark: watermark.Watermark | None) -> dict[str, str]:
@@ -539,9 +412,3 @@ def _lacks_objects(walk: Walk) -> bool:
     """Return whether objects of a commit are not in this clone. They may come later, so its index is not
     final."""
     return any(item.reason is SkipReason.UNREADABLE for item in walk.skipped)
-
-
-def _has_other_stamps(walk: Walk, snapshot: Snapshot) -> bool:
-    """Return whether an indexed file has another size, time or number now."""
-    known = {record.path: record.stamp for record in snapshot.files()}
-    return any(known.get(entry.path, entry.stamp) != entry.stamp for entry in walk.files)
