@@ -78,6 +78,7 @@ class Segment(TrackedIndex):
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
         self._ref_name = ""  # the name of this index among them; empty for the main one
         self._alone = False  # whether nothing may be taken from other indexes
+        self._rebuilding = False
 
     @classmethod
     def open(
@@ -252,10 +253,16 @@ class Segment(TrackedIndex):
 
     def rebuild(self, problem: IndexProblem, token: CancelToken | None = None) -> Refresh:
         """Set an unusable index aside and build a new one; the notes say so."""
+        if self._rebuilding:  # the new one cannot be read either: what is wrong is not in the file
+            raise problem
         self.release()
         self._alone = True  # the damage may be in an index that it was copied from
         aside = self.store.set_aside()
-        report = self.refresh(token=token)
+        self._rebuilding = True
+        try:
+            report = self.refresh(token=token)
+        finally:
+            self._rebuilding = False
         self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew")
         return report
 

@@ -278,7 +278,8 @@ def test_no_refresh_answers_from_the_index_as_it_is(tmp_path: Path) -> None:
     assert not (root / "_ctx").exists()
     run_cli("index", "--segment", root)
     make_tree(root, {"new.md": "# Unicorn\n"})
-    assert answer(root, "search", "unicorn", "--no-refresh")["hits"] == []
+    done = run_cli("search", "unicorn", "--no-refresh", "--json", "--segment", root)
+    assert json.loads(done.stdout)["hits"] == [] and b"stale" in done.stderr
     assert answer(root, "search", "unicorn")["hits"][0]["path"] == "new.md"
 
 

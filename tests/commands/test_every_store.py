@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import re
 import subprocess
 import sys
@@ -183,3 +184,14 @@ def test_a_server_answers_from_any_store(tmp_path: Path, store: str) -> None:
         for query in ("basket", "till"):
             response = dispatcher.answer(Request(action="search", payload={"query": query}))
             assert response.status == "ok", response
+
+
+@pytest.mark.skipif(os.name == "nt", reason="two slashes name a host there")
+@pytest.mark.parametrize("form", ["sqlite:///{}/index.db", "/{}", "sqlite://{}/index.db"])
+def test_a_path_with_two_slashes_is_that_with_one(tmp_path: Path, form: str) -> None:
+    root = make_tree(tmp_path / "shop", SHOP)
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    done = run_cli("search", "basket", "--json", "--segment", root, "--index-dir", form.format(kept))
+    assert done.returncode == 0 and json.loads(done.stdout)["hits"], done.stderr
+    assert list(kept.glob("*.db")) and not (root / "_ctx").exists()

@@ -183,3 +183,19 @@ def test_a_moved_file_is_still_known_to_be_read_by_lines(tmp_path: Path) -> None
     (root / "deep.py").rename(root / "moved.py")
     engine.refresh()
     assert [record.tags for record in engine.snapshot().files()] == [("by-lines:nesting",)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux asks a helper for every file")
+def test_a_helper_that_somebody_killed_is_replaced(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, subprocess; from satchel.chunking import parse_source, syntax\n"
+        "text = 'def work(item):\\n    return item\\n'\n"
+        "for number in (signal.SIGKILL, signal.SIGTERM):\n"
+        "    parse_source(text, 'python')\n"
+        "    children = open(f'/proc/self/task/{os.getpid()}/children').read().split()\n"
+        "    for child in children:\n"
+        "        os.kill(int(child), number)\n"
+        "    assert children and parse_source(text, 'python') == syntax.parse_here(text, 'python')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)

@@ -14,6 +14,7 @@ import pytest
 from builders import SHOP, clean_environment, git, git_repo, make_tree, run_cli
 
 from satchel import plugins
+from satchel.serving import cli
 
 SATCHEL = [sys.executable, "-m", "satchel"]
 
@@ -332,3 +333,33 @@ def test_every_verb_that_takes_a_folder_takes_it_by_its_short_name(name: str) ->
     fields = plugins.load("verb", name).request.__struct_fields__
     if "segment" in fields or "segments" in fields:
         assert "-s SEGMENT" in run_cli(name, "--help").stdout.decode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell closes the output")
+def test_a_closed_output_is_no_defect(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, SHOP)
+    for words in ("index", "status"):
+        program = f'exec "$0" -m satchel {words} --segment "$1" >&-'
+        done = subprocess.run(["sh", "-c", program, sys.executable, str(root)], capture_output=True)
+        assert done.returncode == 0 and b"internal" not in done.stderr, done.stderr
+
+
+def test_a_defect_is_an_envelope_where_json_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> int:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("satchel.serving.cli_run.run_command", fail)
+    assert cli.main(["status", "--json"]) == 70
+    assert json.loads(capfd.readouterr().out)["error"]["code"] == "internal"
+
+
+def test_an_index_that_is_left_stale_is_said_to_be(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, SHOP)
+    run_cli("index", "--segment", root)
+    fresh = run_cli("search", "basket", "--no-refresh", "--segment", root)
+    make_tree(root, {"new.md": "# Basket\n"})
+    stale = run_cli("search", "basket", "--no-refresh", "--segment", root)
+    assert (fresh.stdout, fresh.stderr) == (stale.stdout, b"")
+    assert b"note: the index is stale (filesystem_changed)" in stale.stderr

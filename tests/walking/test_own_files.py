@@ -131,3 +131,23 @@ def test_an_edit_beside_the_index_makes_it_stale(kept: Path) -> None:
 )
 def test_our_files_are_known_by_name_and_folder(path: str, index_folder: str, own: bool) -> None:
     assert is_own_path(path, index_folder) is own
+
+
+LIKE_OURS = ("settle-notes.md", "context.walkthrough.md", "context.db.md", "queries.jsonl.md", "eval.dbx.md")
+
+
+@pytest.mark.parametrize("name", LIKE_OURS)
+def test_a_document_whose_name_begins_as_one_of_ours_is_the_users(tmp_path: Path, name: str) -> None:
+    root = git_repo(tmp_path / "shop", {**SHOP, f"_ctx/{name}": "# Okapi\n"})
+    (root / "_ctx" / f"new-{name}").write_text("# Zebra\n")
+    (root / "_ctx" / name).write_text("# Okapi\n\nagain\n")
+    assert f"_ctx/{name}" in paths(root)
+    git(root, "rm", "-q", "--cached", f"_ctx/{name}")
+    assert f"?? _ctx/{name}" in git(root, "status", "--short", "--untracked-files=all")
+
+
+def test_git_does_not_see_the_pack_of_an_index_that_is_kept_elsewhere(tmp_path: Path) -> None:
+    root = git_repo(tmp_path / "shop", SHOP)
+    assert run_cli("build", "--index-dir", "memory:", "--segment", root).returncode == 0
+    assert (root / "_ctx" / "context_pack.json").is_file()
+    assert git(root, "status", "--short", "--untracked-files=all").strip() == ""

@@ -43,6 +43,12 @@ _BASE_MEMORY = 96 * 1024 * 1024  # bytes beyond what the process has at rest
 _MEMORY_PER_BYTE = 220  # the densest code of a trial (a call on each short line) took 150, real code 110
 _IDLE_SECONDS = 900.0  # a helper that nobody asks ends; its compiled queries took up to half a second
 _CLOCK_FACTOR = 4  # where no timer counts processor time, the clock is allowed so many times as much
+_ATTEMPTS = 3  # a helper that ended for want of work, or that somebody killed, is followed by a new one
+_MEMORY_EXIT = 1
+_FILE_SIGNALS = ("SIGPROF", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
+_ENDED_BY_FILE = frozenset(
+    {_MEMORY_EXIT, *(-getattr(signal, name) for name in _FILE_SIGNALS if hasattr(signal, name))}
+)
 _LENGTH = struct.Struct("!I")
 _SPAWNED = (
     "from satchel.chunking import parse_limits, syntax\n"
@@ -125,7 +131,7 @@ def parse(text: str, name: str, parse_here: ParseHere) -> Parsed | None:
     """Return the result of `parse_here` in a helper process, or None where the file reached a limit."""
     data = text.encode("utf-8", "surrogatepass")
     request = msgspec.msgpack.encode((name, data))
-    for _ in range(2):  # a helper that had just ended for want of work is followed by a new one
+    for _ in range(_ATTEMPTS):
         helper = _take_helper(parse_here)
         answer = helper.ask(request, processor_seconds(len(data)))
         if answer is not None:
@@ -133,7 +139,7 @@ def parse(text: str, name: str, parse_here: ParseHere) -> Parsed | None:
             if answer.parsed is None:
                 raise HelperUnavailable
             return _with_text(answer.parsed, text)
-        if not helper.ended_idle():
+        if helper.reached_limit():
             return None
     raise HelperUnavailable
 
@@ -168,9 +174,12 @@ class _Helper:
             self.end()
         return _ANSWERS.decode(answer) if answer else None
 
-    def ended_idle(self) -> bool:
-        """Whether an ended helper went by itself rather than by a limit."""
-        return self._process.returncode == 0
+    def reached_limit(self) -> bool:
+        """Whether a file ended the helper: by its processor time, its memory, or a crash of its grammar.
+
+        A helper that went for want of work, or that somebody else ended, says nothing about the file.
+        """
+        return self._process.returncode in _ENDED_BY_FILE
 
     def end(self) -> None:
         """Close the pipes of the process, which ends an idle one, and end it where that is not enough."""
@@ -244,7 +253,7 @@ def serve(parse_here: ParseHere, requests: IO[bytes], answers: IO[bytes]) -> Non
         try:
             answer = _encoded(parse_here(data.decode("utf-8", "surrogatepass"), name))
         except MemoryError:
-            os._exit(1)
+            os._exit(_MEMORY_EXIT)
         except Exception:  # the asking process meets it again, with its trace
             answer = msgspec.msgpack.encode(_Answer())
         limits.lift()

@@ -14,6 +14,7 @@ from satchel.file_writing import cannot_write, replace_file
 from satchel.packing.layers import DigestEntry, LayeredPack
 from satchel.settings import INDEX_FOLDER
 from satchel.visible_json import indented
+from satchel.walking import own_output
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -83,6 +84,9 @@ def write_pack(pack: LayeredPack, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(f"the folder {str(path.parent)!r}", error) from error
+    ignore = path.parent / ".gitignore"
+    if path.parent.name == INDEX_FOLDER and not ignore.exists():  # of an index that is kept elsewhere
+        replace_file(ignore, own_output.GITIGNORE)
     replace_file(path, f"{indented(pack, 1)}\n".encode())
 
 

@@ -185,9 +185,12 @@ class PatientFreshener(BoundedFreshener):
 
 
 class NoFreshener(BoundedFreshener):
-    """Leaves the index as it is, also one that cannot be read."""
+    """Leaves the index as it is, also one that cannot be read, and says if it is stale."""
 
     def freshen(self, engine: Engine, budget_ms: int) -> ReindexItem | None:
+        state = engine.state()
+        if state.exists and state.readable:
+            self.warning = check_freshness(StalePolicy.WARN, state, None, None)
         return None
 
     def rebuild(self, engine: Engine, problem: IndexProblem, budget_ms: int) -> ReindexItem:

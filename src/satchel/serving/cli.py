@@ -38,6 +38,9 @@ def _run(given: list[str]) -> int:
     if given[:1] in (["--version"], ["-V"]):
         print(f"satchel {__version__}")
         return 0
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller closed it
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for the whole process)
     gc.set_threshold(100_000)  # looking for cycles costs a tenth of a command that ends at once
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads costs more than a search
     from satchel.serving.cli_run import run_command
@@ -74,9 +77,20 @@ def _guarded(run: Any, given: list[str]) -> int:
             raise
         if isinstance(error, OSError) and (refused := _refused_output(error)):
             return refused
-        print(f"satchel: internal error: {type(error).__name__}: {error}", file=sys.stderr)
-        print("  this is a defect; SATCHEL_DEBUG=1 shows where", file=sys.stderr)
-        return 70
+        return _report_defect(error, as_json="--json" in given)
+
+
+def _report_defect(error: Exception, *, as_json: bool) -> int:
+    """Say that something went wrong that should not, also as an envelope, and return the exit code."""
+    print(f"satchel: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+    print("  this is a defect; SATCHEL_DEBUG=1 shows where", file=sys.stderr)
+    if as_json:
+        from satchel.errors import Internal
+        from satchel.serving.cli_run import print_error
+
+        hint = "this is a defect; SATCHEL_DEBUG=1 shows where"
+        print_error(Internal(f"internal error: {type(error).__name__}", hint=hint), as_json=True)
+    return 70
 
 
 def _refused_output(error: OSError) -> int:

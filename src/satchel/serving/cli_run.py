@@ -40,13 +40,13 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
         else:
             response = _do(word, options)
     except SatchelError as error:
-        _print_error(error, as_json=as_json)
+        print_error(error, as_json=as_json)
         return ERRORS[error.code].exit
     except OSError as error:
         refused = disk_trouble(error) if error.filename else None  # the output has no name
         if refused is None:
             raise
-        _print_error(refused, as_json=as_json)
+        print_error(refused, as_json=as_json)
         return ERRORS[refused.code].exit
     if isinstance(response, int):
         return response
@@ -171,7 +171,7 @@ def _print_document(response: Any) -> None:
         _write("\n")
 
 
-def _print_error(error: SatchelError, *, as_json: bool) -> None:
+def print_error(error: SatchelError, *, as_json: bool) -> None:
     if as_json:
         envelope = {"status": "error", "message": error.message, "error": error.as_dict()}
         _write(indented(envelope, 2) + "\n")

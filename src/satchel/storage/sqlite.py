@@ -326,12 +326,12 @@ def _open(place: str, lock_wait_seconds: float) -> SqliteStore:
         place = place[2:]
         if not place.startswith("/"):
             raise ConfigError(
-                "a SQLite index is a file of this machine", hint="write sqlite:///folder/context.db"
+                "a SQLite index is a file of this machine", hint="write sqlite:///absolute/path/context.db"
             )
         if os.name == "nt" and place[2:3] == ":":  # sqlite:///C:/folder/context.db
             place = place[1:]
     if not place:
-        raise ConfigError("this URL names no file", hint="write sqlite:///folder/context.db")
+        raise ConfigError("this URL names no file", hint="write sqlite:///absolute/path/context.db")
     path = Path(place)
     if place.endswith(("/", os.sep)) or path.is_dir():
         path /= INDEX_FILE

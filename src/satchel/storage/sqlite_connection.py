@@ -170,6 +170,8 @@ def typed_error(error: Exception) -> SatchelError:
 def _escaped(path: Path) -> str:
     """Return a path as it stands in a `file:` URL: what would end it or start an option is escaped."""
     escaped = path.absolute().as_posix()
+    if os.name != "nt" and escaped.startswith("//"):  # in a URL, a host would follow
+        escaped = escaped[1:]
     for character in "%?#":
         escaped = escaped.replace(character, f"%{ord(character):02x}")
     return escaped

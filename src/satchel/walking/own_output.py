@@ -13,25 +13,41 @@ from pathlib import Path
 
 from satchel.settings import INDEX_FOLDER
 
-# An index and the files beside it: its log, partial files, damaged files set aside, cookies of updaters.
-_OWN_STARTS = (
-    ".gitignore",
-    "context.db",
-    "context.walk",
-    "context_pack.json",
-    "eval.db",
-    "eval.walk",
-    "queries.jsonl",
-    "settle-",
+# An index, its log, its partial and damaged files; files about it, and their partial ones; cookies.
+_OWN_NAME = re.compile(
+    r"(?:context|eval)\.(?:lock|db(?:\.new|\.unusable-\d+)?(?:-wal|-shm|-journal)?)"
+    r"|(?:\.gitignore|(?:context|eval)\.walk|context_pack\.json|queries\.jsonl)(?:\.\d+\.part)?"
+    r"|refs|settle-\d+-[0-9a-f-]+"
 )
-_OWN_NAMES = ("context.lock", "eval.lock", "refs")
+_IGNORED = """\
+/.gitignore
+/.gitignore.*.part
+/context.db
+/context.db-*
+/context.db.new*
+/context.db.unusable-*
+/context.lock
+/context.walk
+/context.walk.*.part
+/context_pack.json
+/context_pack.json.*.part
+/eval.db
+/eval.db-*
+/eval.db.new*
+/eval.db.unusable-*
+/eval.lock
+/eval.walk
+/eval.walk.*.part
+/queries.jsonl
+/queries.jsonl.*.part
+/refs
+/settle-[0-9]*-*
+"""
 _LASTING = ("context.db", "context_pack.json", "eval.db", "queries.jsonl", "refs")  # worth telling of
 _BY_US = "written by Satchel"
 OLD_GITIGNORE = b"*\n"  # of earlier versions: it hid the documents that people keep in the folder
 _EXPLAINED = "# What Satchel writes here; everything else in this folder is yours.\n"
-GITIGNORE = (
-    _EXPLAINED + "".join([*(f"/{start}*\n" for start in _OWN_STARTS), *(f"/{name}\n" for name in _OWN_NAMES)])
-).encode()
+GITIGNORE = (_EXPLAINED + _IGNORED).encode()
 
 _HEAD_CHARS = 600  # both say what they are in their first lines
 # Compiled by the first file of JSON: a search of a fresh index reads none.
@@ -57,7 +73,7 @@ def beside(file: Path | None) -> list[Path]:
 
 def is_own_name(name: str) -> bool:
     """Return whether a file or folder of this name in an index folder is ours."""
-    return name in _OWN_NAMES or name.startswith(_OWN_STARTS)
+    return _OWN_NAME.fullmatch(name) is not None
 
 
 def is_own_path(path: str, index_folder: str = "") -> bool:
