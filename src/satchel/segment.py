@@ -270,7 +270,7 @@ class Segment(TrackedIndex):
         """Return a watermark for `refresh(paths=…)`. That costs a question to git and never a walk: without
         git the files that the index holds are counted once they are all in it."""
         if in_repository(self.root):
-            found = watermark.from_git(self.root)
+            found = watermark.from_git(self.root, self.options.walk.index_folder)
             if found is not None:
                 return found
         return watermark.from_files(())

@@ -151,3 +151,12 @@ def test_git_does_not_see_the_pack_of_an_index_that_is_kept_elsewhere(tmp_path: 
     assert run_cli("build", "--index-dir", "memory:", "--segment", root).returncode == 0
     assert (root / "_ctx" / "context_pack.json").is_file()
     assert git(root, "status", "--short", "--untracked-files=all").strip() == ""
+
+
+@pytest.mark.parametrize("folder", [".", "kept"])
+def test_an_index_beside_an_ignore_file_of_the_user_is_fresh(tmp_path: Path, folder: str) -> None:
+    root = git_repo(tmp_path / "shop", {**SHOP, ".gitignore": "drafts\n", "kept/.gitignore": "drafts\n"})
+    place = ("--segment", root, "--index-dir", root / folder)
+    assert run_cli("search", "basket", *place).returncode == 0
+    assert json.loads(run_cli("status", "--json", *place).stdout)["stale"] is False
+    assert (root / folder / ".gitignore").read_text() == "drafts\n"

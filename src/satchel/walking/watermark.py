@@ -55,14 +55,16 @@ class Watermark(Struct, frozen=True):
 def compute(root: Path, options: WalkOptions | None = None, walk: Walk | None = None) -> Watermark:
     """Return the present watermark of a folder. If `walk` is given, a folder without git is not walked
     again."""
-    found = from_git(root) if in_repository(root) else None
+    index_folder = options.index_folder if options is not None else ""
+    found = from_git(root, index_folder) if in_repository(root) else None
     return found or from_files((walk or WorkTree(root, options).entries()).files)
 
 
-def from_git(root: Path) -> Watermark | None:
-    """Return the watermark of a git work tree, None if git cannot answer."""
+def from_git(root: Path, index_folder: str = "") -> Watermark | None:
+    """Return the watermark of a git work tree, None if git cannot answer. `index_folder` is an index folder
+    inside the root that has another name than ours."""
     try:
-        return _from_git(root)
+        return _from_git(root, index_folder)
     except GitUnusable:
         return None
 
@@ -90,28 +92,32 @@ def from_content(head: str, content_id: str) -> Watermark:
     )
 
 
-def _from_git(root: Path) -> Watermark:
+def _from_git(root: Path, index_folder: str) -> Watermark:
     place = locate_in_repository(root)
     prefix = place.prefix
     # A folder that its repository ignores is refused here, because git would never see it change.
     if prefix:
         list_work_tree(root, place=place)
     status = run_git(root, [*_STATUS, "--", "."], config=filters_off(root))
-    dirty = [record for record in status.split(b"\0") if record and not _is_own_output(record[3:])]
+    dirty = [
+        record
+        for record in status.split(b"\0")
+        if record and not is_own_path(_relative(record[3:], prefix), index_folder)
+    ]
     seen = b"\0".join(part for record in dirty for part in (record, _stat_stamp(root, prefix, record[3:])))
     return Watermark(
         WatermarkKind.GIT, git_head=place.head or None, git_dirty=bool(dirty), dirty_hash=hash_bytes(seen)
     )
 
 
-def _is_own_output(path: bytes) -> bool:
-    return is_own_path(path.decode("utf-8", "surrogateescape"))
+def _relative(path: bytes, prefix: str) -> str:
+    """Return a path of the repository as one of the root, which lies at `prefix` in it."""
+    return path.decode("utf-8", "surrogateescape").removeprefix(prefix)
 
 
 def _stat_stamp(root: Path, prefix: str, path: bytes) -> bytes:
-    relative = path.decode("utf-8", "surrogateescape").removeprefix(prefix)
     try:
-        status = os.lstat(os_path(root, relative))
+        status = os.lstat(os_path(root, _relative(path, prefix)))
     except OSError:
         return b"gone"
     changed = (0, 0) if os.name == "nt" else (status.st_ctime_ns, status.st_ino)
