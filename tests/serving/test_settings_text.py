@@ -245,3 +245,10 @@ def test_an_old_block_is_replaced() -> None:
 def test_half_a_block_is_an_error_with_its_line() -> None:
     with pytest.raises(ConfigError, match="line 2"):
         instructions.remove_block(f"a\n{instructions.BEGIN}\n".encode(), EditTrace(), "")
+
+
+@pytest.mark.parametrize("data", [b"{// \n}\n", b"{ //b\n  // c \n}\n", b'{"a": 1, // c \t\n}\n'])
+def test_blanks_at_the_end_of_a_comment_stay(data: bytes) -> None:
+    keys = ("mcpServers", "satchel")
+    edited, trace = json_settings.add_entry(data, keys, {"command": "satchel"})
+    assert json_settings.remove_entry(edited, keys, trace) == data

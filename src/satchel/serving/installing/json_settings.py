@@ -128,6 +128,8 @@ def _removed(document: JsonDocument, node: tree_sitter.Node, pair: JsonPair, spa
     data, existing = document.data, pairs(node)
     number = next(index for index, other in enumerate(existing) if other.start == pair.start)
     start = len(data[: pair.start].rstrip(SPACE))
+    # Blanks at the end of a comment are the comment's.
+    start = max([start, *(end for _, end in comment_ranges(node) if end <= pair.start)])
     comma = find_comma_after(document, node, pair.end)
     edits = [(start, pair.end, b"")]
     if comma is not None:
