@@ -37,7 +37,8 @@ DEFINITIONS = "".join(
 
 
 def spent() -> float:
-    """The processor seconds of this process and of the helpers that have ended."""
+    """The processor seconds of this process and of its helpers, which are ended for that."""
+    parse_limits._end_all()
     return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 

@@ -60,6 +60,9 @@ def run(engine: Engine, request: BuildRequest) -> BuildResponse:
     path = pack_path(engine, request.output)
     if not request.dry_run:
         write_pack(pack, path)
+        ignore = path.with_name(".gitignore")
+        if not request.output and not ignore.exists():  # the index is kept elsewhere and wrote none
+            replace_file(ignore, own_output.GITIGNORE)
     return BuildResponse(
         path=str(path),
         written=not request.dry_run,
@@ -84,9 +87,6 @@ def write_pack(pack: LayeredPack, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(f"the folder {str(path.parent)!r}", error) from error
-    ignore = path.parent / ".gitignore"
-    if path.parent.name == INDEX_FOLDER and not ignore.exists():  # of an index that is kept elsewhere
-        replace_file(ignore, own_output.GITIGNORE)
     replace_file(path, f"{indented(pack, 1)}\n".encode())
 
 

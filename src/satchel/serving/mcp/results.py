@@ -36,7 +36,7 @@ from satchel.serving.mcp.tool_arguments import ToolCall, tool_name
 from satchel.tokenizers.tokenizer import CharsPerToken
 from satchel.types import ResponseMode
 
-_MAX_ATTEMPTS = 4  # to stay inside a budget; one is usual
+_MAX_ATTEMPTS = 8  # to stay inside a budget; one or two are usual
 _PROTOCOL_TOKENS = 20  # that MCP writes around text and structured content
 _ID_FIELDS = ("chunk_id", "snippet_id", "id")  # `get` finds an item by the first of these that it has
 
@@ -56,6 +56,7 @@ def run_tool(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolCal
     again with that much less room.
     """
     try:
+        step = before = 0
         for _ in range(_MAX_ATTEMPTS):
             result = _run_once(dispatcher, tool_call, call)
             excess = _excess_tokens(tool_call, result)
@@ -65,7 +66,9 @@ def run_tool(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolCal
                 excess = _excess_tokens(retried, _run_once(dispatcher, retried, call))
             if not excess:
                 break
-            reserved = tool_call.request.payload["reserve_tokens"] + excess
+            # A little less room may hold the same items again: then twice as much is taken away.
+            step, before = (2 * step if before and excess >= before else excess), excess
+            reserved = tool_call.request.payload["reserve_tokens"] + step
             tool_call = tool_call.with_fields(reserve_tokens=reserved)
     except SatchelError as error:
         return error_result(failure(error))
