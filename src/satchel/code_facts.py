@@ -1,0 +1,106 @@
+"""What a file says about names, and what its uses of names mean. The vocabulary of the code graph on one page.
+
+Parsing notes `FileFacts`: what a file imports, which types its variables, attributes and results have, and
+every use of a name that may be defined elsewhere. Nothing in them depends on the path or on other files. The
+graph stage resolves the uses of all files to definitions: `FileEdges`.
+
+A *use* is kept as an expression over names that the whole file knows. Local variables are replaced where they
+are used by what they hold, so that an expression means the same wherever it stands in the file:
+
+    expression = head step…          head = NAME | <TYPE> | {TYPE} | ^TYPE | ?
+    step       = .NAME | () | []     TYPE = NAME(.NAME)… | [TYPE]
+
+`<T>` is a value of type T, `{T}` the object whose class T the code is part of (`self`, `this`), `^T` that
+object seen as its base classes (`super`), and `?` something unknown. `()` is the result of a call, `[]` an
+element; `[T]` is the type of a container with elements of type T. Three lines of Python and what is kept:
+
+    client = Client(url)
+    client.send(request)         →  Client().send
+    self.pool.acquire().close()  →  {Session}.pool.acquire().close
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from satchel.types import Label
+
+ALL_NAMES = "*"
+"""The imported name of an import that brings every name of a module."""
+
+
+class Rule(StrEnum):
+    """Which rule decided what a use means. An edge that took several has the least certain of them."""
+
+    SCOPE = "scope"  # the name is defined in the same file, around the use or at its top
+    IMPORT = "import"  # an import of the file binds the name
+    PACKAGE = "package"  # a file of the same package or namespace defines the name
+    LINKAGE = "linkage"  # the one definition that the linker would find (C)
+    SELF = "self"  # a member of the class around the use, or of its bases
+    CONSTRUCTOR = "constructor"  # a member of the class that the receiver was made with
+    ANNOTATION = "annotation"  # a member of the type that the receiver is declared with
+    ATTRIBUTE = "attribute"  # a member of the type that an attribute of the receiver has
+    RETURN = "return"  # a member of the type that a call returns
+    SCIP = "scip"  # said by an index of the language's own compiler
+
+
+class Import(msgspec.Struct, frozen=True, array_like=True):
+    """One name that an import statement binds.
+
+    `module` is as written. `imported` is the name inside the module, empty if the module itself is bound,
+    `ALL_NAMES` for all its names. `name` is what the file calls it, empty if nothing is bound
+    (`#include`, an import for its effects).
+    """
+
+    name: str
+    module: str
+    imported: str
+    line: int
+
+
+class TypedName(msgspec.Struct, frozen=True, array_like=True):
+    """What a name of the file or an attribute of a class holds. `owner` is the qualified name of the class,
+    empty for a name of the file."""
+
+    owner: str
+    name: str
+    expression: str
+
+
+class Use(msgspec.Struct, frozen=True, array_like=True):
+    """An expression that uses a name, its last one, and the lines of the file where it does so, ascending."""
+
+    expression: str
+    label: Label
+    lines: tuple[int, ...]
+
+
+class FileFacts(msgspec.Struct, frozen=True, array_like=True):
+    """What one file says about names."""
+
+    package: str = ""  # the package or namespace clause, as written
+    imports: tuple[Import, ...] = ()
+    values: tuple[TypedName, ...] = ()  # of variables and attributes; also names that a file hands on
+    bases: tuple[tuple[str, str], ...] = ()  # (qualified name of a class, TYPE), in order
+    returns: tuple[tuple[str, str], ...] = ()  # (qualified name of a function, expression of its result)
+    uses: tuple[Use, ...] = ()
+
+
+class Target(msgspec.Struct, frozen=True, array_like=True):
+    """What an edge leads to: a definition by its qualified name, or a whole file if that is empty.
+
+    Lines are left out: they change with every edit of the file, and its symbols know them.
+    """
+
+    path: str
+    name: str = ""
+
+
+class FileEdges(msgspec.Struct, frozen=True, array_like=True):
+    """The resolved uses of one file. Numbers are positions in `targets` and in the lists of its facts."""
+
+    targets: tuple[Target, ...] = ()
+    uses: tuple[tuple[int, int, Rule], ...] = ()  # (use, target, rule), by use
+    imports: tuple[tuple[int, int], ...] = ()  # (import, target that is a file), by import
