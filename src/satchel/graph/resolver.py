@@ -105,7 +105,12 @@ class Resolver:
         """Return whether a file of a module binds a name."""
         for path in module.paths:
             shown = self._look(path)
-            if shown is not None and (name in shown.kinds or name in shown.imports or ("", name) in shown.values):
+            if shown is None:
+                continue
+            if name in shown.kinds or ("", name) in shown.values:
+                return True
+            # A package that imports a module below itself binds that module, not another thing of its name.
+            if any(self._modules.module(path, item.module) != module for item in shown.imports.get(name, ())):
                 return True
         return False
 
