@@ -104,3 +104,8 @@ class FileEdges(msgspec.Struct, frozen=True, array_like=True):
     targets: tuple[Target, ...] = ()
     uses: tuple[tuple[int, int, Rule], ...] = ()  # (use, target, rule), by use
     imports: tuple[tuple[int, int], ...] = ()  # (import, target that is a file), by import
+
+
+def used_name(expression: str) -> str:
+    """Return the name that an expression uses, its last one."""
+    return expression.rpartition(".")[2].partition("@")[0].strip("<>{}^")

@@ -11,6 +11,7 @@ from operator import itemgetter
 
 import tree_sitter
 
+from satchel.chunking.fact_extraction import GraphCaptures
 from satchel.languages.language import Language
 from satchel.types import ChunkKind, Label, Reference
 
@@ -92,6 +93,7 @@ class Captures:
     )  # first line of an attribute -> the documentation in it
     names: set[int] = field(default_factory=set)  # where names of definitions start; they are not references
     namespaces: list[tuple[int, str]] = field(default_factory=list)  # (start, name), in order
+    graph: GraphCaptures = field(default_factory=GraphCaptures)
 
     def namespace(self, start: int) -> str:
         """Return the namespace statement that applies at a position of the file, empty if there is none."""
@@ -119,7 +121,10 @@ def collect_captures(
     collected = Captures()
     uses: defaultdict[Label, list[tree_sitter.Node]] = defaultdict(list)
     labels = _REFERENCE_CAPTURES
+    graph = collected.graph if language.graph is not None else None
     for pattern, captures in matches:
+        if graph is not None and graph.add(captures):
+            continue
         for capture, nodes in captures.items():
             label = labels.get(capture)
             if label is not None:

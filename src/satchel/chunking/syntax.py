@@ -17,7 +17,9 @@ from satchel.chunking.captures import CapturedDefinition, Captures, LineMap, col
 from satchel.chunking.chunk_layout import DefinitionLines, lay_out_chunks
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.error_runs import would_stall
+from satchel.chunking.fact_extraction import FactExtractor, as_references
 from satchel.chunking.parsers import blank_out, is_too_deep, load_grammar, normalize_text
+from satchel.code_facts import FileFacts
 from satchel.languages.language import Language
 from satchel.lines import split_lines
 from satchel.parsed import Parsed
@@ -76,11 +78,17 @@ def parse_here(text: str, name: str) -> Parsed:
     comments = {number for first, last in captures.comments for number in range(first, last + 1)}
     symbols: list[Symbol] = []
     _collect_symbols(roots, data, line_map, comments, symbols)
+    facts = FileFacts()
+    references = captures.references
+    if language.graph is not None:
+        facts = FactExtractor(captures.graph, roots, captures.names, data, language).extract()
+        references = as_references(facts, language.import_separator)
     return Parsed(
         chunks=tuple(chunks),
         symbols=tuple(symbols),
-        references=tuple(captures.references),
+        references=tuple(references),
         comments=tuple(captures.comments),
+        facts=facts,
     )
 
 

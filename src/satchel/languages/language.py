@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from satchel.types import ChunkKind
+
+
+class ImportBinds(StrEnum):
+    """Which name an import of a whole module binds if it gives no other name."""
+
+    NOTHING = "nothing"
+    FIRST_PART = "first part"  # `import os.path` binds `os`
+    LAST_PART = "last part"  # `import "net/http"` binds `http`
+
+
+class GraphRules(msgspec.Struct, frozen=True):
+    """What resolving the uses of a language needs to know beside its query.
+
+    `modules` is the file of `graph/modules/` that finds the files of an import. With `implicit_names`, a file
+    sees names that it neither defines nor imports: those of its package, of its namespace or of the program.
+    """
+
+    modules: str
+    import_binds: ImportBinds = ImportBinds.NOTHING
+    implicit_names: bool = False
+    self_names: tuple[str, ...] = ()  # the words for the object whose class the code is part of
+    super_names: tuple[str, ...] = ()  # the words for the same object seen as its base classes
+    self_is_first_parameter: bool = False  # of a function right inside a class
+    class_scope_is_visible: bool = True  # whether functions see the members of the class around them by name
+    wrappers: tuple[str, ...] = ()  # generic types that mean their first argument (`Optional`, `Promise`)
+    containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
+    type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
+    call_marks: str = "("  # what follows a name that is called
+    ignored: frozenset[str] = frozenset()  # names of the language itself, which no file defines
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -52,4 +83,5 @@ class Language(msgspec.Struct, frozen=True):
     block_keywords: tuple[
         tuple[str, ChunkKind], ...
     ] = ()  # the keywords that start a definition, for the braces chunker
+    graph: GraphRules | None = None  # None: uses are matched by name, and never called sure
     index_stems: tuple[str, ...] = ()  # files that stand for their folder (`__init__`, `mod`, `index`)

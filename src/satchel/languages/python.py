@@ -1,6 +1,6 @@
 """Python."""
 
-from satchel.languages.language import Language
+from satchel.languages.language import GraphRules, ImportBinds, Language
 
 LANGUAGE = Language(
     name="python",
@@ -10,6 +10,19 @@ LANGUAGE = Language(
     grammar="tree_sitter_python",
     line_comment="#",
     index_stems=("__init__",),
+    graph=GraphRules(
+        modules="python",
+        import_binds=ImportBinds.FIRST_PART,
+        self_is_first_parameter=True,
+        super_names=("super",),
+        class_scope_is_visible=False,
+        wrappers=("Optional", "Annotated", "Final", "ClassVar", "Awaitable", "Type", "type"),
+        containers=(
+            "list", "List", "tuple", "Tuple", "set", "Set", "frozenset", "FrozenSet", "dict", "Dict", "Sequence",
+            "Iterable", "Iterator", "Generator", "AsyncIterator", "AsyncIterable", "Mapping", "MutableMapping",
+            "Collection", "deque", "Deque", "defaultdict", "DefaultDict", "OrderedDict",
+        ),
+    ),
     query="""
 (function_definition
   name: (identifier) @name
@@ -17,18 +30,47 @@ LANGUAGE = Language(
 (class_definition
   name: (identifier) @name
   body: (block . (expression_statement (string) @doc)?)) @definition.class
-(class_definition superclasses: (argument_list
-  [(identifier) @reference.extends (attribute attribute: (identifier) @reference.extends)]))
+(class_definition superclasses: (argument_list [(identifier) (attribute) (subscript)] @base))
 (decorated_definition) @wrapper
 (module (expression_statement (assignment left: (identifier) @name)) @definition.const)
 (module . (expression_statement (string) @comment))
 (comment) @comment
-(call function: [(identifier) @reference.calls (attribute attribute: (identifier) @reference.calls)])
-(decorator [(identifier) @reference.uses (attribute attribute: (identifier) @reference.uses)])
-(import_statement name: [(dotted_name) @import (aliased_import name: (dotted_name) @import)])
-(import_from_statement
-  module_name: (_) @import.module
-  name: [(dotted_name) @import.name (aliased_import name: (dotted_name) @import.name)])
-(import_from_statement module_name: (_) @import (wildcard_import))
+
+(identifier) @use
+(attribute) @member
+(assignment left: (identifier) @_all right: [(list (string (string_content) @use))
+  (tuple (string (string_content) @use))] (#eq? @_all "__all__"))
+(type (string (string_content) @use))
+[(lambda) (list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @scope
+(parameters [(identifier) @bind (default_parameter name: (identifier) @bind)
+  (list_splat_pattern (identifier) @bind) (dictionary_splat_pattern (identifier) @bind)
+  (typed_parameter [(list_splat_pattern (identifier) @bind) (dictionary_splat_pattern (identifier) @bind)])])
+(lambda_parameters (identifier) @bind)
+(typed_parameter . (identifier) @bind type: (_) @bind.type)
+(typed_default_parameter name: (identifier) @bind type: (_) @bind.type)
+(assignment left: (identifier) @bind type: (type) @bind.type)
+(assignment left: (identifier) @bind !type right: (_) @bind.value)
+(assignment left: [(pattern_list (identifier) @bind) (tuple_pattern (identifier) @bind)])
+(assignment left: (attribute object: (identifier) @bind.owner attribute: (identifier) @bind.attribute)
+  type: (type) @bind.type)
+(assignment left: (attribute object: (identifier) @bind.owner attribute: (identifier) @bind.attribute)
+  !type right: (_) @bind.value)
+(named_expression name: (identifier) @bind value: (_) @bind.value)
+(for_statement left: (identifier) @bind right: (_) @bind.element)
+(for_statement left: [(pattern_list (identifier) @bind) (tuple_pattern (identifier) @bind)])
+(for_in_clause left: (identifier) @bind right: (_) @bind.element)
+(for_in_clause left: [(pattern_list (identifier) @bind) (tuple_pattern (identifier) @bind)])
+(with_item (as_pattern (_) @bind.value alias: (as_pattern_target (identifier) @bind)))
+(except_clause (as_pattern (_) @bind.type alias: (as_pattern_target (identifier) @bind)))
+(global_statement (identifier) @global)
+(function_definition return_type: (_) @returns)
+(return_statement [(call) (identifier) (attribute)] @result)
+(import_statement name: (dotted_name) @import.module)
+(import_statement
+  name: (aliased_import name: (dotted_name) @import.module alias: (identifier) @import.alias))
+(import_from_statement module_name: (_) @import.module name: (dotted_name) @import.name)
+(import_from_statement module_name: (_) @import.module
+  name: (aliased_import name: (dotted_name) @import.name alias: (identifier) @import.alias))
+(import_from_statement module_name: (_) @import.module (wildcard_import) @import.all)
 """,
 )

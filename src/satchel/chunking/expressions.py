@@ -1,0 +1,256 @@
+"""Write code as the expressions of `satchel.code_facts`: what stands before a dot, and what a type names.
+
+A receiver or a type is read from its text, not from its syntax tree: names, dots, calls and brackets look
+alike in all languages that have them, and a text is read once however often a file repeats it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from satchel.languages.language import GraphRules
+
+_SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_NAME = re.compile(r"[^\W\d]\w*")
+# What may stand between two names, longest first; all of it is a dot.
+_JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
+_PREFIX = re.compile(r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+")
+_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
+_NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
+_LONGEST = 400  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
+_MOST_STEPS = 12
+
+
+@lru_cache(maxsize=100_000)
+def to_expression(text: str) -> str:
+    """Return the expression that a piece of code is, or an empty string if it is none."""
+    if _SIMPLE.fullmatch(text):
+        return text
+    return _Reader(text).expression() if len(text) <= _LONGEST else ""
+
+
+def likely_value(text: str) -> str:
+    """Return the part of a choice that most likely says what it holds: `Pool()` of `pool or Pool()` and of
+    `Pool() if size else None`."""
+    if len(text) > _LONGEST:
+        return text
+    if " if " in text and " else " in text:
+        return text.partition(" if ")[0]
+    if " ? " in text and " : " in text:
+        return text.partition(" ? ")[2].partition(" : ")[0]
+    for word in (" or ", " || ", " ?? ", " ?: "):
+        if word in text:
+            text = text.rpartition(word)[2]
+    return text
+
+
+def unknown_member(text: str) -> str:
+    """Return the use of the last name of a member access whose receiver is unknown: `?.name`."""
+    names = _NAME.findall(text[-_LONGEST:])
+    return f"?.{names[-1]}" if names else ""
+
+
+def last_part(module: str) -> str:
+    """Return the last name of a module as written: `cobra` for `github.com/spf13/cobra`."""
+    names = _NAME.findall(module)
+    return names[-1] if names else ""
+
+
+class _Reader:
+    """Reads one expression from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def expression(self) -> str:
+        made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
+        self._skip(_PREFIX)
+        if self._peek() == "(":
+            head = self._parenthesised()
+        else:
+            head = self._name()
+        if not head:
+            return ""
+        parts = [head]
+        called = False
+        for _ in range(_MOST_STEPS):
+            self._spaces()
+            if self.at >= len(self.text):
+                # `new Basket` makes a basket as `new Basket()` does.
+                return "".join(parts) + ("()" if made and not called else "")
+            step = self._step()
+            if not step:
+                return ""
+            if step == "-":
+                continue
+            parts.append(step)
+            called = called or step == "()"
+        return ""
+
+    def _step(self) -> str:
+        """Return the next step, "-" for one that changes nothing, or nothing if there is none."""
+        mark = self._peek()
+        if mark in "([{":
+            if not self._balanced(mark):
+                return ""
+            return "[]" if mark == "[" else "()"
+        if mark == "<":
+            start = self.at
+            if self._balanced("<") and _GENERIC_TAIL.match(self.text, self.at):
+                return "-"
+            self.at = start
+            return ""
+        if mark in "?!" and self.text[self.at + 1 : self.at + 2] not in (".", "-", "!"):
+            self.at += 1
+            return "-"
+        for joint in _JOINTS:
+            if self.text.startswith(joint, self.at):
+                self.at += len(joint)
+                self._spaces()
+                if self._peek() in "([":  # `maybe?.[0]`, `maybe?.(x)`
+                    return "-"
+                if self._peek() == "<":
+                    return "-" if self._balanced("<") else ""
+                name = self._name()
+                return f".{name}" if name and name != "await" else "-" if name else ""
+        return ""
+
+    def _parenthesised(self) -> str:
+        start = self.at
+        if not self._balanced("("):
+            return ""
+        inner = self.text[start + 1 : self.at - 1]
+        for word in (" as ", " satisfies "):
+            inner = inner.partition(word)[0]
+        return to_expression(inner.strip())
+
+    def _name(self) -> str:
+        self._spaces()
+        if self._peek() == "$":
+            self.at += 1
+        match = _NAME.match(self.text, self.at)
+        if not match:
+            return ""
+        self.at = match.end()
+        return match.group()
+
+    def _balanced(self, opening: str) -> bool:
+        """Step over brackets and all that is in them; return whether they are closed."""
+        depth, at, text = 0, self.at, self.text
+        closing = _CLOSING[opening]
+        while at < len(text):
+            mark = text[at]
+            if mark in "\"'`" and opening != "<":
+                at = _string_end(text, at)
+                continue
+            if mark == opening:
+                depth += 1
+            elif mark == closing and not (closing == ">" and text[at - 1] in "-="):
+                depth -= 1
+                if not depth:
+                    self.at = at + 1
+                    return True
+            at += 1
+        return False
+
+    def _spaces(self) -> None:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def _skip(self, pattern: re.Pattern[str]) -> None:
+        if match := pattern.match(self.text, self.at):
+            self.at = match.end()
+
+    def _peek(self) -> str:
+        return self.text[self.at] if self.at < len(self.text) else "\0"
+
+
+def _string_end(text: str, at: int) -> int:
+    """Return where the string that starts at a position ends."""
+    quote = text[at]
+    at += 1
+    while at < len(text):
+        if text[at] == "\\":
+            at += 1
+        elif text[at] == quote:
+            return at + 1
+        at += 1
+    return at
+
+
+def to_type(text: str, rules: GraphRules) -> str:
+    """Return the TYPE that a type annotation names, or an empty string if no single type is meant."""
+    return _to_type(text.strip(), rules) if len(text) <= _LONGEST else ""
+
+
+@lru_cache(maxsize=50_000)
+def _to_type(text: str, rules: GraphRules) -> str:
+    text = text.strip().lstrip(":").strip()
+    if text[:2] == "->":
+        text = text[2:].strip()
+    if text[:1] in "\"'" and text[-1:] == text[:1]:
+        text = text[1:-1].strip()
+    for word in rules.type_prefixes:
+        text = text.removeprefix(word).strip()
+    while text[:1] in ("*", "&", "?", "(") or text[-1:] in ("?", "*", "&", "!"):
+        if text[:1] == "(":
+            if not text.endswith(")"):
+                return ""
+            text = text[1:-1].strip()
+        else:
+            text = text[1:].strip() if text[:1] in ("*", "&", "?") else text[:-1].strip()
+        for word in rules.type_prefixes:
+            text = text.removeprefix(word).strip()
+    if text.startswith("[]"):
+        return _container(text[2:], rules)
+    if text.startswith("map["):
+        return _container(_after_bracket(text[3:]), rules)
+    if text.endswith("[]"):
+        return _container(text[:-2], rules)
+    choices = [part for part in _split(text, "|") if part.strip() not in _NOTHING_TYPES]
+    if len(choices) != 1:
+        return ""
+    return _generic(choices[0].strip(), rules)
+
+
+def _generic(text: str, rules: GraphRules) -> str:
+    match = re.fullmatch(r"([^\W\d][\w.:\\]*)\s*(?:[<\[](.*)[>\]])?", text, re.DOTALL)
+    if not match:
+        return ""
+    name = match[1].replace("::", ".").replace("\\", ".").strip(".")
+    last = name.rpartition(".")[2]
+    if match[2] is None:
+        return "" if last in _NOTHING_TYPES else name
+    arguments = [part.strip() for part in _split(match[2], ",")]
+    if last in rules.wrappers:
+        return _to_type(arguments[0], rules)
+    if last in rules.containers:
+        return _container(arguments[-1], rules)
+    return name
+
+
+def _container(element: str, rules: GraphRules) -> str:
+    inner = _to_type(element.strip(), rules)
+    return f"[{inner}]" if inner else ""
+
+
+def _after_bracket(text: str) -> str:
+    reader = _Reader(text)
+    return text[reader.at :] if reader._balanced("[") else ""
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Return the parts of a text between separators that are not inside brackets."""
+    depth, start, parts = 0, 0, []
+    for at, mark in enumerate(text):
+        if mark in "([{<":
+            depth += 1
+        elif mark in ")]}" or (mark == ">" and text[at - 1 : at] not in ("-", "=")):
+            depth -= 1
+        elif mark == separator and not depth:
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]

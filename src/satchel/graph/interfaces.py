@@ -1,0 +1,78 @@
+"""What a file shows to others: its definitions, its imports, and the types of its names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from satchel.code_facts import ALL_NAMES, FileFacts, Import
+from satchel.types import ChunkKind, Symbol
+
+TYPE_KINDS = frozenset(
+    {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.IMPL}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """The names of one file, laid out for look-ups. Lines are left out, so that an edit inside a function
+    leaves the interface as it is."""
+
+    path: str
+    language: str
+    package: str
+    kinds: dict[str, ChunkKind]  # of definitions, by qualified name
+    imports: dict[str, tuple[Import, ...]]  # by the name that they bind
+    stars: tuple[str, ...]  # modules that all names are imported from
+    values: dict[tuple[str, str], tuple[str, ...]]  # (owner, name) → what it holds
+    bases: dict[str, tuple[str, ...]]
+    returns: dict[str, str]
+    fingerprint: tuple[object, ...] = field(default=(), compare=False)
+
+    def is_type(self, name: str) -> bool:
+        """Return whether a qualified name is that of a type."""
+        return self.kinds.get(name) in TYPE_KINDS
+
+
+def make_interface(path: str, language: str, facts: FileFacts, symbols: Iterable[Symbol]) -> Interface:
+    """Return the interface of a file. The first definition of a name counts; types go before the rest."""
+    kinds: dict[str, ChunkKind] = {}
+    for symbol in symbols:
+        known = kinds.get(symbol.qualified_name)
+        if known is None or (symbol.kind in TYPE_KINDS and known not in TYPE_KINDS):
+            kinds[symbol.qualified_name] = symbol.kind
+    imports: dict[str, list[Import]] = defaultdict(list)
+    for item in facts.imports:
+        if item.name:
+            imports[item.name].append(item)
+    values: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for value in facts.values:
+        values[value.owner, value.name].append(value.expression)
+    bases: dict[str, list[str]] = defaultdict(list)
+    for name, base in facts.bases:
+        bases[name].append(base)
+    return Interface(
+        path=path,
+        language=language,
+        package=facts.package,
+        kinds=kinds,
+        imports={name: tuple(found) for name, found in imports.items()},
+        stars=tuple(dict.fromkeys(item.module for item in facts.imports if item.imported == ALL_NAMES)),
+        values={key: tuple(found) for key, found in values.items()},
+        bases={name: tuple(found) for name, found in bases.items()},
+        returns=dict(facts.returns),
+    )
+
+
+def shown_to_others(facts: FileFacts, symbols: Iterable[Symbol]) -> tuple[object, ...]:
+    """Return all that other files can see of a file: two versions that show the same need no new look at the
+    files that use them."""
+    return (
+        facts.package,
+        tuple((item.name, item.module, item.imported) for item in facts.imports),
+        facts.values,
+        facts.bases,
+        facts.returns,
+        tuple((symbol.qualified_name, symbol.kind) for symbol in symbols),
+    )
