@@ -297,6 +297,8 @@ def _file(snapshot: Snapshot, record: FileRecord) -> dict[str, Any]:
         "symbols": [_values(symbol) for symbol in snapshot.symbols(path)],
         "references": snapshot.references(path),
         "comments": snapshot.parsed(path).comments,
+        "facts": snapshot.facts(path),
+        "edges": snapshot.edges([path]),
         "outline": snapshot.outlines([path]),
         "text": snapshot.text(path),
     }

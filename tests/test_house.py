@@ -20,6 +20,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LEVELS = (
     ("_version",),
     ("types", "errors", "lines", "caching", "visible_json"),
+    ("code_facts",),
+    ("parsed",),
     ("cancellation", "ids", "plugins", "extras", "terms", "globs", "file_writing"),
     ("settings", "languages", "tokenizers", "embedding", "storage"),
     ("walking", "chunking", "indexing", "retrieval", "packing"),

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from satchel.chunking import parse_source
 from satchel.lines import split_lines
+from satchel.parsed import Parsed
 from satchel.terms import terms
-from satchel.types import ChunkKind, Parsed, Symbol
+from satchel.types import ChunkKind, Symbol
 
 
 class PairKind(StrEnum):

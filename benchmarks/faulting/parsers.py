@@ -46,6 +46,7 @@ from satchel.commands.verify import run as verify  # noqa: E402
 from satchel.engine import Engine  # noqa: E402
 from satchel.errors import Internal, SatchelError  # noqa: E402
 from satchel.evaluation import cases, saved  # noqa: E402
+from satchel.parsed import Parsed  # noqa: E402
 from satchel.rendering.packs import quoting  # noqa: E402
 from satchel.retrieval import intent, issue_text, locators, query, query_terms, tracebacks  # noqa: E402
 from satchel.retrieval.filters import Filters, under  # noqa: E402
@@ -57,7 +58,7 @@ from satchel.serving.mcp import paging  # noqa: E402
 from satchel.settings import WalkOptions  # noqa: E402
 from satchel.storage import postings, records  # noqa: E402
 from satchel.storage.memory import MemoryStore  # noqa: E402
-from satchel.types import Parsed, Skipped  # noqa: E402
+from satchel.types import Skipped  # noqa: E402
 from satchel.verifying import saved_pack  # noqa: E402
 from satchel.verifying.json_pack import read_json  # noqa: E402
 from satchel.walking import encodings, git, git_diff, history, ignore_rules, paths, redaction  # noqa: E402
@@ -123,6 +124,7 @@ def check_kept(data: bytes) -> None:
         parsed = parse_source(text, languages.detect(path))
         assert records.unpack_text(kept.text) == text, "text"
         assert records.unpack_extras(kept.extras) == (parsed.references, parsed.comments), "references"
+        assert records.unpack_facts(kept.facts) == parsed.facts, "facts"
         records.unpack_outline(kept.outline)
 
 
@@ -348,7 +350,14 @@ def check_history(data: bytes) -> None:
 
 def check_stored(data: bytes) -> None:
     """A damaged record is refused as damage."""
-    for unpack in (records.unpack_text, records.unpack_extras, records.unpack_outline, postings.decode):
+    for unpack in (
+        records.unpack_text,
+        records.unpack_extras,
+        records.unpack_outline,
+        records.unpack_facts,
+        records.unpack_edges,
+        postings.decode,
+    ):
         try:
             unpack(data)
         except SatchelError:

@@ -6,7 +6,7 @@ The nouns, in the order in which a file meets them on its way to an agent:
 - A `Source` is one file as read: decoded, with secret values redacted.
 - A `Chunk` is a range of whole lines of a source that can be cited by an id. Chunks of a file do not overlap.
 - A `Symbol` is a definition, a `Reference` a use as it is written, a `ResolvedReference` (an edge) a use
-  together with the symbol that it means. `Parsed` holds what chunking finds in one source.
+  together with the symbol that it means. `satchel.parsed.Parsed` holds what chunking finds in one source.
 - A unit is what search scores: neighbouring small chunks, or a window of a long one. Units exist only inside
   an index, so there is no type for them here.
 - A `Hit` is a ranked answer to a query.
@@ -223,17 +223,6 @@ class ByLines(StrEnum):
     NESTING = "nesting"  # nested deeper than its parser can handle
     ERRORS = "errors"  # most of its lines are not code of the language
     LIMIT = "limit"  # parsing took more time or memory than a file of its size may take
-
-
-class Parsed(msgspec.Struct, frozen=True):
-    """What chunking finds in one source. Nothing in it depends on the path, so a renamed file is not parsed
-    again. `comments` are the ranges of lines that hold nothing but comments, in order."""
-
-    chunks: tuple[Chunk, ...]
-    symbols: tuple[Symbol, ...] = ()
-    references: tuple[Reference, ...] = ()
-    comments: tuple[LineRange, ...] = ()
-    by_lines: ByLines = ByLines.NO
 
 
 class Reason(msgspec.Struct, frozen=True):

@@ -29,9 +29,9 @@ from satchel.errors import SatchelError
 from satchel.indexing import refresh as refreshing
 from satchel.indexing.analysis import Stages
 from satchel.indexing.plan import Refresh, signature
+from satchel.parsed import Parsed
 from satchel.settings import WalkOptions
 from satchel.storage.memory import MemoryStore
-from satchel.types import Parsed
 from satchel.walking import stat_cache
 from satchel.walking.work_tree import WorkTree
 

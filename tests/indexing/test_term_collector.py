@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from satchel.indexing import term_collector
 from satchel.indexing.term_collector import TermCollector
 from satchel.lines import split_lines
+from satchel.parsed import Parsed
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 from satchel.terms import terms
-from satchel.types import Chunk, ChunkKind, Parsed, Symbol
+from satchel.types import Chunk, ChunkKind, Symbol
 
 _LINES = st.lists(
     st.sampled_from(["RouterGroup models\n", "model\n", "straße “quoted” 日本語\n", "\n", "x_y x_y\n"]),

@@ -13,7 +13,7 @@ from satchel import plugins
 from satchel.chunking import parse_source
 from satchel.languages import detect
 from satchel.lines import split_lines
-from satchel.types import Parsed
+from satchel.parsed import Parsed
 
 SAMPLES = Path(__file__).parent / "samples"
 FILES = sorted(path for path in SAMPLES.iterdir() if path.suffix != ".outline")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,10 +23,17 @@ from builders import (
     run_cli,
     run_cli_as_nobody,
 )
+from msgspec.structs import replace
 
+from satchel.code_facts import FileEdges, FileFacts, Rule, Target, Use
 from satchel.errors import IndexBusy, IndexCorrupt, IndexIncompatible, IndexProblem, IndexStale
+from satchel.parsed import Parsed
+from satchel.storage import records
+from satchel.storage.checks import row_check
 from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
+from satchel.storage.records import Outline
 from satchel.storage.sqlite import APPLICATION_ID, SqliteStore
+from satchel.types import Label
 
 Damage = Callable[[Path], None]
 
@@ -141,6 +150,7 @@ def older_index(path: Path, version: int) -> None:
     """An index as an older Satchel left it: a file, and an id that has ended."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as connection:
+        connection.create_function("row_check", -1, row_check, deterministic=True)
         for statements in MIGRATIONS[:version]:
             for statement in statements:
                 connection.execute(statement)
@@ -161,7 +171,7 @@ def older_index(path: Path, version: int) -> None:
         connection.commit()
 
 
-@pytest.mark.parametrize("version", [3, 4])
+@pytest.mark.parametrize("version", [3, 4, 6])
 def test_an_index_of_an_older_schema_is_indexed_anew_and_its_ended_ids_are_kept(
     tmp_path: Path, version: int
 ) -> None:
@@ -315,6 +325,89 @@ def test_what_an_index_of_sqlite_says_is_held_against_the_table_itself(tmp_path:
     for table in ("symbols", "files", "chunks"):
         ways = [plan for plan in plans if table in plan]
         assert len(ways) == 2 and sum("INDEX" in plan for plan in ways) == 1, ways
+
+
+def graph_index(folder: Path) -> Path:
+    """An index of ten files with facts and edges; returns the index file."""
+    store = SqliteStore(folder / "context.db")
+    with store.write() as writer:
+        for number in range(10):
+            path = f"n{number}.py"
+            record, file = packed(path, f"X = {number}\n")
+            facts = FileFacts(uses=tuple(Use(f"f{use}", Label.CALLS, (use,)) for use in range(40)))
+            packed_facts = records.pack_file("", Parsed((), facts=facts), (), Outline(), 0).facts
+            writer.put_file(record, replace(file, facts=packed_facts))
+            targets = tuple(Target(f"n{at}.py", f"f{at}") for at in range(number))
+            edges = FileEdges(targets, tuple((at, at, Rule.IMPORT) for at in range(number)))
+            writer.put_edges(path, edges, [target.path for target in targets])
+    with closing(sqlite3.connect(store.path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return store.path
+
+
+def graph_answers(path: Path) -> list[object]:
+    """Everything that a snapshot says of the code graph; an error that names damage stands for an answer."""
+
+    def answer(ask: Callable[[], object]) -> object:
+        try:
+            return ask()
+        except IndexProblem:
+            return None
+
+    names = [f"n{number}.py" for number in range(10)]
+    try:
+        snapshot = SqliteStore(path).snapshot()
+    except IndexProblem:
+        return [None] * 31
+    with closing(snapshot):
+        asked = [partial(snapshot.facts, name) for name in names]
+        asked += [partial(snapshot.edges, [name]) for name in names]
+        asked += [partial(snapshot.consulting, name) for name in names]
+        return [answer(ask) for ask in (*asked, partial(snapshot.edges, names))]
+
+
+GRAPH_DAMAGES = {
+    "facts lost": "DELETE FROM facts WHERE file = 3",
+    "all facts lost": "DELETE FROM facts",
+    "facts emptied": "UPDATE facts SET data = x'' WHERE file = 3",
+    "facts exchanged": "UPDATE facts SET data = (SELECT data FROM edges WHERE file = 9)",
+    "facts that are a text": "UPDATE facts SET data = 'text'",
+    "edges lost": "DELETE FROM edges WHERE file = 9",
+    "all edges lost": "DELETE FROM edges",
+    "edges emptied": "UPDATE edges SET data = x'', data_check = 0 WHERE file = 9",
+    "edges exchanged": "UPDATE edges SET (row_check, data_check, consulted, data)"
+    " = (SELECT row_check, data_check, consulted, data FROM edges WHERE file = 9) WHERE file = 8",
+    "consulted emptied": "UPDATE edges SET consulted = x'' WHERE file = 9",
+    "consulted that is a text": "UPDATE edges SET consulted = 'text' WHERE file = 9",
+    "a check that is a text": "UPDATE edges SET row_check = 'text' WHERE file = 9",
+}
+
+
+@pytest.mark.parametrize("name", list(GRAPH_DAMAGES))
+def test_damage_of_facts_and_edges_is_noticed(tmp_path: Path, name: str) -> None:
+    path = graph_index(tmp_path)
+    good = graph_answers(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute(GRAPH_DAMAGES[name]).rowcount
+        connection.commit()
+    answers = graph_answers(path)
+    assert None in answers
+    assert all(found in (None, expected) for found, expected in zip(answers, good, strict=True))
+
+
+def test_no_flipped_bit_gives_wrong_facts_or_edges(tmp_path: Path) -> None:
+    path = graph_index(tmp_path)
+    good, data, chance = graph_answers(path), path.read_bytes(), random.Random(5)
+    assert None not in good
+    noticed = 0
+    for _ in range(300):
+        flipped = bytearray(data)
+        flipped[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        path.write_bytes(flipped)
+        answers = graph_answers(path)
+        assert all(found in (None, expected) for found, expected in zip(answers, good, strict=True))
+        noticed += None in answers
+    assert noticed
 
 
 def test_a_snapshot_can_not_write(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,15 +15,30 @@ from msgspec.structs import replace
 
 from satchel import plugins
 from satchel.chunking import parse_source
+from satchel.code_facts import FileEdges, FileFacts, Import, Rule, Target, TypedName, Use
 from satchel.errors import IndexBusy, IndexCorrupt, IndexMissing
+from satchel.parsed import Parsed
 from satchel.storage import open_store, postings, records
 from satchel.storage.protocol import Extent, Snapshot, Store
-from satchel.storage.records import FileRecord, PostingRun, RetiredChunk, SkippedRecord
+from satchel.storage.records import FileRecord, Outline, PostingRun, RetiredChunk, SkippedRecord
 from satchel.types import FileEntry, Label, Skipped, SkipReason
 
 CODE = "import os\n\n\nclass Basket:\n    def total(self):\n        return os.sep\n"
 LONG = "".join(f"def number_{number}():\n    return {number}\n\n\n" for number in range(40))
 HASH = "ab" * 32
+FACTS = FileFacts(
+    "shop",
+    (Import("np", "numpy", "", 1), Import("", "./effects", "", 2), Import("*", ".money", "*", 3)),
+    (TypedName("Basket", "items", "[Item]"), TypedName("", "größe", "<int>")),
+    (("Basket", "Container"),),
+    (("Basket.total", "<Money>"),),
+    (Use("{Basket}.items[].price", Label.USES, (5, 9)), Use("Money().add", Label.CALLS, (7,))),
+)
+EDGES = FileEdges(
+    (Target("src/item.py", "Item.price"), Target("src/größe.py")),
+    ((0, 0, Rule.ATTRIBUTE), (1, 0, Rule.CONSTRUCTOR)),
+    ((2, 1),),
+)
 
 
 @pytest.fixture(params=plugins.names("store"))
@@ -35,6 +51,20 @@ def put(store: Store, files: dict[str, str]) -> None:
     with store.write() as writer:
         for path, text in files.items():
             writer.put_file(*packed(path, text))
+
+
+def put_with_facts(store: Store, path: str, facts: FileFacts = FACTS) -> None:
+    """Put a file that says these facts, as chunking will say them."""
+    record, file = packed(path, CODE)
+    packed_facts = records.pack_file("", Parsed((), facts=facts), (), Outline(), 0).facts
+    with store.write() as writer:
+        writer.put_file(record, replace(file, facts=packed_facts))
+
+
+def put_edges(store: Store, consulted: dict[str, Sequence[str]]) -> None:
+    with store.write() as writer:
+        for path, others in consulted.items():
+            writer.put_edges(path, EDGES, others)
 
 
 def paths(snapshot: Snapshot) -> list[str]:
@@ -174,6 +204,132 @@ def test_the_living_are_those_that_a_file_of_now_starts_with(store: Store) -> No
         writer.drop_file("b.py")
     with closing(store.snapshot()) as snapshot:
         assert snapshot.living([kept, new]) == {new} and snapshot.living([]) == set()
+
+
+def test_facts_survive_and_come_back_with_what_parsing_gave(store: Store) -> None:
+    put_with_facts(store, "a.py")
+    put(store, {"b.md": "# B\n"})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.facts("a.py") == FACTS == snapshot.parsed("a.py").facts
+        assert snapshot.facts("b.md") == FileFacts()
+        with pytest.raises(KeyError):
+            snapshot.facts("never/there.py")
+
+
+def test_edges_survive_and_come_in_the_order_asked(store: Store) -> None:
+    put(store, {"a.py": CODE, "b.py": CODE})
+    put_edges(store, {"b.py": ["a.py"]})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.edges(["b.py", "a.py", "b.py"]) == [EDGES, FileEdges(), EDGES]
+        assert snapshot.edges([]) == []
+        with pytest.raises(KeyError):
+            snapshot.edges(["a.py", "never/there.py"])
+
+
+def test_edges_of_a_file_that_is_not_there_are_refused(store: Store) -> None:
+    put(store, {"a.py": CODE})
+    with store.write() as writer, pytest.raises(KeyError):
+        writer.put_edges("never/there.py", EDGES, [])
+
+
+def test_edges_of_more_files_than_one_statement_takes_are_read(store: Store) -> None:
+    put(store, {f"n{number}.md": "" for number in range(1200)})
+    put_edges(store, {"n7.md": [], "n1199.md": []})
+    with closing(store.snapshot()) as snapshot:
+        asked = paths(snapshot)[::-1]
+        found = [path for path, edges in zip(asked, snapshot.edges(asked), strict=True) if edges == EDGES]
+        assert found == ["n7.md", "n1199.md"]
+
+
+def test_a_file_put_anew_or_dropped_loses_facts_and_edges(store: Store) -> None:
+    for path in ("a.py", "b.py", "c.py"):
+        put_with_facts(store, path)
+    put_edges(store, {"a.py": ["x.py"], "b.py": ["x.py"], "c.py": ["x.py"]})
+    with store.write() as writer:
+        writer.put_file(*packed("a.py", "x = 1\n"))
+        writer.drop_file("b.py")
+        assert writer.snapshot.consulting("x.py") == ["c.py"]
+    put(store, {"b.py": "x = 1\n"})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.edges(["a.py", "b.py", "c.py"]) == [FileEdges(), FileEdges(), EDGES]
+        assert snapshot.facts("a.py") == snapshot.facts("b.py") == parse_source("x = 1\n", "python").facts
+        assert snapshot.consulting("x.py") == ["c.py"]
+
+
+def test_a_touched_file_keeps_facts_and_edges(store: Store) -> None:
+    put_with_facts(store, "a.py")
+    put_edges(store, {"a.py": ["x.py"]})
+    with store.write() as writer:
+        writer.touch_file(FileEntry("a.py", 6, 77, 88, 99), True)
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.facts("a.py") == FACTS and snapshot.edges(["a.py"]) == [EDGES]
+        assert snapshot.consulting("x.py") == ["a.py"]
+
+
+def test_files_that_consulted_a_path_are_found_after_every_edit(store: Store) -> None:
+    put(store, {"b.py": CODE, "a.py": CODE, "c.py": CODE})
+    put_edges(store, {"b.py": ["x.py", "größe.py", "x.py"], "a.py": ["x.py", "b.py"]})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.consulting("x.py") == ["a.py", "b.py"]
+        assert snapshot.consulting("größe.py") == ["b.py"] and snapshot.consulting("b.py") == ["a.py"]
+        assert snapshot.consulting("c.py") == [] == snapshot.consulting("never/there.py")
+    put_edges(store, {"b.py": ["y.py"], "c.py": ["x.py"]})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.consulting("x.py") == ["a.py", "c.py"] and snapshot.consulting("y.py") == ["b.py"]
+        assert snapshot.consulting("größe.py") == []
+
+
+def test_every_consulted_path_of_many_is_found(store: Store) -> None:
+    put(store, {"a.py": CODE, "b.py": CODE})
+    put_edges(store, {"a.py": [f"n{number}.py" for number in range(500)]})
+    with closing(store.snapshot()) as snapshot:
+        assert all(snapshot.consulting(f"n{number}.py") == ["a.py"] for number in range(500))
+        assert not any(snapshot.consulting(f"m{number}.py") for number in range(500))
+
+
+def test_a_hash_made_of_parts_of_two_others_is_not_consulted() -> None:
+    first, second = bytes.fromhex("11223344"), bytes.fromhex("55667788")
+    assert not records.is_consulted(bytes.fromhex("33445566"), first + second)
+    assert records.is_consulted(second, first + second) and not records.is_consulted(first, b"")
+    assert records.is_consulted(bytes(4), bytes.fromhex("11000000") + bytes(4))
+
+
+def test_a_snapshot_never_sees_later_edges(store: Store) -> None:
+    put(store, {"a.py": CODE})
+    put_edges(store, {"a.py": ["x.py"]})
+    with closing(store.snapshot()) as before:
+        with store.write() as writer:
+            writer.put_edges("a.py", FileEdges(), ["y.py"])
+            assert writer.snapshot.edges(["a.py"]) == [FileEdges()]
+            assert writer.snapshot.consulting("y.py") == ["a.py"]
+        assert before.edges(["a.py"]) == [EDGES]
+        assert before.consulting("x.py") == ["a.py"] and before.consulting("y.py") == []
+
+
+def test_edges_of_a_block_that_raises_are_not_kept(store: Store) -> None:
+    put(store, {"a.py": CODE})
+    with pytest.raises(ValueError, match="stop"), store.write() as writer:
+        writer.put_edges("a.py", EDGES, ["x.py"])
+        raise ValueError("stop")
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.edges(["a.py"]) == [FileEdges()] and snapshot.consulting("x.py") == []
+
+
+def test_clearing_ends_facts_and_edges(store: Store) -> None:
+    put_with_facts(store, "a.py")
+    put_edges(store, {"a.py": ["x.py"]})
+    with store.write() as writer:
+        writer.clear()
+        writer.put_file(*packed("a.py", "x = 1\n"))
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.edges(["a.py"]) == [FileEdges()] and snapshot.consulting("x.py") == []
+
+
+@pytest.mark.parametrize("unpack", [records.unpack_facts, records.unpack_edges])
+@pytest.mark.parametrize("data", [b"x", zlib.compress(b""), zlib.compress(b"\x93\x01\x02\x03")])
+def test_bytes_that_are_no_facts_or_edges_are_damage(unpack: Callable[[bytes], object], data: bytes) -> None:
+    with pytest.raises(IndexCorrupt):
+        unpack(data)
 
 
 def test_chunks_are_found_by_number_in_the_order_asked(store: Store) -> None:
@@ -554,12 +710,16 @@ def test_siblings_have_indexes_of_their_own_and_share_the_scratch_folder(store: 
 
 def test_a_first_generation_can_start_as_a_copy(store: Store) -> None:
     put(store, {"a.py": CODE})
-    put(store, {"b.md": "# B\n"})
+    put_with_facts(store, "b.py")
+    put_with_facts(store, "c.py")
+    put_edges(store, {"b.py": ["a.py"], "c.py": ["a.py"]})
     other = store.siblings().open("copy")
     with closing(store.snapshot()) as seed, other.write(seed) as writer:
-        writer.drop_file("b.md")
+        writer.drop_file("b.py")
     with closing(other.snapshot()) as copy, closing(store.snapshot()) as main:
-        assert paths(copy) == ["a.py"] and paths(main) == ["a.py", "b.md"]
+        assert paths(copy) == ["a.py", "c.py"] and paths(main) == ["a.py", "b.py", "c.py"]
+        assert copy.facts("c.py") == FACTS and copy.edges(["c.py"]) == [EDGES]
+        assert copy.consulting("a.py") == ["c.py"] and main.consulting("a.py") == ["b.py", "c.py"]
         assert copy.version.partition(":")[0] != main.version.partition(":")[0]
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from satchel import languages, plugins
 from satchel.chunking import parse_limits
 from satchel.chunking.parsers import load_grammar
-from satchel.types import FileEntry, Parsed
+from satchel.parsed import Parsed
+from satchel.types import FileEntry
 
 _MANY = 20  # files of one language; with so many, every worker will meet some
 

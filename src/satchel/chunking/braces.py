@@ -22,7 +22,8 @@ from satchel.chunking.chunker import Chunker
 from satchel.chunking.parsers import normalize_text
 from satchel.languages.language import Language
 from satchel.lines import split_lines
-from satchel.types import ChunkKind, Label, Parsed, Reference, Symbol
+from satchel.parsed import Parsed
+from satchel.types import ChunkKind, Label, Reference, Symbol
 
 _SIGNATURE_LIMIT = 240  # characters
 _MAX_DEPTH = 40  # nested braces; deeper ones define nothing, so that recursion stays bounded

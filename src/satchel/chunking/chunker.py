@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from satchel.types import Parsed
+from satchel.parsed import Parsed
 
 
 @dataclass(frozen=True, slots=True)

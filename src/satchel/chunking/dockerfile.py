@@ -17,7 +17,8 @@ from satchel.chunking import syntax
 from satchel.chunking.chunk_layout import DefinitionLines, lay_out_chunks
 from satchel.chunking.chunker import Chunker
 from satchel.lines import split_lines
-from satchel.types import Label, Parsed, Reference
+from satchel.parsed import Parsed
+from satchel.types import Label, Reference
 
 _FROM_OPTION = re.compile(r"^(?:--)?from=")
 

@@ -26,7 +26,8 @@ from satchel.chunking.section_splitting import (
     split_section,
 )
 from satchel.lines import split_lines
-from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Symbol
+from satchel.parsed import Parsed
+from satchel.types import Chunk, ChunkKind, Label, Reference, Symbol
 
 # A first line of dashes may also be a thematic break: only a block whose first entry is a key is metadata.
 # After a blank line that entry may be prose: then every line has to be YAML, up to a closing line right

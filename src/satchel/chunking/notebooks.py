@@ -27,7 +27,8 @@ from satchel.chunking.markdown import chunk_markdown, find_headings
 from satchel.chunking.parsers import load_grammar, normalize_text
 from satchel.chunking.section_splitting import Heading
 from satchel.lines import split_lines
-from satchel.types import ByLines, ChunkKind, Parsed, Reference, Symbol
+from satchel.parsed import Parsed
+from satchel.types import ByLines, ChunkKind, Reference, Symbol
 
 _SOURCE = re.compile(r'"source"\s*:\s*')
 _MAGIC = re.compile(r"^(\s*)[%!?](?!%)", re.MULTILINE)  # a command to the notebook, not code

@@ -25,7 +25,8 @@ from satchel.chunking.section_splitting import (
     split_section,
 )
 from satchel.lines import split_lines
-from satchel.types import Chunk, ChunkKind, Label, Parsed, Reference, Symbol
+from satchel.parsed import Parsed
+from satchel.types import Chunk, ChunkKind, Label, Reference, Symbol
 
 _SURE_LENGTH = 4  # a shorter line of marks is a heading only if it is as wide as its title
 _MARKS = re.compile(r"([!-/:-@\[-`{-~])\1*")

@@ -22,7 +22,8 @@ from satchel.chunking.parsers import blank_out, is_too_deep, load_grammar, norma
 from satchel.code_facts import FileFacts
 from satchel.languages.language import Language
 from satchel.lines import split_lines
-from satchel.types import ByLines, ChunkKind, Parsed, Symbol
+from satchel.parsed import Parsed
+from satchel.types import ByLines, ChunkKind, Symbol
 
 _TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.IMPL}

@@ -6,7 +6,8 @@ from satchel import languages
 from satchel.chunking.chunk_layout import cut_at_blank_lines
 from satchel.chunking.chunker import Chunker
 from satchel.lines import split_lines
-from satchel.types import ByLines, Chunk, Parsed
+from satchel.parsed import Parsed
+from satchel.types import ByLines, Chunk
 
 WINDOW_CHARS = 1600  # about 400 tokens: small enough to cite, large enough to understand
 

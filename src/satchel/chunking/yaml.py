@@ -11,7 +11,8 @@ import re
 from satchel.chunking import syntax, windows
 from satchel.chunking.chunker import Chunker
 from satchel.lines import split_lines
-from satchel.types import ByLines, Parsed
+from satchel.parsed import Parsed
+from satchel.types import ByLines
 
 _MOST_COLUMNS = 100  # each column may open a mapping and a sequence, and the buffer holds about 250 blocks
 _LINE_HEAD = re.compile(r"[ \t]*(?:[-?:][ \t]+)*")

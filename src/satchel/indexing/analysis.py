@@ -19,9 +19,10 @@ from satchel.indexing import vectors
 from satchel.indexing.posting_run_builder import TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.lines import split_lines
+from satchel.parsed import Parsed
 from satchel.storage.records import BY_LINES_TAG, FileRecord, Outline, PackedFile, pack_file, unpack_outline
 from satchel.terms import terms
-from satchel.types import ChunkKind, FileEntry, Label, Parsed, Skipped, Source
+from satchel.types import ChunkKind, FileEntry, Label, Skipped, Source
 
 _TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT}

@@ -23,6 +23,7 @@ from satchel.indexing.plan import HISTORY_HEAD, Refresh, RefreshPlan, plan_all, 
 from satchel.indexing.posting_run_builder import PostingRunBuilder, TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.indexing.workers import analyse_all
+from satchel.parsed import Parsed
 from satchel.storage import postings
 from satchel.storage.protocol import Snapshot, Store, Writer
 from satchel.storage.records import (
@@ -35,7 +36,7 @@ from satchel.storage.records import (
     split_title,
 )
 from satchel.storage.ref_indexes import Sources
-from satchel.types import FileEntry, Parsed, Skipped, Source, Walk
+from satchel.types import FileEntry, Skipped, Source, Walk
 
 _RUN_POSTINGS = 3_000_000  # postings held in memory before a run is written; about 90 MB
 _MANY_RUNS = 10  # runs of one size class; more are merged

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from satchel.indexing.posting_run_builder import TermBatch, TermNumbers
+from satchel.parsed import Parsed
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 from satchel.terms import encoded_tokens, terms_of_token
-from satchel.types import Chunk, ChunkKind, Parsed
+from satchel.types import Chunk, ChunkKind
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from satchel.lines import split_lines
+from satchel.parsed import Parsed
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.records import ChunkRecord
-from satchel.types import Chunk, ChunkKind, LineRange, Parsed, Source, Symbol
+from satchel.types import Chunk, ChunkKind, LineRange, Source, Symbol
 from satchel.walking.change_set import ChangedFile, Status
 from satchel.walking.git_diff import Hunk, clip_range
 

@@ -11,13 +11,15 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
+from satchel.code_facts import FileEdges, FileFacts
 from satchel.errors import IndexMissing
+from satchel.parsed import Parsed
 from satchel.storage import records
 from satchel.storage.protocol import LAST_LINE, Extent, Snapshot, StoreScheme, TermRows
 from satchel.storage.records import (
@@ -30,7 +32,7 @@ from satchel.storage.records import (
     SkippedRecord,
     SymbolRecord,
 )
-from satchel.types import FileEntry, Parsed, Reference, Symbol
+from satchel.types import FileEntry, Reference, Symbol
 
 
 @dataclass
@@ -44,6 +46,7 @@ class Tables:
     next_run: int = 1
     meta: dict[str, str] = field(default_factory=dict)
     files: dict[str, tuple[FileRecord, PackedFile]] = field(default_factory=dict)
+    edges: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)  # packed, with the paths consulted
     runs: dict[int, tuple[PostingRun, dict[str, bytes]]] = field(default_factory=dict)
     skipped: dict[str, SkippedRecord] = field(default_factory=dict)
     retired: dict[str, RetiredChunk] = field(default_factory=dict)
@@ -55,6 +58,7 @@ class Tables:
             self,
             meta=dict(self.meta),
             files=dict(self.files),
+            edges=dict(self.edges),
             runs=dict(self.runs),
             skipped=dict(self.skipped),
             retired=dict(self.retired),
@@ -136,7 +140,12 @@ class MemorySnapshot:
         packed = self._tables.files[path][1]
         references, comments = records.unpack_extras(packed.extras)
         return records.parsed_from(
-            self.text(path), self.chunks(path), self.symbols(path), references, comments
+            self.text(path),
+            self.chunks(path),
+            self.symbols(path),
+            references,
+            comments,
+            records.unpack_facts(packed.facts),
         )
 
     def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
@@ -149,6 +158,17 @@ class MemorySnapshot:
 
     def references(self, path: str) -> tuple[Reference, ...]:
         return records.unpack_extras(self._tables.files[path][1].extras)[0]
+
+    def facts(self, path: str) -> FileFacts:
+        return records.unpack_facts(self._tables.files[path][1].facts)
+
+    def edges(self, paths: Sequence[str]) -> list[FileEdges]:
+        return [records.unpack_edges(self._tables.edges[path][0]) for path in paths]
+
+    def consulting(self, path: str) -> list[str]:
+        wanted = records.pack_consulted([path])
+        kept = self._tables.edges.items()
+        return sorted(other for other, (_, consulted) in kept if records.is_consulted(wanted, consulted))
 
     def symbols(self, path: str) -> list[Symbol]:
         entry = self._tables.files.get(path)
@@ -244,6 +264,7 @@ class MemoryWriter:
         tables.next_chunk += stored.chunk_count
         tables.next_unit += stored.unit_count
         tables.files[record.path] = (stored, packed)
+        tables.edges[record.path] = (b"", b"")
         return stored.first_unit
 
     def touch_file(self, entry: FileEntry, settled: bool) -> None:
@@ -253,6 +274,12 @@ class MemoryWriter:
 
     def drop_file(self, path: str) -> None:
         self._tables.files.pop(path, None)
+        self._tables.edges.pop(path, None)
+
+    def put_edges(self, path: str, edges: FileEdges, consulted: Collection[str]) -> None:
+        if path not in self._tables.files:
+            raise KeyError(path)
+        self._tables.edges[path] = (records.pack_edges(edges), records.pack_consulted(consulted))
 
     def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
         self._tables.runs[run.number] = (run, dict(rows))
@@ -284,6 +311,7 @@ class MemoryWriter:
         for record in self.snapshot.files():
             self.retire(records.retired_chunks(record, self.snapshot.chunks(record.path)))
         self._tables.files.clear()
+        self._tables.edges.clear()
         self._tables.runs.clear()
         self._tables.skipped.clear()
         self._tables.history = b""

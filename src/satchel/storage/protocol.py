@@ -8,11 +8,13 @@ A store holds tables and nothing else: scoring, planning, tokenising and packing
   file are numbered `first_chunk … first_chunk + chunk_count - 1`, its units `first_unit … first_unit +
   unit_count - 1`. Numbers are never shown and never used twice, also not after `clear`.
 - Full text is kept in *posting runs*: for some files, one row per term with the units that hold it.
+- A file has *facts*, what it says about names, and *edges*, what its names mean. Facts are known from its
+  content alone; edges rest on other files too, whose paths, in the index or not, are *consulted*.
 
 Binary layouts are the same in every store, so that an index can be copied from one kind into another. Whoever
-writes them and whoever reads them stand in one file each: `storage.records` for texts, references, outlines
-and the arrays of a posting run, `storage.postings` for the row of a term, `storage.history` for the past
-commits. A store keeps these bytes as they are.
+writes them and whoever reads them stand in one file each: `storage.records` for texts, references, outlines,
+facts, edges and the arrays of a posting run, `storage.postings` for the row of a term, `storage.history` for
+the past commits. A store keeps these bytes as they are.
 
 Damage is noticed. A store either keeps a checksum with every row and compares it when the row is read
 (`storage.checks` does that for SQLite), or lies on something that does. Data that is not as it was written is
@@ -21,13 +23,15 @@ Damage is noticed. A store either keeps a checksum with every row and compares i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
+from satchel.code_facts import FileEdges, FileFacts
+from satchel.parsed import Parsed
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
@@ -38,7 +42,7 @@ from satchel.storage.records import (
     SkippedRecord,
     SymbolRecord,
 )
-from satchel.types import FileEntry, Parsed, Reference, Symbol
+from satchel.types import FileEntry, Reference, Symbol
 
 LAST_LINE = 2**31  # beyond the end of any file
 LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
@@ -112,6 +116,19 @@ class Snapshot(Protocol):
     def references(self, path: str) -> tuple[Reference, ...]:
         """Return the references of a file as they were parsed."""
 
+    def facts(self, path: str) -> FileFacts:
+        """Return the facts of a file as they were parsed. `KeyError` if the index does not hold it."""
+
+    def edges(self, paths: Sequence[str]) -> list[FileEdges]:
+        """Return the edges of each file, in the order given; empty ones where none were put since the file
+        was. One call is one trip to the store. `KeyError` if the index does not hold a path."""
+
+    def consulting(self, path: str) -> list[str]:
+        """Return the paths, sorted, of the files whose edges rest on a path, which need not be in the index.
+
+        None is left out. One too many may be among them: paths are kept as hashes, and two may share one.
+        """
+
     def symbols(self, path: str) -> list[Symbol]:
         """Return the symbols of a file in the order they were parsed; none for an unknown path."""
 
@@ -175,13 +192,19 @@ class Writer(Protocol):
         """Return a number for a posting run that no other ever had."""
 
     def put_file(self, record: FileRecord, packed: PackedFile) -> int:
-        """Add a file, in place of the one of its path, and return the number of its first unit."""
+        """Add a file, in place of the one of its path, and return the number of its first unit. It has no
+        edges until they are put."""
 
     def touch_file(self, entry: FileEntry, settled: bool) -> None:
         """Note another time of a file whose content is the same."""
 
     def drop_file(self, path: str) -> None:
-        """Remove a file with all that belongs to it; an unknown path is no error."""
+        """Remove a file with all that belongs to it; an unknown path is no error. Edges of other files stay,
+        also those that rest on it."""
+
+    def put_edges(self, path: str, edges: FileEdges, consulted: Collection[str]) -> None:
+        """Keep the edges of a file and the paths that they rest on, in place of what was known of both. They
+        end when the file is put anew or dropped, not when it is touched. `KeyError` for an unknown path."""
 
     def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
         """Add a posting run with its rows, which come by term."""

@@ -6,17 +6,20 @@ rows and bytes, not objects; every store keeps the same bytes.
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 
+from satchel.code_facts import FileEdges, FileFacts
 from satchel.errors import IndexCorrupt
 from satchel.lines import split_lines
-from satchel.types import ByLines, Chunk, ChunkKind, Label, Parsed, Reference, Skipped, Symbol
+from satchel.parsed import Parsed
+from satchel.types import ByLines, Chunk, ChunkKind, Label, Reference, Skipped, Symbol
 
 _FAST_COMPRESSION = 1  # zlib level; higher ones cost more time than the space is worth
 _TITLE_SEPARATOR = "\x1f"
@@ -25,6 +28,8 @@ _LABELS = tuple(Label)
 _as_reference = partial(tuple.__new__, Reference)
 _LABEL_NUMBERS = {label: number for number, label in enumerate(_LABELS)}
 _KINDS = {kind.value: kind for kind in ChunkKind}
+_NO_FACTS = FileFacts()
+_NO_EDGES = FileEdges()
 
 ChunkRow = tuple[str, str, int, int, int, int, str]
 _Extras = tuple[list[tuple[str, int, int]], tuple[tuple[int, int], ...]]
@@ -157,6 +162,7 @@ class PackedFile(msgspec.Struct, frozen=True):
     symbols: list[SymbolRow]
     unit_count: int
     vectors: bytes = b""  # one for each unit, a byte for each dimension; empty without a model
+    facts: bytes = b""  # empty for a file that says nothing about names
 
 
 def pack_file(
@@ -169,6 +175,7 @@ def pack_file(
         text=zlib.compress(text.encode("utf-8", "surrogatepass"), _FAST_COMPRESSION),
         extras=zlib.compress(extras, _FAST_COMPRESSION),
         outline=msgspec.msgpack.encode(outline),
+        facts=_pack_facts(parsed.facts),
         unit_count=unit_count,
         chunks=[
             (
@@ -232,6 +239,56 @@ def unpack_outline(data: bytes) -> Outline:
         raise IndexCorrupt(f"an outline in the index cannot be read: {error}") from error
 
 
+# Labels and rules are kept as their texts: numbers instead save 3.1 to 3.5 % of the compressed facts of four
+# files of Django, and would have to be turned into enums one by one when they are read.
+def _pack_facts(facts: FileFacts) -> bytes:
+    if facts == _NO_FACTS:
+        return b""
+    return zlib.compress(msgspec.msgpack.encode(facts), _FAST_COMPRESSION)
+
+
+def unpack_facts(data: bytes) -> FileFacts:
+    """Return the facts of a packed file."""
+    if not data:
+        return _NO_FACTS
+    try:
+        return msgspec.msgpack.decode(zlib.decompress(data), type=FileFacts)
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise IndexCorrupt(f"facts in the index cannot be read: {error}") from error
+
+
+def pack_edges(edges: FileEdges) -> bytes:
+    """Return the edges of a file as the bytes that a store keeps; empty for no edges."""
+    if edges == _NO_EDGES:
+        return b""
+    return zlib.compress(msgspec.msgpack.encode(edges), _FAST_COMPRESSION)
+
+
+def unpack_edges(data: bytes) -> FileEdges:
+    """Return the edges of a file."""
+    if not data:
+        return _NO_EDGES
+    try:
+        return msgspec.msgpack.decode(zlib.decompress(data), type=FileEdges)
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise IndexCorrupt(f"edges in the index cannot be read: {error}") from error
+
+
+def pack_consulted(paths: Iterable[str]) -> bytes:
+    """Return the hashes of the paths that the edges of a file rest on, each once, ascending, 4 bytes each."""
+    hashes = sorted({zlib.crc32(path.encode("utf-8", "surrogatepass")) for path in paths})
+    return struct.pack(f"<{len(hashes)}I", *hashes)
+
+
+def is_consulted(packed_path: bytes, consulted: bytes) -> bool:
+    """Return whether one path is among others, both as `pack_consulted` packs them."""
+    at = consulted.find(packed_path)
+    # A match elsewhere is the end of one hash with the start of the next.
+    while at >= 0 and at % len(packed_path):
+        at = consulted.find(packed_path, at + 1)
+    return at >= 0
+
+
 def join_title(title_path: Sequence[str]) -> str:
     """Return a title path as the text of one column."""
     joined = _TITLE_SEPARATOR.join(title_path)
@@ -278,6 +335,7 @@ def parsed_from(
     symbols: Sequence[Symbol],
     references: tuple[Reference, ...],
     comments: tuple[tuple[int, int], ...],
+    facts: FileFacts,
 ) -> Parsed:
     """Return the parse result that a file was indexed with: content that only moved is not parsed again."""
     lines = split_lines(text)
@@ -297,4 +355,5 @@ def parsed_from(
         symbols=tuple(symbols),
         references=references,
         comments=comments,
+        facts=facts,
     )

@@ -27,7 +27,7 @@ from satchel.errors import (
 )
 from satchel.file_writing import make_folder, unusable_folder
 from satchel.storage.checks import REBUILD_HINT
-from satchel.storage.migrations import CHECKED_SCHEMA, SCHEMA_VERSION, migrate, user_version
+from satchel.storage.migrations import READABLE_SCHEMA, SCHEMA_VERSION, migrate, user_version
 from satchel.storage.protocol import KEEP_ELSEWHERE, LOCK_WAIT_SECONDS, Snapshot, StoreScheme
 from satchel.storage.sqlite_connection import (
     connect,
@@ -109,7 +109,7 @@ class SqliteStore:
         try:
             with typed_errors():
                 self._check_version(connection)
-                self._refuse_unchecked(connection)
+                self._refuse_older(connection)
                 connection.execute("BEGIN")
                 return SqliteSnapshot(connection)
         except SatchelError:
@@ -264,12 +264,12 @@ class SqliteStore:
                 hint="update Satchel, or let `satchel index` set the file aside and build a new one",
             )
 
-    def _refuse_unchecked(self, connection: sqlite3.Connection) -> None:
-        """Raise for an index without checks: what it says may be damaged, and only a writer mends that."""
+    def _refuse_older(self, connection: sqlite3.Connection) -> None:
+        """Raise for an index that lacks checks or tables of now: only a writer mends that."""
         version = user_version(connection)
-        if version < CHECKED_SCHEMA:
+        if version < READABLE_SCHEMA:
             raise IndexStale(
-                f"{self.path.name} was written by an older Satchel (schema {version}), without checks",
+                f"{self.path.name} was written by an older Satchel (schema {version})",
                 hint="run `satchel index`: it indexes all files anew and keeps the ids that have ended",
             )
 

@@ -1,7 +1,7 @@
 """One generation of a SQLite index, read through its tables.
 
 Nothing leaves here unchecked (see `storage.checks`). A file's record vouches for its contents, outline,
-chunks and symbols. Where an index of SQLite finds nothing, the table itself is asked: no single
+facts, chunks and symbols. Where an index of SQLite finds nothing, the table itself is asked: no single
 damage hides a row from both. It is one class, and a long one, because all its answers rest on the same few
 rows of files, which are checked once.
 """
@@ -14,6 +14,8 @@ from types import NoneType
 from typing import Any
 
 from satchel.caching import Cache
+from satchel.code_facts import FileEdges, FileFacts
+from satchel.parsed import Parsed
 from satchel.storage import records, sqlite_rows
 from satchel.storage.checks import (
     Totals,
@@ -43,6 +45,8 @@ from satchel.storage.sqlite_rows import (
     CHUNK_COLUMNS,
     END_LINE,
     FIRST_CHUNK,
+    NUMBER,
+    OUTLINE_CHECK,
     PATH,
     RETIRED_COLUMNS,
     SKIPPED_COLUMNS,
@@ -51,7 +55,7 @@ from satchel.storage.sqlite_rows import (
     SYMBOL_COLUMNS,
     Stored,
 )
-from satchel.types import Parsed, Reference, Symbol
+from satchel.types import Reference, Symbol
 
 SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
 # An index that holds all columns of a question is read instead of the table, NOT INDEXED or not: this asks
@@ -148,6 +152,12 @@ class SqliteSnapshot:
         self._keep(row)
         return sqlite_rows.stored(row)
 
+    def _stored_or_raise(self, path: str) -> Stored:
+        stored = self._stored(path)
+        if stored is None:
+            raise KeyError(path)
+        return stored
+
     def _row_at(self, number: int) -> Any:
         """Return the checked row of a file by its number, which other rows refer to."""
         row = self._by_number.get(number)
@@ -238,7 +248,12 @@ class SqliteSnapshot:
         text, extras = self._content(path)
         references, comments = records.unpack_extras(extras)
         return records.parsed_from(
-            records.unpack_text(text), self.chunks(path), self.symbols(path), references, comments
+            records.unpack_text(text),
+            self.chunks(path),
+            self.symbols(path),
+            references,
+            comments,
+            self.facts(path),
         )
 
     def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
@@ -247,7 +262,7 @@ class SqliteSnapshot:
             row = self._by_path.get(path) or self._stored(path)
             if row is None:
                 raise KeyError(path)
-            wanted[row[1]] = path, row[-3]
+            wanted[row[NUMBER]] = path, row[OUTLINE_CHECK]
         found: dict[str, tuple[Outline, bytes]] = {}
         statement = "SELECT file, data, vectors FROM outlines WHERE file IN ({})"
         for number, data, vectors in self._tables.rows_of(statement, list(wanted)):
@@ -265,6 +280,35 @@ class SqliteSnapshot:
 
     def references(self, path: str) -> tuple[Reference, ...]:
         return records.unpack_extras(self._content(path)[1])[0]
+
+    def facts(self, path: str) -> FileFacts:
+        stored = self._stored_or_raise(path)
+        row = self._tables.one("SELECT data FROM facts WHERE file = ?", stored.number)
+        if row is None or blob_check(row[0]) != stored.facts_check:
+            raise damaged(f"what {path!r} says about names")
+        return records.unpack_facts(row[0])
+
+    def edges(self, paths: Sequence[str]) -> list[FileEdges]:
+        numbers = [self._stored_or_raise(path).number for path in paths]
+        found: dict[int, FileEdges] = {}
+        statement = "SELECT file, data_check, data FROM edges WHERE file IN ({})"
+        for number, check, data in self._tables.rows_of(statement, list(dict.fromkeys(numbers))):
+            if blob_check(data, start=number) != check:
+                raise damaged("what a file refers to")
+            found[number] = records.unpack_edges(data)
+        if not found.keys() >= set(numbers):
+            raise damaged("the list of edges")
+        return [found[number] for number in numbers]
+
+    def consulting(self, path: str) -> list[str]:
+        rows = self._tables.rows("SELECT file, row_check, data_check, consulted FROM edges")
+        if sum_checks(row[1] for row in rows) != self._totals.edges:
+            raise damaged("the list of edges")
+        for number, check, data_check, consulted in rows:
+            if sqlite_rows.edges_check(number, data_check, consulted) != check:
+                raise damaged("what a file refers to")
+        wanted = records.pack_consulted([path])
+        return sorted(self._row_at(row[0])[PATH] for row in rows if records.is_consulted(wanted, row[3]))
 
     def symbols(self, path: str) -> list[Symbol]:
         stored = self._stored(path)
@@ -397,9 +441,7 @@ class SqliteSnapshot:
         return data
 
     def _content(self, path: str) -> tuple[bytes, bytes]:
-        stored = self._stored(path)
-        if stored is None:
-            raise KeyError(path)
+        stored = self._stored_or_raise(path)
         row = self._tables.one("SELECT text, extras FROM contents WHERE file = ?", stored.number)
         if row is None or blob_check(*row) != stored.contents_check:
             raise damaged(f"the text of {path!r}")

@@ -19,7 +19,7 @@ FILE_COLUMNS = (
     "path, size, mtime_ns, file_hash, language, encoding, line_count, redactions, tags,"
     " first_chunk, chunk_count, settled, first_unit, unit_count, ctime_ns, inode"
 )
-CHECK_COLUMNS = "contents_check, outline_check, chunks_check, symbols_check"
+CHECK_COLUMNS = "contents_check, outline_check, chunks_check, symbols_check, facts_check"
 STORED_COLUMNS = f"row_check, number, {FILE_COLUMNS}, {CHECK_COLUMNS}"
 CHUNK_COLUMNS = "number, file, kind, title, level, start_line, end_line, body_offset, digest"
 SYMBOL_COLUMNS = "file, position, name, qualified_name, kind, start_line, end_line, signature, doc"
@@ -28,6 +28,8 @@ SKIPPED_COLUMNS = "path, reason, detail, size, mtime_ns, ctime_ns, inode"
 RETIRED_COLUMNS = "digest, path, title, file_hash, place, successor, row_check"
 # The positions of some columns in a row of the stored columns, and in a row of the chunk columns.
 NUMBER, PATH, MTIME, FILE_HASH, FIRST_CHUNK, SETTLED, CTIME, INODE = 1, 2, 4, 5, 11, 13, 16, 17
+CHECKS = 18  # the first of the check columns
+OUTLINE_CHECK = -4  # in a `Stored` too
 START_LINE, END_LINE = 5, 6
 
 
@@ -41,6 +43,7 @@ class Stored(NamedTuple):
     outline_check: int
     chunks_check: int
     symbols_check: int
+    facts_check: int
 
 
 def check_stored(row: tuple[Any, ...]) -> None:
@@ -51,7 +54,7 @@ def check_stored(row: tuple[Any, ...]) -> None:
 
 def stored(row: Sequence[Any]) -> Stored:
     """Return a row of the stored columns as a record with its checks."""
-    return Stored(row[0], row[NUMBER], file_record(row), *row[-4:])
+    return Stored(row[0], row[NUMBER], file_record(row), *row[CHECKS:])
 
 
 def file_record(row: Any) -> FileRecord:
@@ -114,6 +117,11 @@ def file_row(record: FileRecord) -> tuple[Any, ...]:
         record.ctime_ns,
         record.inode,
     )
+
+
+def edges_check(number: int, data_check: int, consulted: bytes) -> int:
+    """Return the check of a row of edges, in which the check of the data stands for the data."""
+    return blob_check(consulted, start=row_check(number, data_check))
 
 
 def posting_run(row: Sequence[Any]) -> PostingRun:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import NoneType
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from satchel.code_facts import FileEdges
 from satchel.storage import records, term_blocks
 from satchel.storage.checks import (
     Totals,
@@ -26,13 +27,21 @@ from satchel.storage.checks import (
 )
 from satchel.storage.records import FileRecord, PackedFile, PostingRun, RetiredChunk, SkippedRecord
 from satchel.storage.sqlite_reader import SCHEMA, SqliteSnapshot
-from satchel.storage.sqlite_rows import CHECK_COLUMNS, FILE_COLUMNS, SKIPPED_COLUMNS, file_row
+from satchel.storage.sqlite_rows import (
+    CHECK_COLUMNS,
+    FILE_COLUMNS,
+    SKIPPED_COLUMNS,
+    edges_check,
+    file_row,
+)
 from satchel.types import FileEntry
 
 _CONTENT_TABLES = (
     "files",
     "contents",
     "outlines",
+    "facts",
+    "edges",
     "chunks",
     "symbols",
     "symbol_names",
@@ -46,8 +55,8 @@ _COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block
 
 
 class SqliteWriter:
-    """An open write transaction. Rows of an older schema (`unchecked`) have no checks: they are cleared, and
-    never read."""
+    """An open write transaction. Rows of an older schema (`unchecked`) lack checks of now: they are cleared,
+    and never read."""
 
     def __init__(
         self, connection: sqlite3.Connection, *, first: bool = False, unchecked: bool = False
@@ -101,6 +110,7 @@ class SqliteWriter:
             blob_check(packed.outline, packed.vectors),
             rows_check(chunks),
             rows_check(symbols),
+            blob_check(packed.facts),
         )
         row = (number, *file_row(stored), *checks)
         check = row_check(*row)
@@ -108,6 +118,8 @@ class SqliteWriter:
         self._insert("files", [(*row, check)], f"number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check")
         self._insert("outlines", [(number, packed.outline, packed.vectors)])
         self._insert("contents", [(number, packed.text, packed.extras)])
+        self._insert("facts", [(number, packed.facts)])
+        self._insert("edges", [self._count_edges(number, b"", b"")])
         self._insert("chunks", chunks)
         self._insert("symbols", [(*symbol, row_check(first, *symbol)) for symbol in symbols])
         return first_unit
@@ -152,6 +164,9 @@ class SqliteWriter:
             "DELETE FROM chunks WHERE number >= ? AND number < ?", (first, first + count)
         )
         self._connection.execute("DELETE FROM symbols WHERE file = ?", (number,))
+        self._totals.edges -= self._sum_of("edges", "file", [number])
+        self._connection.execute("DELETE FROM edges WHERE file = ?", (number,))
+        self._connection.execute("DELETE FROM facts WHERE file = ?", (number,))
         self._connection.execute("DELETE FROM contents WHERE file = ?", (number,))
         self._connection.execute("DELETE FROM outlines WHERE file = ?", (number,))
         self._connection.execute("DELETE FROM files WHERE number = ?", (number,))
@@ -165,6 +180,22 @@ class SqliteWriter:
         for name in names:
             totals.symbols += sign
             self._names[records.fold(name)] += sign
+
+    def put_edges(self, path: str, edges: FileEdges, consulted: Collection[str]) -> None:
+        stored = self.snapshot.stored(path)
+        if stored is None:
+            raise KeyError(path)
+        number = stored.number
+        self._totals.edges -= self._sum_of("edges", "file", [number])
+        row = self._count_edges(number, records.pack_consulted(consulted), records.pack_edges(edges))
+        self._connection.execute("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?, ?)", row)
+
+    def _count_edges(self, number: int, consulted: bytes, data: bytes) -> tuple[Any, ...]:
+        """Return a row of edges, and add it to the totals."""
+        data_check = blob_check(data, start=number)
+        check = edges_check(number, data_check, consulted)
+        self._totals.edges += check
+        return number, check, data_check, consulted, data
 
     def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
         number = run.number
@@ -288,7 +319,7 @@ class SqliteWriter:
         self._totals = Totals(retired=self._totals.retired)
 
     def _retire_unchecked(self) -> None:
-        """Retire the ids of an index that has no checks yet."""
+        """Retire the ids of an index that lacks checks of now. An ended id that has a check keeps it."""
         self._connection.execute(
             "INSERT OR REPLACE INTO retired (digest, path, title, file_hash, place)"
             " SELECT digest, path, title, file_hash, CASE count(*) OVER (PARTITION BY file, title)"
@@ -298,6 +329,7 @@ class SqliteWriter:
         )
         self._connection.execute(
             "UPDATE retired SET row_check = row_check(digest, path, title, file_hash, place, successor)"
+            " WHERE row_check = 0"
         )
         self._totals.retired = self._retired_sum()
 

@@ -12,6 +12,7 @@ from satchel.storage.migrations import (
     m004_successors,
     m005_change_times,
     m006_checks,
+    m007_code_graph,
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -21,20 +22,22 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     m004_successors.STATEMENTS,
     m005_change_times.STATEMENTS,
     m006_checks.STATEMENTS,
+    m007_code_graph.STATEMENTS,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
-CHECKED_SCHEMA = 6  # an index of an older one has no checks: it is not read, and indexed anew
+READABLE_SCHEMA = 7  # an index of an older one lacks checks of now: it is not read, and indexed anew
 
 
 def migrate(connection: sqlite3.Connection) -> bool:
-    """Give the tables the shape of now, inside the transaction, and return whether they had no checks yet."""
+    """Give the tables the shape of now, inside the transaction, and return whether rows lack checks of
+    now."""
     connection.create_function("row_check", -1, row_check, deterministic=True)
     before = user_version(connection)
     for version in range(before, SCHEMA_VERSION):
         for statement in MIGRATIONS[version]:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {version + 1}")
-    return before < CHECKED_SCHEMA
+    return before < READABLE_SCHEMA
 
 
 def user_version(connection: sqlite3.Connection) -> int:
