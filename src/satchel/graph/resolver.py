@@ -16,6 +16,7 @@ from satchel.graph.interfaces import Interface
 from satchel.graph.modules.module_system import Module, ModuleSystem
 from satchel.types import ChunkKind
 
+_NAME = re.compile(r"[^\W\d]\w*")
 _STEP = re.compile(r"\.(\w+)|(\(\))|(\[\])")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
@@ -50,6 +51,21 @@ class Answer(NamedTuple):
 
     meaning: Meaning
     rule: Rule
+
+
+def folder_key(path: str) -> str:
+    """Return what a file notes that looked for names in the folder of another."""
+    return path.rpartition("/")[0] + "/"
+
+
+def import_key(name: str) -> str:
+    """Return what a file notes that imports something whose path ends with a name."""
+    return f":{name}"
+
+
+def linkage_key(name: str) -> str:
+    """Return what a file notes that looked for a name in the whole repository."""
+    return f"={name}"
 
 
 def weaker(first: Rule, second: Rule) -> Rule:
@@ -91,15 +107,26 @@ class Resolver:
 
     def module_of(self, path: str, item: Import) -> Module | None:
         """Return the module of an import: that of the imported name if it is a module itself."""
-        module = self._modules.module(path, item.module)
+        module = self._module(path, item.module)
         if module is None:
             return None
-        self._consulted.update(module.paths)
         if item.imported and not self._is_bound(module, item.imported):
-            below = self._modules.submodule(module, item.imported)
+            below = self._submodule(module, item.imported)
             if below is not None and below.paths:
                 return below
         return module
+
+    def _module(self, path: str, written: str) -> Module | None:
+        """Return the module of an import as written, and note that it was looked for."""
+        self._consulted.update(import_key(name) for name in _NAME.findall(written)[-2:])
+        module = self._modules.module(path, written)
+        if module is not None:
+            self._consulted.update(map(folder_key, module.paths))
+        return module
+
+    def _submodule(self, module: Module, name: str) -> Module | None:
+        self._consulted.add(import_key(name))
+        return self._modules.submodule(module, name)
 
     def _is_bound(self, module: Module, name: str) -> bool:
         """Return whether a file of a module binds a name."""
@@ -287,18 +314,19 @@ class Resolver:
                 return answer
         home = self._modules.home(path)
         if home is not None:
+            self._consulted.add(folder_key(path))
             found = self._package_member(home, name)
             if found is not None:
                 return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
         for written in shown.stars:
-            module = self._modules.module(path, written)
+            module = self._module(path, written)
             answer = self._module_member(module, name, Rule.IMPORT) if module is not None else None
             if answer is not None:
                 return answer
         return None
 
     def _imported(self, path: str, item: Import) -> Answer | None:
-        module = self._modules.module(path, item.module)
+        module = self._module(path, item.module)
         if module is None:
             return None
         if not item.imported:
@@ -310,7 +338,7 @@ class Resolver:
         found = self._package_member(module, name)
         if found is not None:
             return Answer(found.meaning, weaker(rule, found.rule))
-        below = self._modules.submodule(module, name)
+        below = self._submodule(module, name)
         return Answer(below, weaker(rule, Rule.IMPORT)) if below is not None else None
 
     def _package_member(self, module: Module, name: str) -> Answer | None:

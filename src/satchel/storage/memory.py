@@ -165,10 +165,9 @@ class MemorySnapshot:
     def edges(self, paths: Sequence[str]) -> list[FileEdges]:
         return [records.unpack_edges(self._tables.edges[path][0]) for path in paths]
 
-    def consulting(self, path: str) -> list[str]:
-        wanted = records.pack_consulted([path])
-        kept = self._tables.edges.items()
-        return sorted(other for other, (_, consulted) in kept if records.is_consulted(wanted, consulted))
+    def consulting(self, keys: Collection[str]) -> list[str]:
+        holds = records.consulted_test(keys)
+        return sorted(path for path, (_, consulted) in self._tables.edges.items() if holds(consulted))
 
     def symbols(self, path: str) -> list[Symbol]:
         entry = self._tables.files.get(path)

@@ -9,7 +9,7 @@ rows of files, which are checked once.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
@@ -300,15 +300,15 @@ class SqliteSnapshot:
             raise damaged("the list of edges")
         return [found[number] for number in numbers]
 
-    def consulting(self, path: str) -> list[str]:
+    def consulting(self, keys: Collection[str]) -> list[str]:
         rows = self._tables.rows("SELECT file, row_check, data_check, consulted FROM edges")
         if sum_checks(row[1] for row in rows) != self._totals.edges:
             raise damaged("the list of edges")
         for number, check, data_check, consulted in rows:
             if sqlite_rows.edges_check(number, data_check, consulted) != check:
                 raise damaged("what a file refers to")
-        wanted = records.pack_consulted([path])
-        return sorted(self._row_at(row[0])[PATH] for row in rows if records.is_consulted(wanted, row[3]))
+        holds = records.consulted_test(keys)
+        return sorted(self._row_at(row[0])[PATH] for row in rows if holds(row[3]))
 
     def symbols(self, path: str) -> list[Symbol]:
         stored = self._stored(path)

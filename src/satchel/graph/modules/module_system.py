@@ -43,10 +43,15 @@ class ModuleSystem(Protocol):
 
 
 class ModulePlugin(msgspec.Struct, frozen=True):
-    """A way of importing, as its file registers it: `MODULES = ModulePlugin(NAME, open)`."""
+    """A way of importing, as its file registers it: `MODULES = ModulePlugin(NAME, open)`.
+
+    `settings` are patterns of the names of files that say how imports find their files. When one of them
+    changes, everything is resolved anew.
+    """
 
     name: str
     open: Callable[[FileTable], ModuleSystem]
+    settings: tuple[str, ...] = ()
 
 
 def nearest(candidates: Iterable[str], importer: str) -> str:
