@@ -8,6 +8,7 @@ that are local and hold nothing known are no uses of anything outside of their f
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ _TYPE_KINDS = frozenset(
 )
 _FUNCTION_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD})
 _NAME = re.compile(r"[^\W\d]")
+_NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
+_HEAD = re.compile(r"[^.(\[]*")
 _MOST_REPLACED = 6  # local variables that one expression goes through
 _LONGEST = 200  # characters of an expression
 
@@ -79,11 +82,14 @@ class GraphCaptures:
 
 @dataclass(slots=True)
 class _Binding:
-    """A value of a local name: an expression, empty if nothing is known of it, from a position on."""
+    """A value of a local name from a position on: an expression, empty if nothing is known of it.
+
+    Most local names are never asked for, so the expression of a `match` is read when it is."""
 
     start: int
-    expression: str
-    declared: bool = False  # by a type, so that it holds at every position
+    expression: str = ""
+    declared: bool = False  # by a type or a definition, so that it holds at every position
+    match: Match | None = None
 
 
 @dataclass(slots=True)
@@ -181,14 +187,7 @@ class FactExtractor:
     def _scope_of(self, position: int, end: int | None = None) -> int:
         """Return the number of the innermost scope that holds a position, or a range of positions."""
         last = position + 1 if end is None else end
-        low, high = 0, len(self._starts)
-        while low < high:
-            middle = (low + high) // 2
-            if self._starts[middle] <= position:
-                low = middle + 1
-            else:
-                high = middle
-        at = low - 1
+        at = bisect_right(self._starts, position) - 1
         while at > 0 and self.scopes[at].end < last:
             at = self.scopes[at].parent
         return max(at, 0)
@@ -263,63 +262,61 @@ class FactExtractor:
     def _read_bindings(self) -> None:
         for node in self.captured.globals:
             self.scopes[self._scope_of(node.start_byte)].outer.add(self._text(node))
-        matches = sorted(self.captured.bindings, key=_match_start)
-        # Names come before values: what a value means may depend on a name that is bound below it.
-        for match in matches:
+        further: list[tuple[Match, int]] = []
+        for match in sorted(self.captured.bindings, key=_match_start):
+            at = self._scope_of(_match_start(match))
+            scope = self.scopes[at]
+            if at == 0 or scope.is_class or scope.outer or "bind.attribute" in match:
+                further.append((match, at))
             for node in match.get("bind", ()):
                 self.bound.add(node.start_byte)
-                at = self._local_scope(node.start_byte)
-                if at == 0 or self._text(node) in self.scopes[at].outer:
-                    self.file_names.add(self._text(node))
-        for match in matches:
-            self._read_binding(match)
+                name = self._text(node)
+                if at == 0 or name in scope.outer:
+                    self.file_names.add(name)
+                elif not scope.is_class:
+                    scope.names[name].append(self._local_binding(match, node, at))
+        # Only now are all names known that the values may use.
+        for match, at in further:
+            self._read_lasting_value(match, at)
 
-    def _local_scope(self, position: int) -> int:
-        at = self._scope_of(position)
-        # The parameters of a function belong to it, its name to the scope around it.
-        return at
+    def _local_binding(self, match: Match, node: tree_sitter.Node, at: int) -> _Binding:
+        """Return the binding of a local name."""
+        if self._is_self(match, node, at):
+            return _Binding(node.start_byte, f"{{{self._class_name(at)}}}", declared=True)
+        if len(match) == 1:
+            return _Binding(node.start_byte)
+        if "bind.value" in match:
+            # A name is bound when its statement is over: `x = x.next` reads the old one.
+            value = match["bind.value"][0]
+            if self.data[value.start_byte : value.end_byte] in _NOTHING:
+                return _Binding(-1)
+            return _Binding(value.end_byte, match=match)
+        return _Binding(node.start_byte, declared="bind.type" in match, match=match)
 
-    def _read_binding(self, match: Match) -> None:
-        names = match.get("bind", ())
-        position = _match_start(match)
-        at = self._local_scope(position)
-        declared = "bind.type" in match
-        expression = self._bound_expression(match, at, position)
+    def _read_lasting_value(self, match: Match, at: int) -> None:
+        """Note what a name of the file or an attribute of a class holds."""
+        scope = self.scopes[at]
+        expression = self._bound_expression(match, at, _match_start(match))
+        if not expression:
+            return
         if "bind.attribute" in match:
             self._read_attribute(match, at, expression)
             return
-        for node in names:
+        for node in match.get("bind", ()):
             name = self._text(node)
-            scope = self.scopes[at]
             if at == 0 or name in scope.outer:
-                if expression:
-                    self.values[TypedName("", name, expression)] = None
+                self.values[TypedName("", name, expression)] = None
             elif scope.is_class:
-                if expression:
-                    self.values[TypedName(self._class_name(at), name, expression)] = None
-            else:
-                value = expression
-                if self._is_self(match, node, at):
-                    value = f"{{{self._class_name(at)}}}"
-                if value or not self._is_literal(match):
-                    # A name is bound when its statement is over: `x = x.next` reads the old one.
-                    start = max((item.end_byte for item in match.get("bind.value", ())), default=node.start_byte)
-                    scope.names[name].append(_Binding(start, value, declared))
-                else:
-                    scope.names[name]  # noqa: B018  (the name is local, and what it holds says nothing)
-
-    def _is_literal(self, match: Match) -> bool:
-        """Return whether a value says nothing about a type, as `None` does not."""
-        return "bind.value" in match and self._text(match["bind.value"][0]) in ("None", "null", "undefined", "nil")
+                self.values[TypedName(self._class_name(at), name, expression)] = None
 
     def _is_self(self, match: Match, node: tree_sitter.Node, at: int) -> bool:
         """Return whether a parameter is the object that a method belongs to."""
-        scope = self.scopes[at]
         if "bind.self" in match:
             return True
-        if not self.rules.self_is_first_parameter or scope.parent < 0:
+        scope = self.scopes[at]
+        if not self.rules.self_is_first_parameter or scope.definition is None or scope.parent <= 0:
             return False
-        if not self.scopes[scope.parent].is_class or scope.definition is None:
+        if "bind.value" in match or not self.scopes[scope.parent].is_class:
             return False
         before = self.data[scope.definition.name_start : node.start_byte].partition(b"(")
         return bool(before[1]) and not before[2].strip()
@@ -402,59 +399,86 @@ class FactExtractor:
     # Uses
 
     def _read_uses(self) -> None:
-        data, rules = self.data, self.rules
-        implicit = self._sees_other_names
-        names = {name.encode() for name in self.file_names}
-        local = {name.encode() for scope in self.scopes[1:] for name in scope.names if not scope.is_class}
-        ignored = {name.encode() for name in rules.ignored}
-        bound = self.bound
-        base_starts = {node.start_byte for node in self.captured.bases}
-        base_ends = {node.end_byte for node in self.captured.bases}
-        marks = rules.call_marks.encode()
+        extending = {(node.start_byte, node.end_byte) for node in self.captured.bases}
+        # Names that are only local are no uses; a function or an import inside a function is one.
+        inner = {
+            name
+            for scope in self.scopes[1:]
+            for name, bindings in scope.names.items()
+            if any(item.declared and item.expression and item.match is None for item in bindings)
+        }
+        local = {name for scope in self.scopes[1:] for name in scope.names}
+        self._read_names({name.encode() for name in self.file_names | inner}, local, extending)
+        self._read_members(local, extending)
+
+    def _read_names(self, wanted: set[bytes], local: set[str], extending: set[tuple[int, int]]) -> None:
+        """Note the uses of bare names."""
+        data, bound = self.data, self.bound
+        every = self._sees_other_names
+        ignored = {name.encode() for name in self.rules.ignored}
+        marks = self.rules.call_marks.encode()
         for node in self.captured.uses:
-            start = node.start_byte
-            name = data[start : node.end_byte]
-            if name not in names and name not in local and (not implicit or name in ignored):
+            start, end = node.start_byte, node.end_byte
+            written = data[start:end]
+            if written not in wanted and (not every or written in ignored):
                 continue
-            if start in bound or data[start - 1 : start] == b".":
+            if start in bound:
                 continue
-            end = node.end_byte
             following = data[end : end + 2]
             if following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
-            expression = name.decode("utf-8", "replace")
-            if name in local:
-                found, _ = self._lookup(expression, self._scope_of(start), start)
-                if found is not None:
-                    if not found.declared or not found.expression or found.expression[0] in "<{^":
-                        continue  # a local variable, not what it holds
-                    expression = found.expression
-            if expression in self.rules.self_names or not _NAME.match(expression):
+            expression = written.decode("utf-8", "replace")
+            if expression in local:
+                expression = self._outer_name(expression, start)
+            if not expression or not _NAME.match(expression) or expression in self.rules.self_names:
                 continue
             label = Label.USES
-            if start in base_starts and end in base_ends:
+            if (start, end) in extending:
                 label = Label.EXTENDS
             elif following[:1] and following[0] in marks:
                 label = Label.CALLS
             self._note(expression, label, node.end_point[0] + 1)
+
+    def _outer_name(self, name: str, position: int) -> str:
+        """Return a name as the file knows it, nothing if it is a local variable there."""
+        found, _ = self._lookup(name, self._scope_of(position), position)
+        if found is None:
+            return name
+        is_variable = found.match is not None or not found.declared or found.expression[:1] in ("", "{")
+        return "" if is_variable else found.expression
+
+    def _read_members(self, local: set[str], extending: set[tuple[int, int]]) -> None:
+        """Note the uses of members, and of the names that they are reached by."""
+        data = self.data
+        marks = self.rules.call_marks.encode()
+        kept: dict[tuple[int, bytes], str] = {}
         for node in self.captured.members:
             start, end = node.start_byte, node.end_byte
-            text = data[start:end].decode("utf-8", "replace")
-            written = to_expression(text)
-            called = data[end : end + 1] and data[end] in marks
-            expression = self._rewritten(written, self._scope_of(start), start) if written else ""
-            if not expression:
-                expression = unknown_member(text)
-            if expression.startswith("?") and (not called or expression.count(".") != 1 or "(" in expression):
-                if not called:
-                    continue
-                expression = "?." + expression.rpartition(".")[2]
-            if "." not in expression:
+            written = data[start:end]
+            at = self._scope_of(start)
+            expression = kept.get((at, written))
+            if expression is None:
+                expression, lasting = self._member_expression(written, at, start, local)
+                if lasting:
+                    kept[at, written] = expression
+            called = end < len(data) and data[end] in marks
+            if expression[0] == "?":
+                if called:
+                    self._note("?." + expression.rpartition(".")[2], Label.CALLS, node.end_point[0] + 1)
                 continue
+            line = node.end_point[0] + 1
             label = Label.CALLS if called else Label.USES
-            if start in base_starts and end in base_ends:
-                label = Label.EXTENDS
-            self._note(expression, label, node.end_point[0] + 1)
+            self._note(expression, Label.EXTENDS if (start, end) in extending else label, line)
+
+    def _member_expression(self, written: bytes, at: int, position: int, local: set[str]) -> tuple[str, bool]:
+        """Return the expression of a member access, and whether it is the same everywhere in its scope. The
+        use of its first name is noted."""
+        text = written.decode("utf-8", "replace")
+        expression = to_expression(text)
+        if not expression:
+            return unknown_member(text), True
+        head = _HEAD.match(expression)[0]  # type: ignore[index]
+        return self._rewritten(expression, at, position), head not in local
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -464,7 +488,7 @@ class FactExtractor:
         """Return an expression with its first name replaced by what the scope there says it is: `?…` where
         that is unknown, nothing for a name that no rule can follow."""
         for _ in range(_MOST_REPLACED):
-            end = next((place for place, mark in enumerate(expression) if mark in ".(["), len(expression))
+            end = _HEAD.match(expression).end()  # type: ignore[union-attr]
             head, rest = expression[:end], expression[end:]
             if not head or head[0] in "<{^?":
                 return expression
@@ -477,14 +501,20 @@ class FactExtractor:
             found, at = self._lookup(head, at, position)
             if found is None:
                 break
-            if not found.expression:
+            held = self._held(found, at)
+            if not held:
                 return f"?{rest}"
-            if found.expression[0] in "<{^" or found.declared or found.expression == head:
-                return found.expression + rest
-            expression, position = found.expression + rest, found.start
-            if found.expression.startswith("?"):
-                return expression
+            if held[0] in "<{^?" or found.declared or held == head:
+                return held + rest
+            expression, position = held + rest, found.start
         return expression if head in self.file_names or self._sees_other_names else f"?{rest}"
+
+    def _held(self, binding: _Binding, at: int) -> str:
+        """Return what a local name holds, read when it is first asked for."""
+        if binding.match is not None:
+            match, binding.match = binding.match, None
+            binding.expression = self._bound_expression(match, at, _match_start(match))
+        return binding.expression
 
     def _lookup(self, name: str, at: int, position: int) -> tuple[_Binding | None, int]:
         """Return the binding of a local name as seen from a position, and the scope that has it; None for a
@@ -496,12 +526,13 @@ class FactExtractor:
                 return None, 0
             if name in scope.names and (not scope.is_class or at == first):
                 bindings = scope.names[name]
-                declared = [item for item in bindings if item.declared and item.expression]
+                if len(bindings) == 1:
+                    return bindings[0], at
+                declared = [item for item in bindings if item.declared]
                 if declared:
                     return declared[-1], at
                 before = [item for item in bindings if item.start <= position] if at == first else bindings
-                chosen = before or bindings
-                return (chosen[-1] if chosen else _Binding(0, "")), at
+                return (before or bindings)[-1], at
             at = scope.parent
         return None, 0
 
