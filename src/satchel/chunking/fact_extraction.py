@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
-from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type, unknown_member
+from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
 from satchel.code_facts import ALL_NAMES, FileFacts, Import, TypedName, Use, used_name
 from satchel.languages.language import GraphRules, ImportBinds, Language
 from satchel.types import ChunkKind, Label, Reference
@@ -34,6 +35,8 @@ _FUNCTION_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD})
 _NAME = re.compile(r"[^\W\d]")
 _NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 _HEAD = re.compile(r"[^.(\[]*")
+_FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
+_LAST_NAME = re.compile(rb"\w+$")
 _MOST_REPLACED = 6  # local variables that one expression goes through
 _LONGEST = 200  # characters of an expression
 
@@ -54,30 +57,33 @@ class GraphCaptures:
 
     def add(self, match: Match) -> bool:
         """Take a match of the query if it is about the graph; return whether it is."""
+        taken = False
         for capture, nodes in match.items():
-            if capture == "use":
-                self.uses += nodes
-            elif capture == "member":
-                self.members += nodes
-            elif capture == "scope":
-                self.scopes += nodes
+            if capture in ("use", "member", "scope", "base", "global"):
+                _LISTS[capture](self).extend(nodes)
             elif capture.startswith("bind"):
                 self.bindings.append(match)
                 return True
             elif capture == "import.module":
                 self.imports.append(match)
                 return True
-            elif capture == "base":
-                self.bases += nodes
-            elif capture == "returns":
-                self.results += [(node, True) for node in nodes]
-            elif capture == "result":
-                self.results += [(node, False) for node in nodes]
-            elif capture == "global":
-                self.globals += nodes
-            elif not capture.startswith("_"):  # a capture of that kind is for the conditions of its pattern
+            elif capture in ("returns", "result"):
+                self.results += [(node, capture == "returns") for node in nodes]
+            elif capture.startswith("_"):
+                continue  # a capture for the conditions of its pattern
+            else:
                 return False
-        return True
+            taken = True
+        return taken
+
+
+_LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
+    "use": attrgetter("uses"),
+    "member": attrgetter("members"),
+    "scope": attrgetter("scopes"),
+    "base": attrgetter("bases"),
+    "global": attrgetter("globals"),
+}
 
 
 @dataclass(slots=True)
@@ -129,6 +135,7 @@ class FactExtractor:
         self.uses: dict[tuple[str, Label], set[int]] = defaultdict(set)
         self.file_names: set[str] = set()
         self.bound: set[int] = set(names)  # where names stand that are bound or defined there, not used
+        self._unknown_calls: list[tuple[bytes, tree_sitter.Node]] = []
         self._starts: list[int] = []
         self._definitions = list(_all_definitions(roots))
 
@@ -262,22 +269,26 @@ class FactExtractor:
     def _read_bindings(self) -> None:
         for node in self.captured.globals:
             self.scopes[self._scope_of(node.start_byte)].outer.add(self._text(node))
-        further: list[tuple[Match, int]] = []
-        for match in sorted(self.captured.bindings, key=_match_start):
-            at = self._scope_of(_match_start(match))
-            scope = self.scopes[at]
-            if at == 0 or scope.is_class or scope.outer or "bind.attribute" in match:
-                further.append((match, at))
-            for node in match.get("bind", ()):
-                self.bound.add(node.start_byte)
-                name = self._text(node)
+        lasting: list[tuple[Match, int, int]] = []
+        data, scopes, bound = self.data, self.scopes, self.bound
+        for match in self.captured.bindings:
+            names = match.get("bind")
+            start = (names or match["bind.attribute"])[0].start_byte
+            at = self._scope_of(start)
+            scope = scopes[at]
+            if at == 0 or scope.is_class or scope.outer or names is None:
+                lasting.append((match, at, start))
+            for node in names or ():
+                place = node.start_byte
+                bound.add(place)
+                name = data[place : node.end_byte].decode("utf-8", "replace")
                 if at == 0 or name in scope.outer:
                     self.file_names.add(name)
                 elif not scope.is_class:
                     scope.names[name].append(self._local_binding(match, node, at))
         # Only now are all names known that the values may use.
-        for match, at in further:
-            self._read_lasting_value(match, at)
+        for match, at, start in sorted(lasting, key=itemgetter(2)):
+            self._read_lasting_value(match, at, start)
 
     def _local_binding(self, match: Match, node: tree_sitter.Node, at: int) -> _Binding:
         """Return the binding of a local name."""
@@ -293,10 +304,10 @@ class FactExtractor:
             return _Binding(value.end_byte, match=match)
         return _Binding(node.start_byte, declared="bind.type" in match, match=match)
 
-    def _read_lasting_value(self, match: Match, at: int) -> None:
+    def _read_lasting_value(self, match: Match, at: int, start: int) -> None:
         """Note what a name of the file or an attribute of a class holds."""
         scope = self.scopes[at]
-        expression = self._bound_expression(match, at, _match_start(match))
+        expression = self._bound_expression(match, at, start)
         if not expression:
             return
         if "bind.attribute" in match:
@@ -314,9 +325,9 @@ class FactExtractor:
         if "bind.self" in match:
             return True
         scope = self.scopes[at]
-        if not self.rules.self_is_first_parameter or scope.definition is None or scope.parent <= 0:
+        if not self.rules.self_is_first_parameter or scope.parent <= 0 or not self.scopes[scope.parent].is_class:
             return False
-        if "bind.value" in match or not self.scopes[scope.parent].is_class:
+        if scope.definition is None or "bind.value" in match:
             return False
         before = self.data[scope.definition.name_start : node.start_byte].partition(b"(")
         return bool(before[1]) and not before[2].strip()
@@ -409,7 +420,13 @@ class FactExtractor:
         }
         local = {name for scope in self.scopes[1:] for name in scope.names}
         self._read_names({name.encode() for name in self.file_names | inner}, local, extending)
-        self._read_members(local, extending)
+        telling = {
+            name
+            for scope in self.scopes[1:]
+            for name, bindings in scope.names.items()
+            if any(item.match is not None or item.expression for item in bindings)
+        }
+        self._read_members(local, telling, extending)
 
     def _read_names(self, wanted: set[bytes], local: set[str], extending: set[tuple[int, int]]) -> None:
         """Note the uses of bare names."""
@@ -447,38 +464,48 @@ class FactExtractor:
         is_variable = found.match is not None or not found.declared or found.expression[:1] in ("", "{")
         return "" if is_variable else found.expression
 
-    def _read_members(self, local: set[str], extending: set[tuple[int, int]]) -> None:
-        """Note the uses of members, and of the names that they are reached by."""
+    def _read_members(self, local: set[str], telling: set[str], extending: set[tuple[int, int]]) -> None:
+        """Note the uses of members. `telling` are the local names of which something is known."""
         data = self.data
         marks = self.rules.call_marks.encode()
-        kept: dict[tuple[int, bytes], str] = {}
+        # By the first name: is it the file's alone, so that an expression means the same everywhere?
+        followed = {name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)}
+        followed.update((name.encode(), True) for name in self.file_names if name not in local)
+        every = self._sees_other_names
+        kept: dict[bytes, str] = {}
+        calls, label_uses = self._unknown_calls, Label.USES
         for node in self.captured.members:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
-            at = self._scope_of(start)
-            expression = kept.get((at, written))
-            if expression is None:
-                expression, lasting = self._member_expression(written, at, start, local)
+            called = data[end : end + 1] in marks and end < len(data)
+            head = _FIRST_NAME.match(written)
+            lasting = followed.get(head[0]) if head else False
+            if lasting is None:
+                if not every or head[0].decode("utf-8", "replace") in local:  # type: ignore[index]
+                    if called:
+                        calls.append((written, node))
+                    continue
+                lasting = True
+            expression = kept.get(written)
+            if expression is None or not lasting:
+                text = written.decode("utf-8", "replace")
+                expression = to_expression(text)
+                expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
                 if lasting:
-                    kept[at, written] = expression
-            called = end < len(data) and data[end] in marks
+                    kept[written] = expression
             if expression[0] == "?":
                 if called:
-                    self._note("?." + expression.rpartition(".")[2], Label.CALLS, node.end_point[0] + 1)
+                    calls.append((written, node))
                 continue
-            line = node.end_point[0] + 1
-            label = Label.CALLS if called else Label.USES
-            self._note(expression, Label.EXTENDS if (start, end) in extending else label, line)
-
-    def _member_expression(self, written: bytes, at: int, position: int, local: set[str]) -> tuple[str, bool]:
-        """Return the expression of a member access, and whether it is the same everywhere in its scope. The
-        use of its first name is noted."""
-        text = written.decode("utf-8", "replace")
-        expression = to_expression(text)
-        if not expression:
-            return unknown_member(text), True
-        head = _HEAD.match(expression)[0]  # type: ignore[index]
-        return self._rewritten(expression, at, position), head not in local
+            label = Label.CALLS if called else label_uses
+            if (start, end) in extending:
+                label = Label.EXTENDS
+            self._note(expression, label, node.end_point[0] + 1)
+        for written, node in calls:
+            name = _LAST_NAME.search(written)
+            if name:
+                unknown = f"?.{name[0].decode('utf-8', 'replace')}"
+                self.uses[unknown, Label.CALLS].add(node.end_point[0] + 1)
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
