@@ -15,13 +15,14 @@ from fnmatch import fnmatchcase
 from satchel import languages, plugins
 from satchel.caching import Cache
 from satchel.code_facts import FileEdges, FileFacts, Rule, Target, used_name
-from satchel.graph.interfaces import Interface, make_interface, shown_to_others
+from satchel.graph.interfaces import Definition, Interface, make_interface, shown_to_others
 from satchel.graph.modules.module_system import FileTable, ModulePlugin
-from satchel.graph.resolver import Definition, Resolver, folder_key, import_key, linkage_key
+from satchel.graph.resolver import Resolver, folder_key, import_key, linkage_key
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord
 
 _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
+_FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
 
 Shown = tuple[object, ...]
 
@@ -118,7 +119,7 @@ class _ResolveRun:
         self.snapshot = writer.snapshot
         self.languages = {record.path: record.language for record in records}
         self.interfaces: Cache[str, Interface] = Cache(_INTERFACES_KEPT)
-        self.facts: FileFacts = FileFacts()
+        self.facts: Cache[str, FileFacts] = Cache(_FACTS_KEPT)
         table = FileTable(tuple(sorted(self.languages)), every_path, self._read)
         self.resolver = Resolver(plugin.open(table), self._interface)
 
@@ -131,8 +132,8 @@ class _ResolveRun:
         return self.interfaces.get_or_compute(path, lambda: self._load(path))
 
     def _load(self, path: str) -> Interface:
-        snapshot = self.snapshot
-        return make_interface(path, self.languages[path], snapshot.facts(path), snapshot.symbols(path))
+        facts = self.facts.get_or_compute(path, lambda: self.snapshot.facts(path))
+        return make_interface(path, self.languages[path], facts, self.snapshot.symbols(path))
 
     def run(self, paths: Iterable[str], check: Callable[[], None]) -> int:
         """Resolve some files, put their edges, and return how many files there were."""
@@ -145,10 +146,12 @@ class _ResolveRun:
         return count
 
     def _edges(self, path: str) -> FileEdges:
-        facts = self.snapshot.facts(path)
+        facts = self.facts.pop(path, None) or self.snapshot.facts(path)
         targets: dict[Target, int] = {}
         uses: list[tuple[int, int, Rule]] = []
         for number, use in enumerate(facts.uses):
+            if use.expression[0] == "?":
+                continue
             answer = self.resolver.resolve(path, use.expression)
             if answer is None or not isinstance(answer.meaning, Definition):
                 continue
