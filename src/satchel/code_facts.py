@@ -12,7 +12,8 @@ are used by what they hold, so that an expression means the same wherever it sta
 
 `<T>` is a value of type T, `{T}` the object whose class T the code is part of (`self`, `this`), `^T` that
 object seen as its base classes (`super`), and `?` something unknown. `()` is the result of a call, `[]` an
-element; `[T]` is the type of a container with elements of type T. Three lines of Python and what is kept:
+element; `[T]` is the type of a container with elements of type T. A use of a type as a type is `<T>` where
+the language tells types and values of one name apart. Three lines of Python and what is kept:
 
     client = Client(url)
     client.send(request)         →  Client().send
@@ -29,6 +30,13 @@ from satchel.types import Label
 
 ALL_NAMES = "*"
 """The imported name of an import that brings every name of a module."""
+
+
+DEFAULT_NAME = "default"
+"""The imported name of an import that takes what a module exports without a name."""
+
+WHOLE_MODULE = "="
+"""The name that a file gives to what it is as a whole (`module.exports = Basket`)."""
 
 
 class Rule(StrEnum):
@@ -96,6 +104,7 @@ class Target(msgspec.Struct, frozen=True, array_like=True):
 
     path: str
     name: str = ""
+    is_value: bool = False  # the file has a type of this name too, and the use does not mean the type
 
 
 class FileEdges(msgspec.Struct, frozen=True, array_like=True):

@@ -24,11 +24,12 @@ _MOST_STEPS = 12
 
 
 @lru_cache(maxsize=100_000)
-def to_expression(text: str) -> str:
-    """Return the expression that a piece of code is, or an empty string if it is none."""
+def to_expression(text: str, name_marks: str = "") -> str:
+    """Return the expression that a piece of code is, or an empty string if it is none. `name_marks` are
+    characters of names beside letters."""
     if _SIMPLE.fullmatch(text):
         return text
-    return _Reader(text).expression() if len(text) <= _LONGEST else ""
+    return _Reader(text, name_marks).expression() if len(text) <= _LONGEST else ""
 
 
 def likely_value(text: str) -> str:
@@ -46,6 +47,13 @@ def likely_value(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=8)
+def name_pattern(name_marks: str) -> re.Pattern[str]:
+    """Return the pattern of a name of a language."""
+    marks = re.escape(name_marks)
+    return re.compile(rf"(?:[^\W\d]|[{marks}])[\w{marks}]*") if marks else _NAME
+
+
 def last_part(module: str) -> str:
     """Return the last name of a module as written: `cobra` for `github.com/spf13/cobra`."""
     names = _NAME.findall(module)
@@ -55,13 +63,15 @@ def last_part(module: str) -> str:
 class _Reader:
     """Reads one expression from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, name_marks: str = "") -> None:
         self.text = text
         self.at = 0
+        self._name_marks = name_marks
+        self._name_pattern = name_pattern(name_marks)
 
     def expression(self) -> str:
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
-        self._skip(_PREFIX)
+        self._prefix()
         if self._peek() == "(":
             head = self._parenthesised()
         else:
@@ -119,13 +129,13 @@ class _Reader:
         inner = self.text[start + 1 : self.at - 1]
         for word in (" as ", " satisfies "):
             inner = inner.partition(word)[0]
-        return to_expression(inner.strip())
+        return to_expression(inner.strip(), self._name_marks)
 
     def _name(self) -> str:
         self._spaces()
-        if self._peek() == "$":
+        if self._peek() == "$" and "$" not in self._name_marks:
             self.at += 1
-        match = _NAME.match(self.text, self.at)
+        match = self._name_pattern.match(self.text, self.at)
         if not match:
             return ""
         self.at = match.end()
@@ -154,9 +164,13 @@ class _Reader:
         while self.at < len(self.text) and self.text[self.at].isspace():
             self.at += 1
 
-    def _skip(self, pattern: re.Pattern[str]) -> None:
-        if match := pattern.match(self.text, self.at):
-            self.at = match.end()
+    def _prefix(self) -> None:
+        """Step over words and marks that say nothing about what follows; a mark may be part of a name."""
+        if match := _PREFIX.match(self.text, self.at):
+            end = match.end()
+            while end and self.text[end - 1] in self._name_marks:
+                end -= 1
+            self.at = end
 
     def _peek(self) -> str:
         return self.text[self.at] if self.at < len(self.text) else "\0"
@@ -185,7 +199,7 @@ def _to_type(text: str, rules: GraphRules) -> str:
     text = text.strip().lstrip(":").strip()
     if text[:2] == "->":
         text = text[2:].strip()
-    if text[:1] in "\"'" and text[-1:] == text[:1]:
+    if rules.quoted_types and text[:1] in "\"'" and text[-1:] == text[:1]:
         text = text[1:-1].strip()
     for word in rules.type_prefixes:
         text = text.removeprefix(word).strip()
@@ -207,11 +221,12 @@ def _to_type(text: str, rules: GraphRules) -> str:
     choices = [part for part in _split(text, "|") if part.strip() not in _NOTHING_TYPES]
     if len(choices) != 1:
         return ""
-    return _generic(choices[0].strip(), rules)
+    # Of a type that is several at once, the first is followed.
+    return _generic(_split(choices[0], "&")[0].strip(), rules)
 
 
 def _generic(text: str, rules: GraphRules) -> str:
-    match = re.fullmatch(r"([^\W\d][\w.:\\]*)\s*(?:[<\[](.*)[>\]])?", text, re.DOTALL)
+    match = _generic_pattern(rules.generic_marks, rules.name_marks).fullmatch(text)
     if not match:
         return ""
     name = match[1].replace("::", ".").replace("\\", ".").strip(".")
@@ -224,6 +239,14 @@ def _generic(text: str, rules: GraphRules) -> str:
     if last in rules.containers:
         return _container(arguments[-1], rules)
     return name
+
+
+@lru_cache(maxsize=8)
+def _generic_pattern(generic_marks: str, name_marks: str) -> re.Pattern[str]:
+    opening = re.escape(generic_marks)
+    closing = re.escape("".join(_CLOSING[mark] for mark in generic_marks))
+    name = re.escape(name_marks)
+    return re.compile(rf"((?:[^\W\d]|[{name}_])[\w.:\\{name}]*)\s*(?:[{opening}](.*)[{closing}])?", re.DOTALL)
 
 
 def _container(element: str, rules: GraphRules) -> str:

@@ -17,7 +17,16 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
-from satchel.code_facts import ALL_NAMES, FileFacts, Import, TypedName, Use, used_name
+from satchel.code_facts import (
+    ALL_NAMES,
+    DEFAULT_NAME,
+    WHOLE_MODULE,
+    FileFacts,
+    Import,
+    TypedName,
+    Use,
+    used_name,
+)
 from satchel.languages.language import GraphRules, ImportBinds, Language
 from satchel.types import ChunkKind, Label, Reference
 
@@ -32,11 +41,13 @@ _TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.IMPL}
 )
 _FUNCTION_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD})
-_NAME = re.compile(r"[^\W\d]")
+_NOT_A_NAME = re.compile(r"[\d<{^?]")
 _NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 _HEAD = re.compile(r"[^.(\[]*")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
-_LAST_NAME = re.compile(rb"\w+$")
+_LAST_NAME = re.compile(rb"[\w$#]+$")
+# Captures of functions and classes without a name. A closure sees the self around it, a function does not.
+_ANONYMOUS = frozenset({"scope.closure", "scope.function", "scope.class"})
 _MOST_REPLACED = 6  # local variables that one expression goes through
 _LONGEST = 200  # characters of an expression
 
@@ -47,7 +58,11 @@ class GraphCaptures:
 
     uses: list[tree_sitter.Node] = field(default_factory=list)
     members: list[tree_sitter.Node] = field(default_factory=list)
+    type_uses: list[tree_sitter.Node] = field(default_factory=list)  # where a name can only mean a type
+    type_members: list[tree_sitter.Node] = field(default_factory=list)
     scopes: list[tree_sitter.Node] = field(default_factory=list)
+    anonymous: dict[tuple[int, int], str] = field(default_factory=dict)  # range of a scope → its capture
+    generics: list[Match] = field(default_factory=list)
     bases: list[tree_sitter.Node] = field(default_factory=list)
     imports: list[Match] = field(default_factory=list)
     bindings: list[Match] = field(default_factory=list)
@@ -59,14 +74,19 @@ class GraphCaptures:
         """Take a match of the query if it is about the graph; return whether it is."""
         taken = False
         for capture, nodes in match.items():
-            if capture in ("use", "member", "scope", "base", "global"):
+            if capture in _LISTS:
                 _LISTS[capture](self).extend(nodes)
             elif capture.startswith("bind"):
                 self.bindings.append(match)
                 return True
-            elif capture == "import.module":
+            elif capture.startswith("import."):
                 self.imports.append(match)
                 return True
+            elif capture.startswith("generic"):
+                self.generics.append(match)
+                return True
+            elif capture in _ANONYMOUS:
+                self.anonymous.update(((node.start_byte, node.end_byte), capture) for node in nodes)
             elif capture in ("returns", "result"):
                 self.results += [(node, capture == "returns") for node in nodes]
             elif capture.startswith("_"):
@@ -76,10 +96,16 @@ class GraphCaptures:
             taken = True
         return taken
 
+    def name_lists(self) -> dict[str, list[tree_sitter.Node]]:
+        """Return the lists of names that are used, by their capture."""
+        return {capture: _LISTS[capture](self) for capture in ("use", "member", "use.type", "member.type")}
+
 
 _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "use": attrgetter("uses"),
     "member": attrgetter("members"),
+    "use.type": attrgetter("type_uses"),
+    "member.type": attrgetter("type_members"),
     "scope": attrgetter("scopes"),
     "base": attrgetter("bases"),
     "global": attrgetter("globals"),
@@ -107,6 +133,9 @@ class _Scope:
     parent: int
     definition: CapturedDefinition | None = None
     is_class: bool = False
+    anonymous: str = ""  # the capture of a function or class without a name
+    has_value: bool = False  # the definition is a name for a function or class that is its value
+    generics: dict[str, str] = field(default_factory=dict)  # type parameter → the TYPE that bounds it
     names: dict[str, list[_Binding]] = field(default_factory=lambda: defaultdict(list))
     outer: set[str] = field(default_factory=set)  # names that are declared to be the file's
 
@@ -142,6 +171,7 @@ class FactExtractor:
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
         self._make_scopes()
+        self._read_generics()
         self._read_imports()
         self._read_bindings()
         self._read_bases()
@@ -169,6 +199,7 @@ class FactExtractor:
         ranges: dict[tuple[int, int], CapturedDefinition | None] = {
             (node.start_byte, node.end_byte): None for node in self.captured.scopes
         }
+        ranges.update(dict.fromkeys(self.captured.anonymous))
         for definition in self._definitions:
             if definition.kind in _FUNCTION_KINDS or definition.kind in _TYPE_KINDS:
                 ranges[definition.start, definition.end] = definition
@@ -176,13 +207,18 @@ class FactExtractor:
         for (start, end), made in sorted(ranges.items(), key=lambda item: (item[0][0], -item[0][1])):
             while self.scopes[stack[-1]].end < end:
                 stack.pop()
-            is_class = made is not None and made.kind in _TYPE_KINDS
-            self.scopes.append(_Scope(start, end, stack[-1], made, is_class))
+            anonymous = self.captured.anonymous.get((start, end), "") if made is None else ""
+            around = self.scopes[stack[-1]]
+            if anonymous and around.definition is not None and around.end == end and not around.has_value:
+                around.has_value = True
+                continue
+            is_class = made.kind in _TYPE_KINDS if made is not None else anonymous == "scope.class"
+            self.scopes.append(_Scope(start, end, stack[-1], made, is_class, anonymous))
             stack.append(len(self.scopes) - 1)
         self._starts = [scope.start for scope in self.scopes]
         for definition in self._definitions:
             scope = self.scopes[self._scope_of(definition.start - 1, definition.end)]
-            if not definition.defines:
+            if not definition.defines or definition.node.type in self.rules.member_nodes:
                 continue
             if len(definition.title_path) == 1 or scope.parent < 0:
                 self.file_names.add(definition.title_path[0])
@@ -209,8 +245,16 @@ class FactExtractor:
             if definition is not None and definition.scope:
                 # A method outside of its class, as in Go, names it.
                 return definition
+            if self.rules.functions_have_own_self and self._has_own_self(scope):
+                return None
             at = scope.parent
         return None
+
+    def _has_own_self(self, scope: _Scope) -> bool:
+        """Return whether a scope is that of a function, and no method of a class."""
+        if scope.definition is None:
+            return scope.anonymous == "scope.function"
+        return scope.definition.kind in _FUNCTION_KINDS and not self.scopes[scope.parent].is_class
 
     def _class_name(self, at: int) -> str:
         """Return the qualified name of the class around a scope, empty outside of classes."""
@@ -219,6 +263,26 @@ class FactExtractor:
             return ""
         path = found.title_path if found.kind in _TYPE_KINDS else found.title_path[:-1]
         return ".".join(path)
+
+    def _read_generics(self) -> None:
+        """Note the type parameters of each scope with the types that bound them."""
+        for match in self.captured.generics:
+            written = match.get("generic.bound")
+            bound = to_type(self._text(written[0]), self.rules) if written else ""
+            for node in match["generic"]:
+                self.bound.add(node.start_byte)
+                scope = self.scopes[self._scope_of(node.start_byte)]
+                if bound or self._text(node) not in scope.generics:
+                    scope.generics[self._text(node)] = bound
+
+    def _generic_bound(self, name: str, at: int) -> str | None:
+        """Return the bound of a type parameter as seen from a scope, None if the name is none."""
+        while at >= 0:
+            found = self.scopes[at].generics.get(name)
+            if found is not None:
+                return found
+            at = self.scopes[at].parent
+        return None
 
     # Imports and bindings
 
@@ -232,7 +296,13 @@ class FactExtractor:
                 continue
             line = module_nodes[0].start_point[0] + 1
             alias = self._text(match["import.alias"][0]) if "import.alias" in match else ""
-            if "import.all" in match:
+            for node in match.get("import.alias", ()):
+                self.bound.add(node.start_byte)
+            if "import.default" in match:
+                node = match["import.default"][0]
+                bound = Import(self._text(node), module, DEFAULT_NAME, node.start_point[0] + 1)
+                self._add_import(bound, node)
+            elif "import.all" in match:
                 self._add_import(Import(alias, module, ALL_NAMES if not alias else "", line), module_nodes[0])
             elif "import.name" in match:
                 for node in match["import.name"]:
@@ -271,10 +341,18 @@ class FactExtractor:
             self.scopes[self._scope_of(node.start_byte)].outer.add(self._text(node))
         lasting: list[tuple[Match, int, int]] = []
         data, scopes, bound = self.data, self.scopes, self.bound
+        # Of two patterns that match one name, the one counts that knows what it holds.
+        telling = [match for match in self.captured.bindings if len(match) > 1]
+        known = {match["bind"][0].start_byte for match in telling if "bind" in match}
         for match in self.captured.bindings:
             names = match.get("bind")
-            start = (names or match["bind.attribute"])[0].start_byte
+            start = _match_start(match)
+            if len(match) == 1 and start in known:
+                continue
             at = self._scope_of(start)
+            if "bind.alias" in match:
+                # An alias of a type is a scope because of its parameters; its name belongs to the one around.
+                at = max(scopes[at].parent, 0)
             scope = scopes[at]
             if at == 0 or scope.is_class or scope.outer or names is None:
                 lasting.append((match, at, start))
@@ -313,6 +391,9 @@ class FactExtractor:
         if "bind.attribute" in match:
             self._read_attribute(match, at, expression)
             return
+        if "bind.whole" in match and at == 0:
+            self.values[TypedName("", WHOLE_MODULE, expression)] = None
+            return
         for node in match.get("bind", ()):
             name = self._text(node)
             if at == 0 or name in scope.outer:
@@ -334,18 +415,21 @@ class FactExtractor:
 
     def _bound_expression(self, match: Match, at: int, position: int) -> str:
         """Return what the names of a binding hold."""
-        if "bind.type" in match:
-            found = to_type(self._text(match["bind.type"][0]), self.rules)
-            return f"<{found}>" if self._is_known_type(found) else ""
-        if "bind.value" in match:
-            written = to_expression(likely_value(self._text(match["bind.value"][0])))
-        elif "bind.element" in match:
-            written = to_expression(self._text(match["bind.element"][0]))
-            written = f"{written}[]" if written else ""
+        marks = self.rules.name_marks
+        declared = match.get("bind.type") or match.get("bind.alias")
+        if declared:
+            found = self._value_of_type(to_type(self._text(declared[0]), self.rules), at)
         else:
+            written = ""
+            if "bind.value" in match:
+                written = to_expression(likely_value(self._text(match["bind.value"][0])), marks)
+            elif "bind.element" in match:
+                written = to_expression(self._text(match["bind.element"][0]), marks)
+                written = f"{written}[]" if written else ""
+            found = self._rewritten(written, at, position) if written else ""
+        if not found or found[0] == "?":
             return ""
-        found = self._rewritten(written, at, position) if written else ""
-        return "" if found.startswith("?") else found
+        return f"{found}.{self._text(match['bind.member'][0])}" if "bind.member" in match else found
 
     def _read_attribute(self, match: Match, at: int, expression: str) -> None:
         """Note what an attribute holds: `self.pool = Pool()`."""
@@ -370,23 +454,23 @@ class FactExtractor:
 
     def _read_results(self) -> None:
         """Note what functions return: as they declare it, else as all their return statements agree."""
-        declared: set[str] = set()
+        declared: dict[str, set[str]] = defaultdict(set)
         written: dict[str, set[str]] = defaultdict(set)
         for node, is_type in self.captured.results:
             at = self._scope_of(node.start_byte)
-            while at > 0 and self.scopes[at].definition is None:
+            while at > 0 and self.scopes[at].definition is None and not self.scopes[at].anonymous:
                 at = self.scopes[at].parent
             definition = self.scopes[at].definition
             if definition is None or definition.kind not in _FUNCTION_KINDS:
                 continue
             name = ".".join(definition.title_path)
             if is_type:
-                declared.add(name)
-                if value := self._self_type(to_type(self._text(node), self.rules), at):
-                    self.returns[name, value] = None
-            elif expression := to_expression(self._text(node)):
+                declared[name].add(self._self_type(to_type(self._text(node), self.rules), at))
+            elif expression := to_expression(self._text(node), self.rules.name_marks):
                 found = self._rewritten(expression, self._scope_of(node.start_byte), node.start_byte)
                 written[name].add("" if found.startswith("?") else found)
+        for name, values in declared.items():
+            self.returns.update(dict.fromkeys((name, value) for value in sorted(values) if value))
         for name, found_in in written.items():
             if name not in declared and len(found_in) == 1 and (only := next(iter(found_in))):
                 self.returns[name, only] = None
@@ -395,6 +479,15 @@ class FactExtractor:
         """Return the value of a declared type. `Self` is the class around it."""
         if found in ("Self", "typing.Self", "this", "self", "static"):
             return f"{{{self._class_name(at)}}}"
+        return self._value_of_type(found, at)
+
+    def _value_of_type(self, found: str, at: int) -> str:
+        """Return a value of a type as seen from a scope, nothing if this repository cannot define the type. A
+        type parameter is what bounds it."""
+        head = found.strip("[]").partition(".")[0]
+        bound = self._generic_bound(head, at)
+        if bound is not None:
+            found = found.replace(head, bound, 1) if bound else ""
         return f"<{found}>" if self._is_known_type(found) else ""
 
     def _is_known_type(self, found: str) -> bool:
@@ -405,7 +498,9 @@ class FactExtractor:
     @cached_property
     def _sees_other_names(self) -> bool:
         """Return whether the file may use names that it neither defines nor imports by name."""
-        return self.rules.implicit_names or any(item.imported == ALL_NAMES for item in self.imports)
+        if self.rules.implicit_names:
+            return True
+        return self.rules.stars_bind and any(item.imported == ALL_NAMES for item in self.imports)
 
     # Uses
 
@@ -419,7 +514,10 @@ class FactExtractor:
             if any(item.declared and item.expression and item.match is None for item in bindings)
         }
         local = {name for scope in self.scopes[1:] for name in scope.names}
-        self._read_names({name.encode() for name in self.file_names | inner}, local, extending)
+        wanted = {name.encode() for name in self.file_names | inner}
+        self._read_names(self.captured.uses, wanted, local, extending)
+        if self.captured.type_uses:
+            self._read_names(self.captured.type_uses, wanted, local, extending, is_type=True)
         telling = {
             name
             for scope in self.scopes[1:]
@@ -427,34 +525,65 @@ class FactExtractor:
             if any(item.match is not None or item.expression for item in bindings)
         }
         self._read_members(local, telling, extending)
+        self._read_type_members(extending)
+        for match in self.captured.bindings:
+            if "bind.member" in match:
+                self._read_bound_member(match)
 
-    def _read_names(self, wanted: set[bytes], local: set[str], extending: set[tuple[int, int]]) -> None:
-        """Note the uses of bare names."""
+    def _read_names(
+        self,
+        nodes: Iterable[tree_sitter.Node],
+        wanted: set[bytes],
+        local: set[str],
+        extending: set[tuple[int, int]],
+        *,
+        is_type: bool = False,
+    ) -> None:
+        """Note the uses of bare names. With `is_type`, they stand where only types do."""
         data, bound = self.data, self.bound
+        generics = {name.encode() for scope in self.scopes for name in scope.generics}
         every = self._sees_other_names
         ignored = {name.encode() for name in self.rules.ignored}
         marks = self.rules.call_marks.encode()
-        for node in self.captured.uses:
+        for node in nodes:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
             if written not in wanted and (not every or written in ignored):
                 continue
-            if start in bound:
+            if start in bound or (is_type and data[start - 1 : start] == b"."):
                 continue
             following = data[end : end + 2]
             if following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
             expression = written.decode("utf-8", "replace")
+            if written in generics and self._generic_bound(expression, self._scope_of(start)) is not None:
+                continue
             if expression in local:
                 expression = self._outer_name(expression, start)
-            if not expression or not _NAME.match(expression) or expression in self.rules.self_names:
+            if not expression or _NOT_A_NAME.match(expression) or expression in self.rules.self_names:
                 continue
             label = Label.USES
             if (start, end) in extending:
                 label = Label.EXTENDS
             elif following[:1] and following[0] in marks:
                 label = Label.CALLS
-            self._note(expression, label, node.end_point[0] + 1)
+            self._note(f"<{expression}>" if is_type else expression, label, node.end_point[0] + 1)
+
+    def _read_type_members(self, extending: set[tuple[int, int]]) -> None:
+        """Note the uses of types that stand behind the name of what holds them: `orders.Basket`."""
+        for node in self.captured.type_members:
+            start, end = node.start_byte, node.end_byte
+            expression = to_expression(self._text(node), self.rules.name_marks)
+            expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
+            if expression[0] != "?":
+                label = Label.EXTENDS if (start, end) in extending else Label.USES
+                self._note(f"<{expression}>", label, node.end_point[0] + 1)
+
+    def _read_bound_member(self, match: Match) -> None:
+        """Note the use of a member in a pattern that takes an object apart: `const { total } = basket`."""
+        start = _match_start(match)
+        if expression := self._bound_expression(match, self._scope_of(start), start):
+            self._note(expression, Label.USES, match["bind.member"][0].end_point[0] + 1)
 
     def _outer_name(self, name: str, position: int) -> str:
         """Return a name as the file knows it, nothing if it is a local variable there."""
@@ -489,7 +618,7 @@ class FactExtractor:
             expression = kept.get(written)
             if expression is None or not lasting:
                 text = written.decode("utf-8", "replace")
-                expression = to_expression(text)
+                expression = to_expression(text, self.rules.name_marks)
                 expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
                 if lasting:
                     kept[written] = expression
@@ -565,7 +694,7 @@ class FactExtractor:
 
 
 def _match_start(match: Match) -> int:
-    for capture in ("bind", "bind.attribute"):
+    for capture in ("bind", "bind.attribute", "bind.whole"):
         if capture in match:
             return match[capture][0].start_byte
     return 0
@@ -578,14 +707,15 @@ def _all_definitions(roots: Iterable[CapturedDefinition]) -> Iterable[CapturedDe
 
 
 def as_references(facts: FileFacts, separator: str) -> list[Reference]:
-    """Return the uses and imports of a file one by one, by line: each name without what stands before it."""
+    """Return the uses and imports of a file one by one, by line: each name without what stands before it.
+    Without a separator, an import is known by its module alone."""
     found = set()
     for expression, label, lines in ((use.expression, use.label, use.lines) for use in facts.uses):
         if label is not Label.IMPORTS:
             name = used_name(expression)
             found.update((line, label, name) for line in lines)
     for item in facts.imports:
-        if item.imported and item.imported != ALL_NAMES:
+        if separator and item.imported and item.imported != ALL_NAMES:
             joint = "" if item.module.endswith(separator) else separator
             found.add((item.line, Label.IMPORTS, f"{item.module}{joint}{item.imported}"))
         else:

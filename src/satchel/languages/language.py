@@ -34,6 +34,12 @@ class GraphRules(msgspec.Struct, frozen=True):
     wrappers: tuple[str, ...] = ()  # generic types that mean their first argument (`Optional`, `Promise`)
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
+    quoted_types: bool = True  # whether a type may be written as a string
+    generic_marks: str = "<["  # what the arguments of a generic type start with
+    name_marks: str = ""  # characters of names beside letters, digits and `_`
+    functions_have_own_self: bool = False  # whether a function inside a method is part of no class
+    member_nodes: tuple[str, ...] = ()  # definitions that are only reached through an object
+    stars_bind: bool = True  # whether an import of all names binds them in the file, or only hands them on
     call_marks: str = "("  # what follows a name that is called
     ignored: frozenset[str] = frozenset()  # names of the language itself, which no file defines
 
@@ -75,7 +81,7 @@ class Language(msgspec.Struct, frozen=True):
         str, ...
     ] = ()  # patterns of text that breaks the grammar; their group 1 is replaced by spaces
     name_separators: tuple[str, ...] = ()  # `::` in a C++ name, `.` and `:` in a Lua one
-    import_separator: str = "."  # between @import.module and @import.name
+    import_separator: str = "."  # between @import.module and @import.name; empty where names are no modules
     module_kind: ChunkKind = ChunkKind.MODULE  # the kind of the code between definitions
     merge_clauses: bool = False  # consecutive clauses of one name are one definition (Haskell, Elixir)
     prose: bool = False  # a document: never minified, part of the default pack
