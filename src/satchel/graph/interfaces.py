@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,10 +16,11 @@ TYPE_KINDS = frozenset(
 
 
 class Definition(NamedTuple):
-    """A definition by its file and qualified name."""
+    """A definition by its file and qualified name. `is_value` tells it from the type of the same name."""
 
     path: str
     name: str
+    is_value: bool = False
 
 
 Member = Definition | tuple[tuple[str, str], ...]
@@ -35,6 +36,8 @@ class Interface:
     language: str
     package: str
     kinds: dict[str, ChunkKind]  # of definitions, by qualified name
+    types_and_values: frozenset[str]  # qualified names that a type and something else have
+    containers: frozenset[str]  # qualified names of what holds definitions and is none itself (a namespace)
     imports: dict[str, tuple[Import, ...]]  # by the name that they bind
     stars: tuple[str, ...]  # modules that all names are imported from
     values: dict[tuple[str, str], tuple[str, ...]]  # (owner, name) → what it holds
@@ -54,8 +57,11 @@ class Interface:
 def make_interface(path: str, language: str, facts: FileFacts, symbols: Iterable[Symbol]) -> Interface:
     """Return the interface of a file. The first definition of a name counts; types go before the rest."""
     kinds: dict[str, ChunkKind] = {}
+    types_and_values = set()
     for symbol in symbols:
         known = kinds.get(symbol.qualified_name)
+        if known is not None and (symbol.kind in TYPE_KINDS) != (known in TYPE_KINDS):
+            types_and_values.add(symbol.qualified_name)
         if known is None or (symbol.kind in TYPE_KINDS and known not in TYPE_KINDS):
             kinds[symbol.qualified_name] = symbol.kind
     imports: dict[str, list[Import]] = defaultdict(list)
@@ -81,13 +87,33 @@ def make_interface(path: str, language: str, facts: FileFacts, symbols: Iterable
         language=language,
         package=facts.package,
         kinds=kinds,
+        types_and_values=frozenset(types_and_values),
+        containers=frozenset(_holders(kinds)),
         imports={name: tuple(found) for name, found in imports.items()},
         stars=tuple(dict.fromkeys(item.module for item in facts.imports if item.imported == ALL_NAMES)),
         values={key: tuple(found) for key, found in values.items()},
         bases={name: tuple(found) for name, found in bases.items()},
-        returns=dict(facts.returns),
+        returns=_agreed(facts.returns),
         _members=members,
     )
+
+
+def _agreed(returns: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return what functions return. Overloads that return different things return nothing known."""
+    found: dict[str, str] = {}
+    for name, expression in returns:
+        found[name] = expression if found.get(name, expression) == expression else ""
+    return {name: expression for name, expression in found.items() if expression}
+
+
+def _holders(kinds: Iterable[str]) -> Iterator[str]:
+    """Yield the names before the last one of qualified names, as far as they are no definitions."""
+    known = set(kinds)
+    for name in known:
+        holder = name.rpartition(".")[0]
+        while holder and holder not in known:
+            yield holder
+            holder = holder.rpartition(".")[0]
 
 
 def shown_to_others(facts: FileFacts, symbols: Iterable[Symbol]) -> tuple[object, ...]:

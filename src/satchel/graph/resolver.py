@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from satchel.code_facts import Import, Rule
+from satchel.code_facts import DEFAULT_NAME, WHOLE_MODULE, Import, Rule
 from satchel.graph.interfaces import Definition, Interface, Member
 from satchel.graph.modules.module_system import Module, ModuleSystem
 from satchel.types import ChunkKind
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _HEAD = re.compile(r"<[^>]*>|\^?\{[^}]*\}|[^.(\[]*")
-_STEP = re.compile(r"\.(\w+)|(\(\))|(\[\])")
+_STEP = re.compile(r"\.([^.()\[\]]+)|(\(\))|(\[\])")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 _MOST_BASES = 60  # classes that a member is looked for in
@@ -94,7 +94,17 @@ class Resolver:
 
     def resolve(self, path: str, expression: str) -> Answer | None:
         """Return what an expression of a file means, None if no rule tells."""
-        return self._expression(path, expression)
+        is_type = expression.startswith("<") and expression.endswith(">")
+        answer = self._expression(path, expression[1:-1] if is_type else expression)
+        if answer is None or not isinstance(answer.meaning, Definition):
+            return answer
+        target = answer.meaning
+        shown = self._look(target.path)
+        if shown is None or target.name in shown.containers:
+            return None
+        if not is_type and target.name in shown.types_and_values:
+            return Answer(target._replace(is_value=True), answer.rule)
+        return answer
 
     def consulted(self) -> set[str]:
         """Return the files that the answers since the last call rest on."""
@@ -115,6 +125,8 @@ class Resolver:
     def _module(self, path: str, written: str) -> Module | None:
         """Return the module of an import as written, and note that it was looked for."""
         self._consulted.update(import_key(name) for name in _NAME.findall(written)[-2:])
+        # `./line-items.js` may lead to a new file `line-items.ts`, and `..` to a new `index.ts`.
+        self._consulted.add(import_key(written.rpartition("/")[2].partition(".")[0] or "index"))
         module = self._modules.module(path, written)
         if module is not None:
             self._consulted.update(map(folder_key, module.paths))
@@ -215,9 +227,15 @@ class Resolver:
         shown = self._look(meaning.path)
         if shown is None:
             return None
-        if shown.is_type(meaning.name):
+        if shown.is_type(meaning.name) and (
+            meaning.name not in shown.returns or meaning.name not in shown.types_and_values
+        ):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
-        return self._returned(meaning, shown, answer.rule)
+        found = self._returned(meaning, shown, answer.rule)
+        if found is not None or shown.kinds.get(meaning.name) is not ChunkKind.CONST:
+            return found
+        held = self._held(answer)  # another name for a function or a class
+        return self._called(held) if held is not None and isinstance(held.meaning, Definition) else None
 
     def _returned(self, meaning: Definition, shown: Interface, rule: Rule) -> Answer | None:
         expression = shown.returns.get(meaning.name)
@@ -245,7 +263,7 @@ class Resolver:
         if shown is None:
             return None
         inner = f"{meaning.name}.{name}"
-        if inner in shown.kinds:
+        if inner in shown.kinds or inner in shown.containers:
             return Answer(Definition(meaning.path, inner), answer.rule)
         if shown.is_type(meaning.name):
             return self._type_member(meaning, name, answer.rule)
@@ -298,12 +316,15 @@ class Resolver:
         shown = self._look(path)
         if shown is None:
             return None
-        if name in shown.kinds:
+        kind = shown.kinds.get(name)
+        # A variable may be how the file names what it imports: `const Basket = require("./basket")`.
+        if kind is None or kind is ChunkKind.CONST:
+            for item in shown.imports.get(name, ()):
+                found = self._imported(path, item)
+                if found is not None:
+                    return found
+        if kind is not None or name in shown.containers:
             return Answer(Definition(path, name), Rule.SCOPE)
-        for item in shown.imports.get(name, ()):
-            found = self._imported(path, item)
-            if found is not None:
-                return found
         for expression in shown.values.get(("", name), ()):
             answer = self._expression(path, expression) if expression != name else None
             if answer is not None:
@@ -326,8 +347,20 @@ class Resolver:
         if module is None:
             return None
         if not item.imported:
-            return Answer(module, Rule.IMPORT)
-        return self._module_member(module, item.imported, Rule.IMPORT)
+            return self._whole(module) or Answer(module, Rule.IMPORT)
+        found = self._module_member(module, item.imported, Rule.IMPORT)
+        if found is None and item.imported == DEFAULT_NAME:
+            return self._whole(module)
+        return found
+
+    def _whole(self, module: Module) -> Answer | None:
+        """Return what a module says that it is as a whole, if it does."""
+        for path in module.paths:
+            shown = self._look(path)
+            if shown is not None and ("", WHOLE_MODULE) in shown.values:
+                found = self.name(path, WHOLE_MODULE)
+                return Answer(found.meaning, weaker(found.rule, Rule.IMPORT)) if found is not None else None
+        return None
 
     def _module_member(self, module: Module, name: str, rule: Rule) -> Answer | None:
         """Return a name of a module: of one of its files, or a module below it."""
@@ -340,7 +373,7 @@ class Resolver:
     def _package_member(self, module: Module, name: str) -> Answer | None:
         for path in module.paths:
             shown = self._look(path)
-            if shown is not None and name in shown.kinds:
+            if shown is not None and name in shown.kinds and name not in shown.imports:
                 return Answer(Definition(path, name), Rule.SCOPE)
         for path in module.paths:
             found = self.name(path, name)
