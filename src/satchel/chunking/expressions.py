@@ -17,34 +17,79 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
 _PREFIX = re.compile(r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+# A bracket and the one that closes it, and the start of a string where brackets do not count.
+_BRACKETS = {
+    "(": re.compile(r"[()\"'`]"),
+    "[": re.compile(r"[\[\]\"'`]"),
+    "{": re.compile(r"[{}\"'`]"),
+    "<": re.compile(r"[<>]"),
+}
+_ANY_BRACKET = re.compile(r"[()\[\]{}\"'`]")
+_CHOICES = (" if ", " ? ", " or ", " || ", " ?? ", " ?: ")
+_STRING_ENDS = {"'": re.compile(r"[\\'\n]"), '"': re.compile(r'[\\"\n]'), "`": re.compile(r"[\\`]")}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
-_LONGEST = 400  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
+_KEPT = 200  # characters; a longer text is seldom repeated
+_LONGEST = 4000  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
 _MOST_STEPS = 12
 
 
-@lru_cache(maxsize=100_000)
 def to_expression(text: str, name_marks: str = "") -> str:
     """Return the expression that a piece of code is, or an empty string if it is none. `name_marks` are
     characters of names beside letters."""
+    if len(text) > _LONGEST:
+        return ""
+    return _short_expression(text, name_marks) if len(text) <= _KEPT else _Reader(text, name_marks).expression()
+
+
+@lru_cache(maxsize=100_000)
+def _short_expression(text: str, name_marks: str) -> str:
     if _SIMPLE.fullmatch(text):
         return text
-    return _Reader(text, name_marks).expression() if len(text) <= _LONGEST else ""
+    return _Reader(text, name_marks).expression()
 
 
 def likely_value(text: str) -> str:
     """Return the part of a choice that most likely says what it holds: `Pool()` of `pool or Pool()` and of
     `Pool() if size else None`."""
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or not any(word in text for word in _CHOICES):
         return text
-    if " if " in text and " else " in text:
-        return text.partition(" if ")[0]
-    if " ? " in text and " : " in text:
-        return text.partition(" ? ")[2].partition(" : ")[0]
+    outside = _without_brackets(text)
+    if " if " in outside and " else " in outside:
+        return text[: outside.index(" if ")]
+    if " ? " in outside and " : " in outside:
+        start, end = outside.index(" ? ") + 3, outside.rindex(" : ")
+        first = text[start:end].strip()
+        return text[end + 3 :] if first in _NOTHING_TYPES else first
     for word in (" or ", " || ", " ?? ", " ?: "):
-        if word in text:
-            text = text.rpartition(word)[2]
+        if word in outside:
+            start = outside.rindex(word) + len(word)
+            text, outside = text[start:], outside[start:]
     return text
+
+
+def _without_brackets(text: str) -> str:
+    """Return a text of the same length in which strings and what stands in brackets are blank."""
+    parts, at, depth, start = [], 0, 0, 0
+    while found := _ANY_BRACKET.search(text, at):
+        at = found.end()
+        if found[0] in "\"'`":
+            end = _string_end(text, at - 1)
+            if not depth:
+                parts += [text[start : at - 1], "\0" * (end - at + 1)]
+                start = end
+            at = end
+        elif found[0] in "([{":
+            if not depth:
+                parts.append(text[start:at])
+                start = at
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                parts.append("\0" * (at - 1 - start))
+                start = at - 1
+    return "".join(parts) + ("\0" * (len(text) - start) if depth else text[start:])
 
 
 @lru_cache(maxsize=8)
@@ -144,20 +189,19 @@ class _Reader:
     def _balanced(self, opening: str) -> bool:
         """Step over brackets and all that is in them; return whether they are closed."""
         depth, at, text = 0, self.at, self.text
-        closing = _CLOSING[opening]
-        while at < len(text):
-            mark = text[at]
-            if mark in "\"'`" and opening != "<":
-                at = _string_end(text, at)
-                continue
+        marks = _BRACKETS[opening]
+        while found := marks.search(text, at):
+            at = found.end()
+            mark = found[0]
             if mark == opening:
                 depth += 1
-            elif mark == closing and not (closing == ">" and text[at - 1] in "-="):
+            elif mark in "\"'`":
+                at = _string_end(text, at - 1)
+            elif not (mark == ">" and text[at - 2] in "-="):
                 depth -= 1
                 if not depth:
-                    self.at = at + 1
+                    self.at = at
                     return True
-            at += 1
         return False
 
     def _spaces(self) -> None:
@@ -177,16 +221,15 @@ class _Reader:
 
 
 def _string_end(text: str, at: int) -> int:
-    """Return where the string that starts at a position ends."""
-    quote = text[at]
+    """Return where the string that starts at a position ends; an apostrophe in a comment ends with its line."""
+    ends = _STRING_ENDS[text[at]]
     at += 1
-    while at < len(text):
-        if text[at] == "\\":
-            at += 1
-        elif text[at] == quote:
-            return at + 1
+    while found := ends.search(text, at):
+        at = found.end()
+        if found[0] != "\\":
+            return at
         at += 1
-    return at
+    return len(text)
 
 
 def to_type(text: str, rules: GraphRules) -> str:
