@@ -94,6 +94,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     bases: tuple[tuple[str, str], ...] = ()  # (qualified name of a class, TYPE), in order
     returns: tuple[tuple[str, str], ...] = ()  # (qualified name of a function, expression of its result)
     uses: tuple[Use, ...] = ()
+    exports: tuple[str, ...] = ()  # the names that others see, sorted; empty where the language does not say
 
 
 class Target(msgspec.Struct, frozen=True, array_like=True):

@@ -45,6 +45,7 @@ _NOT_A_NAME = re.compile(r"[\d<{^?]")
 _NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 _HEAD = re.compile(r"[^.(\[]*")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
+_TAG_START = re.compile(rb".<|</", re.DOTALL)
 _LAST_NAME = re.compile(rb"[\w$#]+$")
 # Captures of functions and classes without a name. A closure sees the self around it, a function does not.
 _ANONYMOUS = frozenset({"scope.closure", "scope.function", "scope.class"})
@@ -66,6 +67,7 @@ class GraphCaptures:
     bases: list[tree_sitter.Node] = field(default_factory=list)
     imports: list[Match] = field(default_factory=list)
     bindings: list[Match] = field(default_factory=list)
+    exports: list[tree_sitter.Node] = field(default_factory=list)
     results: list[tuple[tree_sitter.Node, bool]] = field(default_factory=list)  # (node, is a type)
     globals: list[tree_sitter.Node] = field(default_factory=list)
     package: str = ""
@@ -109,6 +111,7 @@ _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "scope": attrgetter("scopes"),
     "base": attrgetter("bases"),
     "global": attrgetter("globals"),
+    "export": attrgetter("exports"),
 }
 
 
@@ -183,6 +186,7 @@ class FactExtractor:
             values=tuple(self.values),
             bases=tuple(self.bases),
             returns=tuple(self.returns),
+            exports=tuple(sorted({self._text(node) for node in self.captured.exports})),
             uses=tuple(
                 Use(expression, label, tuple(sorted(lines)))
                 for (expression, label), lines in sorted(self.uses.items())
@@ -218,6 +222,8 @@ class FactExtractor:
         self._starts = [scope.start for scope in self.scopes]
         for definition in self._definitions:
             scope = self.scopes[self._scope_of(definition.start - 1, definition.end)]
+            if not definition.defines and definition.kind is ChunkKind.MODULE and scope.parent < 0:
+                self.file_names.add(definition.name.partition(".")[0])  # a namespace
             if not definition.defines or definition.node.type in self.rules.member_nodes:
                 continue
             if len(definition.title_path) == 1 or scope.parent < 0:
@@ -544,7 +550,7 @@ class FactExtractor:
         generics = {name.encode() for scope in self.scopes for name in scope.generics}
         every = self._sees_other_names
         ignored = {name.encode() for name in self.rules.ignored}
-        marks = self.rules.call_marks.encode()
+        marks, tags = self.rules.call_marks.encode(), self.rules.lower_case_tags and not is_type
         for node in nodes:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
@@ -553,6 +559,8 @@ class FactExtractor:
             if start in bound or (is_type and data[start - 1 : start] == b"."):
                 continue
             following = data[end : end + 2]
+            if tags and written[:1].islower() and following[:1] != b"." and _TAG_START.match(data, start - 2):
+                continue  # `<form>` is an element of the page
             if following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
             expression = written.decode("utf-8", "replace")

@@ -39,6 +39,7 @@ class Interface:
     types_and_values: frozenset[str]  # qualified names that a type and something else have
     containers: frozenset[str]  # qualified names of what holds definitions and is none itself (a namespace)
     imports: dict[str, tuple[Import, ...]]  # by the name that they bind
+    exports: frozenset[str]  # the names that others see, as far as the file says so
     stars: tuple[str, ...]  # modules that all names are imported from
     values: dict[tuple[str, str], tuple[str, ...]]  # (owner, name) → what it holds
     bases: dict[str, tuple[str, ...]]
@@ -90,6 +91,7 @@ def make_interface(path: str, language: str, facts: FileFacts, symbols: Iterable
         types_and_values=frozenset(types_and_values),
         containers=frozenset(_holders(kinds)),
         imports={name: tuple(found) for name, found in imports.items()},
+        exports=frozenset(facts.exports),
         stars=tuple(dict.fromkeys(item.module for item in facts.imports if item.imported == ALL_NAMES)),
         values={key: tuple(found) for key, found in values.items()},
         bases={name: tuple(found) for name, found in bases.items()},
@@ -125,5 +127,6 @@ def shown_to_others(facts: FileFacts, symbols: Iterable[Symbol]) -> tuple[object
         facts.values,
         facts.bases,
         facts.returns,
+        facts.exports,
         tuple((symbol.qualified_name, symbol.kind) for symbol in symbols),
     )

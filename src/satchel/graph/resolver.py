@@ -305,12 +305,17 @@ class Resolver:
         before, cut = self._consulted, self._cut
         self._consulted = set()
         self._open.add(key)
-        answer = self._find_name(path, written) if kind == "name" else self._expression(path, written)
+        answer = self._find(path, kind, written)
         self._open.discard(key)
         if self._cut == cut or not self._open:
             self._kept[key] = _Kept(answer, frozenset(self._consulted))
         self._consulted |= before
         return answer
+
+    def _find(self, path: str, kind: str, written: str) -> Answer | None:
+        if kind == "name":
+            return self._find_name(path, written)
+        return self._from_stars(path, written) if kind == "star" else self._expression(path, written)
 
     def _find_name(self, path: str, name: str) -> Answer | None:
         shown = self._look(path)
@@ -335,7 +340,12 @@ class Resolver:
             found = self._package_member(home, name)
             if found is not None:
                 return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
-        for written in shown.stars:
+        return self._from_stars(path, name)
+
+    def _from_stars(self, path: str, name: str) -> Answer | None:
+        """Return a name of the modules that a file imports all names of."""
+        shown = self._look(path)
+        for written in shown.stars if shown is not None else ():
             module = self._module(path, written)
             answer = self._module_member(module, name, Rule.IMPORT) if module is not None else None
             if answer is not None:
@@ -373,13 +383,24 @@ class Resolver:
     def _package_member(self, module: Module, name: str) -> Answer | None:
         for path in module.paths:
             shown = self._look(path)
-            if shown is not None and name in shown.kinds and name not in shown.imports:
+            if shown is None or name not in shown.kinds or name in shown.imports:
+                continue
+            if not shown.exports or name in shown.exports:
                 return Answer(Definition(path, name), Rule.SCOPE)
         for path in module.paths:
-            found = self.name(path, name)
+            found = self.name(path, name) if self._shows(path, name) else self._handed_on(path, name)
             if found is not None:
                 return found
         return None
+
+    def _shows(self, path: str, name: str) -> bool:
+        """Return whether others see a name of a file. A file that does not say which they are shows all."""
+        shown = self._look(path)
+        return shown is None or not shown.exports or name in shown.exports
+
+    def _handed_on(self, path: str, name: str) -> Answer | None:
+        """Return a name of the modules whose names a file hands on as its own."""
+        return self._guarded(path, "star", name)
 
     # Classes
 

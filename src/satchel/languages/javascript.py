@@ -86,6 +86,11 @@ _GRAPH_QUERY = f"""
 (export_statement (export_clause (export_specifier name: (_) @bind.value alias: (_) @bind)) !source)
 (export_statement "default" @bind value: (_) @bind.value)
 (export_statement "default" @bind declaration: (_ name: (_) @bind.value))
+[(export_statement "default" @export) (namespace_export (_) @export) (export_specifier alias: (_) @export)
+ (export_specifier name: (_) @export !alias)
+ (export_statement declaration: (_ name: (_) @export))
+ (export_statement declaration: (_ (variable_declarator name: [(identifier) @export
+   (object_pattern [(shorthand_property_identifier_pattern) @export (pair_pattern value: (identifier) @export)])])))]
 (call_expression function: (import) arguments: (arguments . (string) @import.module))
 (variable_declarator name: (identifier) @import.alias value: {_AWAITED})
 (variable_declarator name: {_NAMES} value: {_AWAITED})
@@ -117,6 +122,7 @@ GRAPH_RULES = GraphRules(
     member_nodes=(
         "method_definition", "pair", "assignment_expression", "public_field_definition", "field_definition",
     ),
+    lower_case_tags=True,
     stars_bind=False,
     quoted_types=False,
     generic_marks="<",

@@ -39,6 +39,7 @@ class GraphRules(msgspec.Struct, frozen=True):
     name_marks: str = ""  # characters of names beside letters, digits and `_`
     functions_have_own_self: bool = False  # whether a function inside a method is part of no class
     member_nodes: tuple[str, ...] = ()  # definitions that are only reached through an object
+    lower_case_tags: bool = False  # whether a small letter behind `<` starts an element of a page
     stars_bind: bool = True  # whether an import of all names binds them in the file, or only hands them on
     call_marks: str = "("  # what follows a name that is called
     ignored: frozenset[str] = frozenset()  # names of the language itself, which no file defines

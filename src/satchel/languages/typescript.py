@@ -72,6 +72,8 @@ TYPESCRIPT_QUERY = (
  (arrow_function return_type: (_) @returns) (function_expression return_type: (_) @returns)]
 (import_statement (import_require_clause (identifier) @import.alias source: (string) @import.module))
 (function_signature name: (identifier) @bind)
+(export_statement declaration: (ambient_declaration [(_ name: (_) @export)
+  (_ (variable_declarator name: (identifier) @export))]))
 (import_alias (identifier) @bind (_) @bind.value)
 (export_statement "=" @bind.whole (_) @bind.value)
 """
