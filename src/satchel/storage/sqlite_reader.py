@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Any
 
 from satchel.caching import Cache
-from satchel.code_facts import FileEdges, FileFacts
+from satchel.code_facts import FileEdges, FileFacts, references_of
 from satchel.parsed import Parsed
 from satchel.storage import records, sqlite_rows
 from satchel.storage.checks import (
@@ -279,7 +279,8 @@ class SqliteSnapshot:
         return starts.intersection(first_units)
 
     def references(self, path: str) -> tuple[Reference, ...]:
-        return records.unpack_extras(self._content(path)[1])[0]
+        found = records.unpack_extras(self._content(path)[1])[0]
+        return found or references_of(self.facts(path))
 
     def facts(self, path: str) -> FileFacts:
         stored = self._stored_or_raise(path)
