@@ -15,7 +15,9 @@ _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 # What may stand between two names, longest first; all of it is a dot.
 _JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
-_PREFIX = re.compile(r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+")
+_PREFIX = re.compile(
+    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+"
+)
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
@@ -62,10 +64,7 @@ class _Reader:
     def expression(self) -> str:
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
         self._skip(_PREFIX)
-        if self._peek() == "(":
-            head = self._parenthesised()
-        else:
-            head = self._name()
+        head = self._parenthesised() if self._peek() == "(" else self._name()
         if not head:
             return ""
         parts = [head]

@@ -228,7 +228,9 @@ class FactExtractor:
         rules = self.rules
         for match in self.captured.imports:
             module_nodes = match["import.module"]
-            module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode("utf-8", "replace")
+            module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode(
+                "utf-8", "replace"
+            )
             module = module.strip().strip("\"'`<>").strip()
             if not module:
                 continue
@@ -327,7 +329,11 @@ class FactExtractor:
         if "bind.self" in match:
             return True
         scope = self.scopes[at]
-        if not self.rules.self_is_first_parameter or scope.parent <= 0 or not self.scopes[scope.parent].is_class:
+        if (
+            not self.rules.self_is_first_parameter
+            or scope.parent <= 0
+            or not self.scopes[scope.parent].is_class
+        ):
             return False
         if scope.definition is None or "bind.value" in match:
             return False
@@ -476,7 +482,9 @@ class FactExtractor:
         """Note the uses of members. `telling` are the local names of which something is known."""
         data = self.data
         # By the first name: is it the file's alone, so that an expression means the same everywhere?
-        followed = {name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)}
+        followed = {
+            name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)
+        }
         followed.update((name.encode(), True) for name in self.file_names if name not in local)
         every = self._sees_other_names
         kept: dict[bytes, str] = {}
