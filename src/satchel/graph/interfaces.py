@@ -25,6 +25,7 @@ class Interface:
     kinds: dict[str, ChunkKind]  # of definitions, by qualified name
     imports: dict[str, tuple[Import, ...]]  # by the name that they bind
     stars: tuple[str, ...]  # modules that all names are imported from
+    unnamed: tuple[str, ...]  # modules whose import names nothing: `#include`, the packages of Go
     values: dict[tuple[str, str], tuple[str, ...]]  # (owner, name) → what it holds
     bases: dict[str, tuple[str, ...]]
     returns: dict[str, str]
@@ -59,6 +60,9 @@ def make_interface(path: str, language: str, facts: FileFacts, symbols: Iterable
         kinds=kinds,
         imports={name: tuple(found) for name, found in imports.items()},
         stars=tuple(dict.fromkeys(item.module for item in facts.imports if item.imported == ALL_NAMES)),
+        unnamed=tuple(
+            dict.fromkeys(item.module for item in facts.imports if not item.name and not item.imported)
+        ),
         values={key: tuple(found) for key, found in values.items()},
         bases={name: tuple(found) for name, found in bases.items()},
         returns=dict(facts.returns),

@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from satchel.code_facts import Import, Rule
+from satchel.code_facts import ELEMENTS, Import, Rule
 from satchel.graph.interfaces import Interface
 from satchel.graph.modules.module_system import Module, ModuleSystem
 from satchel.types import ChunkKind
 
 _NAME = re.compile(r"[^\W\d]\w*")
-_STEP = re.compile(r"\.(\w+)|(\(\))|(\[\])")
+_STEP = re.compile(r"\.(\w+)|(\(\d*\))|(\[\])")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
+_MOST_PATHS_NOTED = 16  # files of a package; in a larger one the names that were looked for are noted
 _MOST_BASES = 60  # classes that a member is looked for in
 
 
@@ -95,6 +96,7 @@ class Resolver:
         self._open: set[tuple[str, str, str]] = set()
         self._cut = 0
         self._consulted: set[str] = set()
+        self._packages: dict[str, dict[str, str]] = {}  # qualified names of packages → their file
 
     def resolve(self, path: str, expression: str) -> Answer | None:
         """Return what an expression of a file means, None if no rule tells."""
@@ -204,15 +206,19 @@ class Resolver:
         return None
 
     def _step(self, answer: Answer, step: str) -> Answer | None:
-        if step == "()":
-            return self._called(answer)
+        if step.startswith("("):
+            return self._called(answer, step[1:-1])
         if step == "[]":
             return self._element(answer)
         return self._member(answer, step)
 
-    def _called(self, answer: Answer) -> Answer | None:
+    def _called(self, answer: Answer, number: str) -> Answer | None:
+        """Return the result of a call, of several the one of a number."""
         meaning = answer.meaning
         if isinstance(meaning, Instance):  # `cls()`, or an object that can be called
+            shown = self._look(meaning.type.path)
+            if shown is not None and meaning.type.name in shown.returns:
+                return self._returned(meaning.type, shown, answer.rule, number)
             return Answer(meaning, weaker(answer.rule, Rule.CONSTRUCTOR))
         if not isinstance(meaning, Definition):
             return None
@@ -221,10 +227,10 @@ class Resolver:
             return None
         if shown.is_type(meaning.name):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
-        return self._returned(meaning, shown, answer.rule)
+        return self._returned(meaning, shown, answer.rule, number)
 
-    def _returned(self, meaning: Definition, shown: Interface, rule: Rule) -> Answer | None:
-        expression = shown.returns.get(meaning.name)
+    def _returned(self, meaning: Definition, shown: Interface, rule: Rule, number: str = "") -> Answer | None:
+        expression = shown.returns.get(f"{meaning.name}#{number}" if number else meaning.name)
         if expression is None:
             return None
         found = self._guarded(meaning.path, "return", expression)
@@ -234,8 +240,28 @@ class Resolver:
         meaning = answer.meaning
         if isinstance(meaning, Elements):
             return Answer(meaning.element, weaker(answer.rule, Rule.ANNOTATION))
+        if isinstance(meaning, Instance):
+            return self._element_of_type(meaning, answer.rule)
+        if isinstance(meaning, Definition) and self._is_generic(meaning):
+            return answer  # `Queue[Job]`
         held = self._held(answer) if isinstance(meaning, Definition) else None
         return self._element(held) if held is not None and isinstance(held.meaning, Elements) else None
+
+    def _element_of_type(self, meaning: Instance, rule: Rule) -> Answer | None:
+        """Return an element of a value whose type is another name of a container."""
+        shown = self._look(meaning.type.path)
+        for expression in shown.values.get((meaning.type.name, ELEMENTS), ()) if shown is not None else ():
+            found = self._guarded(meaning.type.path, "value", expression)
+            if found is not None and isinstance(found.meaning, Elements):
+                return Answer(found.meaning.element, weaker(rule, Rule.ANNOTATION))
+        return None
+
+    def _is_generic(self, meaning: Definition) -> bool:
+        """Return whether brackets behind a name hold type arguments: it is that of a type or a function."""
+        shown = self._look(meaning.path)
+        return shown is not None and (
+            shown.is_type(meaning.name) or shown.kinds.get(meaning.name) is ChunkKind.FUNCTION
+        )
 
     def _member(self, answer: Answer, name: str) -> Answer | None:
         meaning = answer.meaning
@@ -323,6 +349,14 @@ class Resolver:
             answer = self._module_member(module, name, Rule.IMPORT) if module is not None else None
             if answer is not None:
                 return answer
+        return self._named_by_itself(shown, name)
+
+    def _named_by_itself(self, shown: Interface, name: str) -> Answer | None:
+        """Return the imported module that gives itself a name. Most bear that of their folder."""
+        for written in sorted(shown.unnamed, key=lambda written: name not in written):
+            module = self._module(shown.path, written) if name in written else self._modules.module(shown.path, written)
+            if module is not None and self._modules.own_name(module) == name:
+                return Answer(module, Rule.IMPORT)
         return None
 
     def _imported(self, path: str, item: Import) -> Answer | None:
@@ -342,6 +376,9 @@ class Resolver:
         return Answer(below, weaker(rule, Rule.IMPORT)) if below is not None else None
 
     def _package_member(self, module: Module, name: str) -> Answer | None:
+        if module.shared:
+            path = self._package_path(module, name)
+            return Answer(Definition(path, name), Rule.SCOPE) if path else None
         for path in module.paths:
             shown = self._look(path)
             if shown is not None and name in shown.kinds:
@@ -365,11 +402,32 @@ class Resolver:
             inner = f"{found.name}.{name}"
             if inner in shown.kinds:
                 return Answer(Definition(found.path, inner), rule)
+            home = self._modules.home(found.path)
+            path = self._package_path(home, inner) if home is not None and home.shared else ""
+            if path:  # a method of Go may stand in any file of the package
+                return Answer(Definition(path, inner), rule)
             for expression in shown.values.get((found.name, name), ()):
                 held = self._guarded(found.path, "value", expression)
                 if held is not None:
                     return Answer(held.meaning, weaker(rule, Rule.ATTRIBUTE))
         return None
+
+    def _package_path(self, module: Module, name: str) -> str:
+        """Return the first file of a shared package that defines a qualified name, empty if none does."""
+        if len(module.paths) <= _MOST_PATHS_NOTED:
+            self._consulted.update(module.paths)
+        else:
+            self._consulted.add(linkage_key(name.rpartition(".")[2]))
+        if module.name not in self._packages:
+            found: dict[str, str] = {}
+            for each in reversed(module.paths):
+                shown = self._interface_of(each)
+                found.update(dict.fromkeys(shown.kinds, each) if shown is not None else {})
+            self._packages[module.name] = found
+        path = self._packages[module.name].get(name, "")
+        if path:
+            self._consulted.add(path)
+        return path
 
     def _with_bases(self, owner: Definition) -> Iterator[Definition]:
         """Yield a class and its bases, each once, nearest first."""

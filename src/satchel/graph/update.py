@@ -119,11 +119,15 @@ class _ResolveRun:
         self.languages = {record.path: record.language for record in records}
         self.interfaces: Cache[str, Interface] = Cache(_INTERFACES_KEPT)
         self.facts: FileFacts = FileFacts()
-        table = FileTable(tuple(sorted(self.languages)), every_path, self._read)
+        table = FileTable(tuple(sorted(self.languages)), every_path, self._read, self._package)
         self.resolver = Resolver(plugin.open(table), self._interface)
 
     def _read(self, path: str) -> str:
         return self.snapshot.text(path) if self.snapshot.file(path) is not None else ""
+
+    def _package(self, path: str) -> str:
+        shown = self._interface(path)
+        return shown.package if shown is not None else ""
 
     def _interface(self, path: str) -> Interface | None:
         if path not in self.languages:

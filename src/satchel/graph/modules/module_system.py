@@ -10,10 +10,14 @@ import msgspec
 
 
 class Module(msgspec.Struct, frozen=True):
-    """What an import names: a file, or all files of a package. `name` tells packages without files apart."""
+    """What an import names: a file, or all files of a package. `name` tells packages without files apart.
+
+    The files of a package that is `shared` are one: what one defines, all define; imports stay their own.
+    """
 
     name: str
     paths: tuple[str, ...] = ()
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class FileTable:
     paths: tuple[str, ...]  # of the languages that share this way of importing, sorted
     every_path: frozenset[str]  # of all files
     read: Callable[[str], str]
+    package_of: Callable[[str], str] = lambda _path: ""  # the package clause of a file, as written
 
 
 class ModuleSystem(Protocol):
@@ -40,6 +45,9 @@ class ModuleSystem(Protocol):
 
     def home(self, path: str) -> Module | None:
         """Return the package whose names the file sees without importing them; None where there is none."""
+
+    def own_name(self, module: Module) -> str:
+        """Return the name that an import of a module binds if the module itself chooses it, else nothing."""
 
 
 class ModulePlugin(msgspec.Struct, frozen=True):

@@ -65,6 +65,9 @@ class PythonModules:
     def home(self, path: str) -> Module | None:
         return None
 
+    def own_name(self, module: Module) -> str:
+        return ""
+
     def _named(self, name: str, importer: str) -> Module | None:
         """Return the module of a dotted name; of several the one nearest to the importer."""
         found = self._by_name.get(name)
