@@ -518,7 +518,7 @@ class FactExtractor:
             written = data[start:end]
             if written not in wanted and (not every or written in ignored):
                 continue
-            if start in bound:
+            if start in bound or (data[start - 1 : start] == b"." and data[start - 2 : start] != b".."):
                 continue
             following = data[end : end + 2]
             if following[:1] == b"." and written in packages:

@@ -354,7 +354,8 @@ class Resolver:
     def _named_by_itself(self, shown: Interface, name: str) -> Answer | None:
         """Return the imported module that gives itself a name. Most bear that of their folder."""
         for written in sorted(shown.unnamed, key=lambda written: name not in written):
-            module = self._module(shown.path, written) if name in written else self._modules.module(shown.path, written)
+            find = self._module if name in written else self._modules.module
+            module = find(shown.path, written)
             if module is not None and self._modules.own_name(module) == name:
                 return Answer(module, Rule.IMPORT)
         return None

@@ -111,4 +111,4 @@ def _vendor_of(folder: str) -> str | None:
     return f"{before}/vendor" if found else None
 
 
-MODULES = ModulePlugin("go", GoModules)
+MODULES = ModulePlugin("go", GoModules, settings=("go.mod",))
