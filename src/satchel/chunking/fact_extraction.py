@@ -13,8 +13,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
 from satchel.code_facts import ALL_NAMES, ELEMENTS, FileFacts, Import, TypedName, Use, used_name
@@ -38,6 +39,13 @@ _HEAD = re.compile(r"[^.(\[]*")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
 _LAST_NAME = re.compile(rb"\w+$")
 _MOST_REPLACED = 6  # local variables that one expression goes through
+# A name that is called or looks like a constant, or what holds no names: comments, strings, members, the
+# operators of macros. Types in the body of a macro are used where the macro is.
+_WORD = re.compile(
+    rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|(?:->|\.)\s*\w+|##?\s*\w+|\w+\s*##|\d\w*"
+    rb"|([A-Za-z_]\w*(?=\s*\()|[A-Z_][A-Z0-9_]+\b)|\w+",
+    re.DOTALL,
+)
 _TYPED_CALL = re.compile(rb"\[[\w.*,\s\[\]]{1,80}\][({]")
 _LONGEST = 200  # characters of an expression
 
@@ -58,6 +66,8 @@ class GraphCaptures:
     keys: list[tree_sitter.Node] = field(default_factory=list)
     globals: list[tree_sitter.Node] = field(default_factory=list)
     packages: list[tree_sitter.Node] = field(default_factory=list)
+    code: list[tree_sitter.Node] = field(default_factory=list)
+    spaces: dict[int, str] = field(default_factory=dict)  # start of a name → which names it can mean
 
     def add(self, match: Match) -> bool:
         """Take a match of the query if it is about the graph; return whether it is."""
@@ -75,6 +85,8 @@ class GraphCaptures:
                 return True
             elif capture in ("returns", "result"):
                 self.results += [(node, capture == "returns") for node in nodes]
+            elif capture.startswith("use."):
+                self.spaces.update((node.start_byte, capture[4:]) for node in nodes)
             elif capture.startswith("_"):
                 continue  # a capture for the conditions of its pattern
             else:
@@ -90,10 +102,19 @@ _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "base": attrgetter("bases"),
     "global": attrgetter("globals"),
     "key": attrgetter("keys"),
+    "code": attrgetter("code"),
     "package": attrgetter("packages"),
     "container": attrgetter("containers"),
     "returns.list": attrgetter("result_lists"),
 }
+
+
+class _Word(NamedTuple):
+    """A name in text that the grammar does not read, such as the body of a macro. Looks like a node."""
+
+    start_byte: int
+    end_byte: int
+    end_point: tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -512,8 +533,10 @@ class FactExtractor:
         ignored = {name.encode() for name in self.rules.ignored}
         marks = self.rules.call_marks.encode()
         arguments, generic = self.rules.has_named_arguments, self.rules.type_arguments_in_brackets
-        packages = self._package_names()
-        for node in self.captured.uses:
+        spaced = self.rules.space_before_call
+        packages, spaces = self._package_names(), self.captured.spaces
+        found: Iterable[tree_sitter.Node | _Word] = chain(self.captured.uses, self._words())
+        for node in found:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
             if written not in wanted and (not every or written in ignored):
@@ -530,14 +553,28 @@ class FactExtractor:
                 expression = self._outer_name(expression, start)
             if not expression or not _NAME.match(expression) or expression in self.rules.self_names:
                 continue
+            if start in spaces:
+                expression = f"{expression}@{spaces[start]}"
             label = Label.USES
             if (start, end) in extending:
                 label = Label.EXTENDS
             elif following[:1] and following[0] in marks:
                 label = Label.CALLS
+            elif spaced and following[:1] == b" " and following[1:] == b"(":
+                label = Label.CALLS
             elif generic and following[:1] == b"[" and _TYPED_CALL.match(data, end):
                 label = Label.CALLS
             self._note(expression, label, node.end_point[0] + 1)
+
+    def _words(self) -> Iterable[_Word]:
+        """Yield the names in text that the grammar does not read."""
+        for node in self.captured.code:
+            start, row = node.start_byte, node.start_point[0]
+            text = self.data[start : node.end_byte]
+            for word in _WORD.finditer(text):
+                if word[1]:
+                    line = row + text.count(b"\n", 0, word.start(1))
+                    yield _Word(start + word.start(1), start + word.end(1), (line, 0))
 
     def _package_names(self) -> set[bytes]:
         """Return the names of packages of which a use is always followed by that of a member."""

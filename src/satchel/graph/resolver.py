@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from satchel.code_facts import ELEMENTS, Import, Rule
-from satchel.graph.interfaces import Interface
+from satchel.graph.interfaces import ORDINARY, Interface
 from satchel.graph.modules.module_system import Module, ModuleSystem
 from satchel.types import ChunkKind
 
@@ -328,8 +328,9 @@ class Resolver:
         shown = self._look(path)
         if shown is None:
             return None
-        if name in shown.kinds:
-            return Answer(Definition(path, name), Rule.SCOPE)
+        plain, _, space = name.partition("@")
+        if shown.defines(plain, space):
+            return Answer(Definition(path, plain), Rule.SCOPE)
         for item in shown.imports.get(name, ()):
             found = self._imported(path, item)
             if found is not None:
@@ -349,7 +350,19 @@ class Resolver:
             answer = self._module_member(module, name, Rule.IMPORT) if module is not None else None
             if answer is not None:
                 return answer
-        return self._named_by_itself(shown, name)
+        return self._named_by_itself(shown, name) or self._linked(path, name)
+
+    def _linked(self, path: str, name: str) -> Answer | None:
+        """Return the definition that a linker would find for a name of a file."""
+        plain, _, space = name.partition("@")
+        found = self._modules.linked(path, plain, space or ORDINARY)
+        if found is None:
+            return None
+        self._consulted.add(linkage_key(plain))
+        if not found:
+            return None
+        self._consulted.add(found)
+        return Answer(Definition(found, plain), Rule.LINKAGE)
 
     def _named_by_itself(self, shown: Interface, name: str) -> Answer | None:
         """Return the imported module that gives itself a name. Most bear that of their folder."""

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections import defaultdict
 
-from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin
+from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, ModuleSystem
 
 _MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _REPLACE = re.compile(r"^\s*(?:replace\s+)?([^\s\"(]+)(?:\s+v\S+)?\s*=>\s*(\.[^\s]*)", re.MULTILINE)
@@ -20,7 +20,7 @@ _FOREIGN = re.compile(
 _BLANK_PACKAGES = frozenset({"", "_"})
 
 
-class GoModules:
+class GoModules(ModuleSystem):
     """Knows the packages of each folder: that of its name, `main`, and the tests beside them.
 
     An import is a path below that of a module of the repository, below one that `replace` leads to a folder,
@@ -55,9 +55,6 @@ class GoModules:
         if key not in self._found:
             self._found[key] = self._package(folder, beside)
         return self._found[key]
-
-    def submodule(self, module: Module, name: str) -> Module | None:
-        return None
 
     def home(self, path: str) -> Module | None:
         folder, package, is_test = posixpath.dirname(path), self._package_of(path), path.endswith(_TEST_END)
