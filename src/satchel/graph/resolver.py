@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from satchel.code_facts import ELEMENTS, Import, Rule
-from satchel.graph.interfaces import ORDINARY, Interface
+from satchel.graph.interfaces import ORDINARY, Definition, Interface, Member
 from satchel.graph.modules.module_system import Module, ModuleSystem
 from satchel.types import ChunkKind
 
 _NAME = re.compile(r"[^\W\d]\w*")
+_HEAD = re.compile(r"<[^>]*>|\^?\{[^}]*\}|[^.(\[]*")
 _STEP = re.compile(r"\.(\w+)|(\(\d*\))|(\[\])")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
@@ -24,15 +26,8 @@ _MOST_PATHS_NOTED = 16  # files of a package; in a larger one the names that wer
 _MOST_BASES = 60  # classes that a member is looked for in
 
 
-class Definition(NamedTuple):
-    """A definition by its file and qualified name."""
-
-    path: str
-    name: str
-
-
 class Instance(NamedTuple):
-    """A value of a type; `is_own` if its class is the one around the use."""
+    """A value of a type."""
 
     type: Definition
     above: bool = False  # seen as its base classes
@@ -93,6 +88,7 @@ class Resolver:
         self._modules = modules
         self._interface_of = interface_of
         self._kept: dict[tuple[str, str, str], _Kept] = {}
+        self._members: dict[Definition, _Members] = {}
         self._open: set[tuple[str, str, str]] = set()
         self._cut = 0
         self._consulted: set[str] = set()
@@ -150,9 +146,9 @@ class Resolver:
     # Expressions
 
     def _expression(self, path: str, expression: str) -> Answer | None:
-        head, rest = _split_head(expression)
+        head, steps = _parts(expression)
         answer = self._head(path, head)
-        for step in _steps(rest):
+        for step in steps:
             if answer is None:
                 return None
             answer = self._step(answer, step)
@@ -407,24 +403,56 @@ class Resolver:
 
     def _type_member(self, owner: Definition, name: str, rule: Rule, *, above: bool = False) -> Answer | None:
         """Return a member of a class, or of the first of its bases that has it."""
-        for at, found in enumerate(self._with_bases(owner)):
-            if above and not at:
-                continue
-            shown = self._look(found.path)
+        members = self._members_of(owner)
+        self._consulted |= members.consulted
+        if members.is_spread:
+            self._consulted.add(linkage_key(name))
+        found = (members.of_bases if above else members.own).get(name)
+        if found is None:
+            return None
+        if isinstance(found, Definition):
+            return Answer(found, rule)
+        for path, expression in found:
+            held = self._guarded(path, "value", expression)
+            if held is not None:
+                return Answer(held.meaning, weaker(rule, Rule.ATTRIBUTE))
+        return None
+
+    def _members_of(self, owner: Definition) -> _Members:
+        """Return the members of a class together with those that it inherits, found once."""
+        kept = self._members.get(owner)
+        if kept is not None:
+            return kept
+        before, cut = self._consulted, self._cut
+        self._consulted = set()
+        found: list[dict[str, Member]] = [{}, {}]
+        is_spread = False
+        for at, one in enumerate(self._with_bases(owner)):
+            shown = self._look(one.path)
             if shown is None:
                 continue
-            inner = f"{found.name}.{name}"
-            if inner in shown.kinds:
-                return Answer(Definition(found.path, inner), rule)
-            home = self._modules.home(found.path)
-            path = self._package_path(home, inner) if home is not None and home.shared else ""
-            if path:  # a method of Go may stand in any file of the package
-                return Answer(Definition(path, inner), rule)
-            for expression in shown.values.get((found.name, name), ()):
-                held = self._guarded(found.path, "value", expression)
-                if held is not None:
-                    return Answer(held.meaning, weaker(rule, Rule.ATTRIBUTE))
-        return None
+            others = self._beside(one.path)
+            is_spread = is_spread or len(others) >= _MOST_PATHS_NOTED
+            for each in (shown, *others):
+                for name, member in each.members(one.name).items():
+                    for members in found[: 2 if at else 1]:
+                        members.setdefault(name, member)
+        made = _Members(found[0], found[1], frozenset(self._consulted), is_spread)
+        if self._cut == cut or not self._open:
+            self._members[owner] = made
+        self._consulted |= before
+        return made
+
+    def _beside(self, path: str) -> list[Interface]:
+        """Return the other files of a shared package: a method of Go may stand in any of them."""
+        home = self._modules.home(path)
+        if home is None or not home.shared:
+            return []
+        self._consulted.add(folder_key(path))
+        if len(home.paths) <= _MOST_PATHS_NOTED:
+            self._consulted.update(home.paths)
+        found = (self._interface_of(each) for each in home.paths if each != path)
+        return [shown for shown in found if shown is not None]
 
     def _package_path(self, module: Module, name: str) -> str:
         """Return the first file of a shared package that defines a qualified name, empty if none does."""
@@ -460,6 +488,16 @@ class Resolver:
                     waiting.append(answer.meaning)
 
 
+@dataclass(slots=True)
+class _Members:
+    """The members of a class by name: with its own, and of its bases alone."""
+
+    own: dict[str, Member]
+    of_bases: dict[str, Member]
+    consulted: frozenset[str]
+    is_spread: bool  # over a package of so many files that the names are noted instead
+
+
 def _rule_of_value(expression: str, rule: Rule) -> Rule:
     return weaker(rule, Rule.CONSTRUCTOR) if expression.endswith("()") else rule
 
@@ -469,17 +507,10 @@ def _owner_and_name(qualified: str) -> tuple[str, str]:
     return owner, name
 
 
-def _split_head(expression: str) -> tuple[str, str]:
+@lru_cache(maxsize=50_000)
+def _parts(expression: str) -> tuple[str, tuple[str, ...]]:
     """Return the head of an expression and its steps."""
-    first = expression[:1]
-    if first == "<":
-        end = expression.index(">") + 1
-    elif first in ("{", "^"):
-        end = expression.index("}") + 1
-    else:
-        end = next((at for at, mark in enumerate(expression) if mark in ".(["), len(expression))
-    return expression[:end], expression[end:]
-
-
-def _steps(rest: str) -> list[str]:
-    return [match[1] or match[0] for match in _STEP.finditer(rest)]
+    match = _HEAD.match(expression)
+    assert match is not None
+    steps = tuple(step[1] or step[0] for step in _STEP.finditer(expression, match.end()))
+    return match[0], steps

@@ -15,13 +15,14 @@ from fnmatch import fnmatchcase
 from satchel import languages, plugins
 from satchel.caching import Cache
 from satchel.code_facts import FileEdges, FileFacts, Rule, Target, used_name
-from satchel.graph.interfaces import Interface, make_interface, name_spaces, shown_to_others
+from satchel.graph.interfaces import Definition, Interface, make_interface, name_spaces, shown_to_others
 from satchel.graph.modules.module_system import FileTable, ModulePlugin, NamedDefinition, linkage_of
-from satchel.graph.resolver import Definition, Resolver, folder_key, import_key, linkage_key
+from satchel.graph.resolver import Resolver, folder_key, import_key, linkage_key
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord
 
 _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
+_FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
 _NAMES_KEPT = 100_000  # answers of the store about one name, most of them short
 
 Shown = tuple[object, ...]
@@ -120,7 +121,7 @@ class _ResolveRun:
         self.languages = {record.path: record.language for record in records}
         self.interfaces: Cache[str, Interface] = Cache(_INTERFACES_KEPT)
         self.named: Cache[str, list[NamedDefinition]] = Cache(_NAMES_KEPT)
-        self.facts: FileFacts = FileFacts()
+        self.facts: Cache[str, FileFacts] = Cache(_FACTS_KEPT)
         table = FileTable(
             paths=tuple(sorted(self.languages)),
             every_path=every_path,
@@ -158,13 +159,12 @@ class _ResolveRun:
         return self.interfaces.get_or_compute(path, lambda: self._load(path))
 
     def _load(self, path: str) -> Interface:
-        snapshot = self.snapshot
+        facts = self.facts.get_or_compute(path, lambda: self.snapshot.facts(path))
         language = self.languages[path]
         rules = languages.get(language).graph
         has_spaces = rules is not None and rules.has_name_spaces
-        return make_interface(
-            path, language, snapshot.facts(path), snapshot.symbols(path), has_name_spaces=has_spaces
-        )
+        symbols = self.snapshot.symbols(path)
+        return make_interface(path, language, facts, symbols, has_name_spaces=has_spaces)
 
     def run(self, paths: Iterable[str], check: Callable[[], None]) -> int:
         """Resolve some files, put their edges, and return how many files there were."""
@@ -177,10 +177,12 @@ class _ResolveRun:
         return count
 
     def _edges(self, path: str) -> FileEdges:
-        facts = self.snapshot.facts(path)
+        facts = self.facts.pop(path, None) or self.snapshot.facts(path)
         targets: dict[Target, int] = {}
         uses: list[tuple[int, int, Rule]] = []
         for number, use in enumerate(facts.uses):
+            if use.expression[0] == "?":
+                continue
             answer = self.resolver.resolve(path, use.expression)
             if answer is None or not isinstance(answer.meaning, Definition):
                 continue
