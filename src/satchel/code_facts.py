@@ -30,6 +30,9 @@ from satchel.types import Label, Reference
 ALL_NAMES = "*"
 """The imported name of an import that brings every name of a module."""
 
+ELEMENTS = "[]"
+"""The attribute of a type that is another name of a container: that container."""
+
 
 class Rule(StrEnum):
     """Which rule decided what a use means. An edge that took several has the least certain of them."""

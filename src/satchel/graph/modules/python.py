@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, nearest
+from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, ModuleSystem, nearest
 
 _SUFFIXES = (".py", ".pyi", ".pyw")
 
 
-class PythonModules:
+class PythonModules(ModuleSystem):
     """Knows each file by its dotted name: the folders above the outermost `__init__.py` are no part of it.
     A folder without `__init__.py` is a package too, so that a name from the root of the repository, or from
     its `src`, is known as well."""
@@ -63,9 +63,6 @@ class PythonModules:
         if module.name.startswith("/"):
             return self._at(f"{module.name[1:]}/{name}".lstrip("/"))
         return self._named(f"{module.name}.{name}", "")
-
-    def home(self, path: str) -> Module | None:
-        return None
 
     def _named(self, name: str, importer: str) -> Module | None:
         """Return the module of a dotted name; of several the one nearest to the importer."""
