@@ -15,8 +15,13 @@ _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 # What may stand between two names, longest first; all of it is a dot.
 _JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
-_PREFIX = re.compile(r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+")
+_PREFIX = re.compile(
+    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+"
+)
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+# `[]T{…}`, `map[K]T{…}`, `make(chan T)`
+_LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
+_CHANNEL = re.compile(r"(?:<-)?\s*chan\b(?:\s*<-)?")
 # A bracket and the one that closes it, and the start of a string where brackets do not count.
 _BRACKETS = {
     "(": re.compile(r"[()\"'`]"),
@@ -29,6 +34,7 @@ _CHOICES = (" if ", " ? ", " or ", " || ", " ?? ", " ?: ")
 _STRING_ENDS = {"'": re.compile(r"[\\'\n]"), '"': re.compile(r'[\\"\n]'), "`": re.compile(r"[\\`]")}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
+_NO_RULES = GraphRules(modules="")
 _KEPT = 200  # characters; a longer text is seldom repeated
 _LONGEST = 4000  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
 _MOST_STEPS = 12
@@ -115,12 +121,15 @@ class _Reader:
         self._name_pattern = name_pattern(name_marks)
 
     def expression(self) -> str:
+        if self.text.startswith("<-"):  # an element of a channel
+            inner = to_expression(self.text[2:].strip())
+            return f"{inner}[]" if inner else ""
+        if literal := _LITERAL.match(self.text):
+            found = to_type(literal[1], _NO_RULES)
+            return f"<{found}>" if found else ""
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
         self._prefix()
-        if self._peek() == "(":
-            head = self._parenthesised()
-        else:
-            head = self._name()
+        head = self._parenthesised() if self._peek() == "(" else self._name()
         if not head:
             return ""
         parts = [head]
@@ -135,6 +144,8 @@ class _Reader:
                 return ""
             if step == "-":
                 continue
+            if step.startswith("<"):  # `value.(Type)`: what stands before it says no more
+                parts = []
             parts.append(step)
             called = called or step == "()"
         return ""
@@ -159,6 +170,8 @@ class _Reader:
             if self.text.startswith(joint, self.at):
                 self.at += len(joint)
                 self._spaces()
+                if joint == "." and self._peek() == "(":
+                    return self._asserted()
                 if self._peek() in "([":  # `maybe?.[0]`, `maybe?.(x)`
                     return "-"
                 if self._peek() == "<":
@@ -166,6 +179,11 @@ class _Reader:
                 name = self._name()
                 return f".{name}" if name and name != "await" else "-" if name else ""
         return ""
+
+    def _asserted(self) -> str:
+        start = self.at
+        found = to_type(self.text[start + 1 : self.at - 1], _NO_RULES) if self._balanced("(") else ""
+        return f"<{found}>" if found else ""
 
     def _parenthesised(self) -> str:
         start = self.at
@@ -255,8 +273,10 @@ def _to_type(text: str, rules: GraphRules) -> str:
             text = text[1:].strip() if text[:1] in ("*", "&", "?") else text[:-1].strip()
         for word in rules.type_prefixes:
             text = text.removeprefix(word).strip()
-    if text.startswith("[]"):
-        return _container(text[2:], rules)
+    if text.startswith("["):  # `[]T`, `[8]T`
+        return _container(_after_bracket(text), rules)
+    if channel := _CHANNEL.match(text):
+        return _container(text[channel.end() :], rules)
     if text.startswith("map["):
         return _container(_after_bracket(text[3:]), rules)
     if text.endswith("[]"):

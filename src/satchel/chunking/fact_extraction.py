@@ -13,22 +13,23 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
 from satchel.code_facts import (
     ALL_NAMES,
     DEFAULT_NAME,
+    ELEMENTS,
     WHOLE_MODULE,
     FileFacts,
     Import,
     TypedName,
     Use,
-    used_name,
 )
 from satchel.languages.language import GraphRules, ImportBinds, Language
-from satchel.types import ChunkKind, Label, Reference
+from satchel.types import ChunkKind, Label
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -41,15 +42,24 @@ _TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.IMPL}
 )
 _FUNCTION_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD})
-_NOT_A_NAME = re.compile(r"[\d<{^?]")
+_NAME = re.compile(r"[^\W\d]")
 _NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 _HEAD = re.compile(r"[^.(\[]*")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
+_NOT_A_NAME = re.compile(r"[\d<{^?]")
 _TAG_START = re.compile(rb".<|</", re.DOTALL)
 _LAST_NAME = re.compile(rb"[\w$#]+$")
 # Captures of functions and classes without a name. A closure sees the self around it, a function does not.
 _ANONYMOUS = frozenset({"scope.closure", "scope.function", "scope.class"})
 _MOST_REPLACED = 6  # local variables that one expression goes through
+# A name that is called or looks like a constant, or what holds no names: comments, strings, members, the
+# operators of macros. Types in the body of a macro are used where the macro is.
+_WORD = re.compile(
+    rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|(?:->|\.)\s*\w+|##?\s*\w+|\w+\s*##|\d\w*"
+    rb"|([A-Za-z_]\w*(?=\s*\()|[A-Z_][A-Z0-9_]+\b)|\w+",
+    re.DOTALL,
+)
+_TYPED_CALL = re.compile(rb"\[[\w.*,\s\[\]]{1,80}\][({]")
 _LONGEST = 200  # characters of an expression
 
 
@@ -69,20 +79,27 @@ class GraphCaptures:
     bindings: list[Match] = field(default_factory=list)
     exports: list[tree_sitter.Node] = field(default_factory=list)
     results: list[tuple[tree_sitter.Node, bool]] = field(default_factory=list)  # (node, is a type)
+    result_lists: list[tree_sitter.Node] = field(default_factory=list)
+    containers: list[tree_sitter.Node] = field(default_factory=list)
+    keys: list[tree_sitter.Node] = field(default_factory=list)
     globals: list[tree_sitter.Node] = field(default_factory=list)
-    package: str = ""
+    packages: list[tree_sitter.Node] = field(default_factory=list)
+    code: list[tree_sitter.Node] = field(default_factory=list)
+    spaces: dict[int, str] = field(default_factory=dict)  # start of a name → which names it can mean
 
     def add(self, match: Match) -> bool:
         """Take a match of the query if it is about the graph; return whether it is."""
+        if "name" in match:  # a definition, whose `@scope` is another thing
+            return False
+        if "import.module" in match:
+            self.imports.append(match)
+            return True
         taken = False
         for capture, nodes in match.items():
             if capture in _LISTS:
                 _LISTS[capture](self).extend(nodes)
             elif capture.startswith("bind"):
                 self.bindings.append(match)
-                return True
-            elif capture.startswith("import."):
-                self.imports.append(match)
                 return True
             elif capture.startswith("generic"):
                 self.generics.append(match)
@@ -91,6 +108,8 @@ class GraphCaptures:
                 self.anonymous.update(((node.start_byte, node.end_byte), capture) for node in nodes)
             elif capture in ("returns", "result"):
                 self.results += [(node, capture == "returns") for node in nodes]
+            elif capture.startswith("use."):
+                self.spaces.update((node.start_byte, capture[4:]) for node in nodes)
             elif capture.startswith("_"):
                 continue  # a capture for the conditions of its pattern
             else:
@@ -112,7 +131,20 @@ _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "base": attrgetter("bases"),
     "global": attrgetter("globals"),
     "export": attrgetter("exports"),
+    "key": attrgetter("keys"),
+    "code": attrgetter("code"),
+    "package": attrgetter("packages"),
+    "container": attrgetter("containers"),
+    "returns.list": attrgetter("result_lists"),
 }
+
+
+class _Word(NamedTuple):
+    """A name in text that the grammar does not read, such as the body of a macro. Looks like a node."""
+
+    start_byte: int
+    end_byte: int
+    end_point: tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -167,9 +199,11 @@ class FactExtractor:
         self.uses: dict[tuple[str, Label], set[int]] = defaultdict(set)
         self.file_names: set[str] = set()
         self.bound: set[int] = set(names)  # where names stand that are bound or defined there, not used
-        self._unknown_calls: list[tuple[bytes, tree_sitter.Node]] = []
+        self._unknown_members: list[tuple[bytes, Label, tree_sitter.Node]] = []
+        self._results_taken: dict[int, int] = {}  # start of a name → which result of a call it takes
         self._starts: list[int] = []
         self._definitions = list(_all_definitions(roots))
+        self._call_marks = self.rules.call_marks.encode()
 
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
@@ -181,7 +215,8 @@ class FactExtractor:
         self._read_results()
         self._read_uses()
         return FileFacts(
-            package=self.captured.package,
+            separator=self.language.import_separator,
+            package=self._text(self.captured.packages[0]) if self.captured.packages else "",
             imports=tuple(self.imports),
             values=tuple(self.values),
             bases=tuple(self.bases),
@@ -296,7 +331,9 @@ class FactExtractor:
         rules = self.rules
         for match in self.captured.imports:
             module_nodes = match["import.module"]
-            module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode("utf-8", "replace")
+            module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode(
+                "utf-8", "replace"
+            )
             module = module.strip().strip("\"'`<>").strip()
             if not module:
                 continue
@@ -308,6 +345,8 @@ class FactExtractor:
                 node = match["import.default"][0]
                 bound = Import(self._text(node), module, DEFAULT_NAME, node.start_point[0] + 1)
                 self._add_import(bound, node)
+            elif alias == "_" and rules.import_binds is ImportBinds.PACKAGE:  # imported for its effects
+                self._add_import(Import("", module, "", line), module_nodes[0])
             elif "import.all" in match:
                 self._add_import(Import(alias, module, ALL_NAMES if not alias else "", line), module_nodes[0])
             elif "import.name" in match:
@@ -347,15 +386,16 @@ class FactExtractor:
             self.scopes[self._scope_of(node.start_byte)].outer.add(self._text(node))
         lasting: list[tuple[Match, int, int]] = []
         data, scopes, bound = self.data, self.scopes, self.bound
+        bound.update(node.start_byte for node in self.captured.keys)
         # Of two patterns that match one name, the one counts that knows what it holds.
         telling = [match for match in self.captured.bindings if len(match) > 1]
         known = {match["bind"][0].start_byte for match in telling if "bind" in match}
-        for match in self.captured.bindings:
+        for match in self._paired_bindings():
             names = match.get("bind")
             start = _match_start(match)
             if len(match) == 1 and start in known:
                 continue
-            at = self._scope_of(start)
+            at = self._scope_of(match["bind.scope"][0].start_byte if "bind.scope" in match else start)
             if "bind.alias" in match:
                 # An alias of a type is a scope because of its parameters; its name belongs to the one around.
                 at = max(scopes[at].parent, 0)
@@ -374,6 +414,26 @@ class FactExtractor:
         for match, at, start in sorted(lasting, key=itemgetter(2)):
             self._read_lasting_value(match, at, start)
 
+    def _paired_bindings(self) -> Iterable[Match]:
+        """Yield the bindings; those of a list of names one by one, each with its own value or with its result
+        of one call."""
+        for match in self.captured.bindings:
+            if "bind.list" not in match:
+                yield match
+                continue
+            names = match["bind.list"][0].named_children
+            values = match["bind.values"][0].named_children
+            for number, node in enumerate(names):
+                if node.named_child_count or not _NAME.match(self._text(node)):
+                    continue
+                if len(values) == len(names):
+                    yield {"bind": [node], "bind.value": [values[number]]}
+                elif len(values) == 1:
+                    self._results_taken[node.start_byte] = number
+                    yield {"bind": [node], "bind.value": values}
+                else:
+                    yield {"bind": [node]}
+
     def _local_binding(self, match: Match, node: tree_sitter.Node, at: int) -> _Binding:
         """Return the binding of a local name."""
         if self._is_self(match, node, at):
@@ -386,6 +446,8 @@ class FactExtractor:
             if self.data[value.start_byte : value.end_byte] in _NOTHING:
                 return _Binding(-1)
             return _Binding(value.end_byte, match=match)
+        if "bind.element" in match:
+            return _Binding(match["bind.element"][0].end_byte, match=match)
         return _Binding(node.start_byte, declared="bind.type" in match, match=match)
 
     def _read_lasting_value(self, match: Match, at: int, start: int) -> None:
@@ -412,7 +474,11 @@ class FactExtractor:
         if "bind.self" in match:
             return True
         scope = self.scopes[at]
-        if not self.rules.self_is_first_parameter or scope.parent <= 0 or not self.scopes[scope.parent].is_class:
+        if (
+            not self.rules.self_is_first_parameter
+            or scope.parent <= 0
+            or not self.scopes[scope.parent].is_class
+        ):
             return False
         if scope.definition is None or "bind.value" in match:
             return False
@@ -421,21 +487,32 @@ class FactExtractor:
 
     def _bound_expression(self, match: Match, at: int, position: int) -> str:
         """Return what the names of a binding hold."""
+        expression = self._held_as_a_whole(match, at, position)
+        if expression and "bind.member" in match:
+            return f"{expression}.{self._text(match['bind.member'][0])}"
+        return expression
+
+    def _held_as_a_whole(self, match: Match, at: int, position: int) -> str:
+        """Return what a binding holds, before a pattern takes it apart."""
         marks = self.rules.name_marks
         declared = match.get("bind.type") or match.get("bind.alias")
         if declared:
-            found = self._value_of_type(to_type(self._text(declared[0]), self.rules), at)
+            found = self._type_here(to_type(self._text(declared[0]), self.rules), at, position)
+            return f"<{found}>" if found else ""
+        if "bind.item" in match:
+            found = self._type_here(to_type(self._text(match["bind.item"][0]), self.rules), at, position)
+            return f"<[{found}]>" if found else ""
+        if "bind.value" in match:
+            written = to_expression(likely_value(self._text(match["bind.value"][0])), marks)
+            if number := self._results_taken.get(position):
+                written = f"{written[:-2]}({number})" if written.endswith("()") else ""
+        elif "bind.element" in match:
+            written = to_expression(self._text(match["bind.element"][0]), marks)
+            written = f"{written}[]" if written else ""
         else:
-            written = ""
-            if "bind.value" in match:
-                written = to_expression(likely_value(self._text(match["bind.value"][0])), marks)
-            elif "bind.element" in match:
-                written = to_expression(self._text(match["bind.element"][0]), marks)
-                written = f"{written}[]" if written else ""
-            found = self._rewritten(written, at, position) if written else ""
-        if not found or found[0] == "?":
             return ""
-        return f"{found}.{self._text(match['bind.member'][0])}" if "bind.member" in match else found
+        found = self._rewritten(written, at, position) if written else ""
+        return "" if found.startswith("?") else found
 
     def _read_attribute(self, match: Match, at: int, expression: str) -> None:
         """Note what an attribute holds: `self.pool = Pool()`."""
@@ -457,19 +534,22 @@ class FactExtractor:
             found = to_type(self._text(node), self.rules)
             if name and found:
                 self.bases[name, found] = None
+        for node in self.captured.containers:
+            at = self._scope_of(node.start_byte)
+            found = self._type_here(to_type(self._text(node), self.rules), at, node.start_byte)
+            if found and (name := self._class_name(at)):
+                self.values[TypedName(name, ELEMENTS, f"<{found}>")] = None
 
     def _read_results(self) -> None:
         """Note what functions return: as they declare it, else as all their return statements agree."""
         declared: dict[str, set[str]] = defaultdict(set)
         written: dict[str, set[str]] = defaultdict(set)
+        for node in self.captured.result_lists:
+            self._read_result_list(node)
         for node, is_type in self.captured.results:
-            at = self._scope_of(node.start_byte)
-            while at > 0 and self.scopes[at].definition is None and not self.scopes[at].anonymous:
-                at = self.scopes[at].parent
-            definition = self.scopes[at].definition
-            if definition is None or definition.kind not in _FUNCTION_KINDS:
+            name, at = self._function_around(node)
+            if not name:
                 continue
-            name = ".".join(definition.title_path)
             if is_type:
                 declared[name].add(self._self_type(to_type(self._text(node), self.rules), at))
             elif expression := to_expression(self._text(node), self.rules.name_marks):
@@ -485,21 +565,49 @@ class FactExtractor:
         """Return the value of a declared type. `Self` is the class around it."""
         if found in ("Self", "typing.Self", "this", "self", "static"):
             return f"{{{self._class_name(at)}}}"
-        return self._value_of_type(found, at)
+        here = self._type_here(found, at, self.scopes[at].end)
+        return f"<{here}>" if here else ""
 
-    def _value_of_type(self, found: str, at: int) -> str:
-        """Return a value of a type as seen from a scope, nothing if this repository cannot define the type. A
-        type parameter is what bounds it."""
-        head = found.strip("[]").partition(".")[0]
+    def _type_here(self, found: str, at: int, position: int) -> str:
+        """Return a type as the file knows it, empty if it cannot be one that this repository defines."""
+        name = found.strip("[]")
+        head = name.partition(".")[0]
         bound = self._generic_bound(head, at)
-        if bound is not None:
+        if bound is not None:  # a type parameter is what bounds it
             found = found.replace(head, bound, 1) if bound else ""
-        return f"<{found}>" if self._is_known_type(found) else ""
+            head = bound.strip("[]").partition(".")[0]
+        if not head:
+            return ""
+        local, _ = self._lookup(head, at, position)
+        if local is not None:
+            known = local.declared and local.match is None and local.expression[:1] not in ("", "<", "{", "^")
+            return found.replace(head, local.expression, 1) if known else ""
+        if head in self.file_names or (self._sees_other_names and head not in self.rules.ignored):
+            return found
+        return ""
 
-    def _is_known_type(self, found: str) -> bool:
-        """Return whether a type can be one that this repository defines."""
-        head = found.strip("[]").partition(".")[0]
-        return bool(head) and (head in self.file_names or self._sees_other_names)
+    def _function_around(self, node: tree_sitter.Node) -> tuple[str, int]:
+        """Return the qualified name of the function, or of the type of functions, that a node is part of, and
+        its scope; an empty name if there is none."""
+        at = self._scope_of(node.start_byte)
+        while at > 0 and self.scopes[at].definition is None and not self.scopes[at].anonymous:
+            at = self.scopes[at].parent
+        definition = self.scopes[at].definition
+        if definition is None or (definition.kind not in _FUNCTION_KINDS and not self.scopes[at].is_class):
+            return "", at
+        return ".".join(definition.title_path), at
+
+    def _read_result_list(self, node: tree_sitter.Node) -> None:
+        """Note the types of several results: the first as that of the function, `name#1` for the next."""
+        name, at = self._function_around(node)
+        number = 0
+        for child in node.named_children if name else ():
+            declared = child.child_by_field_name("type")
+            found = to_type(self._text(declared), self.rules) if declared is not None else ""
+            for _ in range(len(child.children_by_field_name("name")) or 1):
+                if value := self._self_type(found, at):
+                    self.returns[f"{name}#{number}" if number else name, value] = None
+                number += 1
 
     @cached_property
     def _sees_other_names(self) -> bool:
@@ -521,7 +629,7 @@ class FactExtractor:
         }
         local = {name for scope in self.scopes[1:] for name in scope.names}
         wanted = {name.encode() for name in self.file_names | inner}
-        self._read_names(self.captured.uses, wanted, local, extending)
+        self._read_names(chain(self.captured.uses, self._words()), wanted, local, extending)
         if self.captured.type_uses:
             self._read_names(self.captured.type_uses, wanted, local, extending, is_type=True)
         telling = {
@@ -538,7 +646,7 @@ class FactExtractor:
 
     def _read_names(
         self,
-        nodes: Iterable[tree_sitter.Node],
+        nodes: Iterable[tree_sitter.Node | _Word],
         wanted: set[bytes],
         local: set[str],
         extending: set[tuple[int, int]],
@@ -548,20 +656,29 @@ class FactExtractor:
         """Note the uses of bare names. With `is_type`, they stand where only types do."""
         data, bound = self.data, self.bound
         generics = {name.encode() for scope in self.scopes for name in scope.generics}
+        tags = self.rules.lower_case_tags and not is_type
         every = self._sees_other_names
         ignored = {name.encode() for name in self.rules.ignored}
-        marks, tags = self.rules.call_marks.encode(), self.rules.lower_case_tags and not is_type
+        arguments = self.rules.has_named_arguments
+        packages, spaces = self._package_names(), self.captured.spaces
         for node in nodes:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
             if written not in wanted and (not every or written in ignored):
+                # A name of the language, or one that the file gets in a way that no rule knows.
+                label = self._label(start, end, extending)
+                name = written.decode("utf-8", "replace")
+                if label is not Label.USES and name not in local:
+                    self.uses[f"?.{name}", label].add(node.end_point[0] + 1)
                 continue
-            if start in bound or (is_type and data[start - 1 : start] == b"."):
+            if start in bound or (data[start - 1 : start] == b"." and data[start - 2 : start] != b".."):
                 continue
             following = data[end : end + 2]
             if tags and written[:1].islower() and following[:1] != b"." and _TAG_START.match(data, start - 2):
                 continue  # `<form>` is an element of the page
-            if following[:1] == b"=" and following != b"==":
+            if following[:1] == b"." and written in packages:
+                continue  # the use is that of the name behind it
+            if arguments and following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
             expression = written.decode("utf-8", "replace")
             if written in generics and self._generic_bound(expression, self._scope_of(start)) is not None:
@@ -570,12 +687,11 @@ class FactExtractor:
                 expression = self._outer_name(expression, start)
             if not expression or _NOT_A_NAME.match(expression) or expression in self.rules.self_names:
                 continue
-            label = Label.USES
-            if (start, end) in extending:
-                label = Label.EXTENDS
-            elif following[:1] and following[0] in marks:
-                label = Label.CALLS
-            self._note(f"<{expression}>" if is_type else expression, label, node.end_point[0] + 1)
+            if is_type:
+                expression = f"<{expression}>"
+            if start in spaces:
+                expression = f"{expression}@{spaces[start]}"
+            self._note(expression, self._label(start, end, extending), node.end_point[0] + 1)
 
     def _read_type_members(self, extending: set[tuple[int, int]]) -> None:
         """Note the uses of types that stand behind the name of what holds them: `orders.Basket`."""
@@ -593,6 +709,39 @@ class FactExtractor:
         if expression := self._bound_expression(match, self._scope_of(start), start):
             self._note(expression, Label.USES, match["bind.member"][0].end_point[0] + 1)
 
+    def _label(self, start: int, end: int, extending: set[tuple[int, int]]) -> Label:
+        """Return how a name is used: as a base, as what is called, or otherwise."""
+        if (start, end) in extending:
+            return Label.EXTENDS
+        following = self.data[end : end + 2]
+        if following[:1] and following[0] in self._call_marks:
+            return Label.CALLS
+        if self.rules.space_before_call and following == b" (":
+            return Label.CALLS
+        if (
+            self.rules.type_arguments_in_brackets
+            and following[:1] == b"["
+            and _TYPED_CALL.match(self.data, end)
+        ):
+            return Label.CALLS
+        return Label.USES
+
+    def _words(self) -> Iterable[_Word]:
+        """Yield the names in text that the grammar does not read."""
+        for node in self.captured.code:
+            start, row = node.start_byte, node.start_point[0]
+            text = self.data[start : node.end_byte]
+            for word in _WORD.finditer(text):
+                if word[1]:
+                    line = row + text.count(b"\n", 0, word.start(1))
+                    yield _Word(start + word.start(1), start + word.end(1), (line, 0))
+
+    def _package_names(self) -> set[bytes]:
+        """Return the names of packages of which a use is always followed by that of a member."""
+        if self.rules.import_binds is not ImportBinds.PACKAGE:
+            return set()
+        return {(item.name or last_part(item.module)).encode() for item in self.imports}
+
     def _outer_name(self, name: str, position: int) -> str:
         """Return a name as the file knows it, nothing if it is a local variable there."""
         found, _ = self._lookup(name, self._scope_of(position), position)
@@ -604,25 +753,27 @@ class FactExtractor:
     def _read_members(self, local: set[str], telling: set[str], extending: set[tuple[int, int]]) -> None:
         """Note the uses of members. `telling` are the local names of which something is known."""
         data = self.data
-        marks = self.rules.call_marks.encode()
         # By the first name: is it the file's alone, so that an expression means the same everywhere?
-        followed = {name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)}
+        followed = {
+            name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)
+        }
         followed.update((name.encode(), True) for name in self.file_names if name not in local)
         every = self._sees_other_names
         kept: dict[bytes, str] = {}
-        calls, label_uses = self._unknown_calls, Label.USES
+        unknown = self._unknown_members
         for node in self.captured.members:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
-            called = data[end : end + 1] in marks and end < len(data)
+            label = self._label(start, end, extending)
             head = _FIRST_NAME.match(written)
             lasting = followed.get(head[0]) if head else False
             if lasting is None:
-                if not every or head[0].decode("utf-8", "replace") in local:  # type: ignore[index]
-                    if called:
-                        calls.append((written, node))
+                first = head[0].decode("utf-8", "replace")  # type: ignore[index]
+                if not every and first not in self.file_names:
+                    if label is not Label.USES:
+                        unknown.append((written, label, node))
                     continue
-                lasting = True
+                lasting = first not in local
             expression = kept.get(written)
             if expression is None or not lasting:
                 text = written.decode("utf-8", "replace")
@@ -630,19 +781,13 @@ class FactExtractor:
                 expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
                 if lasting:
                     kept[written] = expression
-            if expression[0] == "?":
-                if called:
-                    calls.append((written, node))
-                continue
-            label = Label.CALLS if called else label_uses
-            if (start, end) in extending:
-                label = Label.EXTENDS
-            self._note(expression, label, node.end_point[0] + 1)
-        for written, node in calls:
-            name = _LAST_NAME.search(written)
-            if name:
-                unknown = f"?.{name[0].decode('utf-8', 'replace')}"
-                self.uses[unknown, Label.CALLS].add(node.end_point[0] + 1)
+            if expression[0] != "?":
+                self._note(expression, label, node.end_point[0] + 1)
+            elif label is not Label.USES:
+                unknown.append((written, label, node))
+        for written, label, node in unknown:
+            if name := _LAST_NAME.search(written):
+                self.uses[f"?.{name[0].decode('utf-8', 'replace')}", label].add(node.end_point[0] + 1)
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -668,7 +813,7 @@ class FactExtractor:
             held = self._held(found, at)
             if not held:
                 return f"?{rest}"
-            if held[0] in "<{^?" or found.declared or held == head:
+            if held[0] in "<{^?" or found.declared or held == head or self.rules.names_start_at_declaration:
                 return held + rest
             expression, position = held + rest, found.start
         return expression if head in self.file_names or self._sees_other_names else f"?{rest}"
@@ -690,6 +835,12 @@ class FactExtractor:
                 return None, 0
             if name in scope.names and (not scope.is_class or at == first):
                 bindings = scope.names[name]
+                if self.rules.names_start_at_declaration:
+                    above = [item for item in bindings if item.start <= position]
+                    if above:
+                        return next((item for item in above if self._held(item, at)), above[0]), at
+                    at = scope.parent
+                    continue
                 if len(bindings) == 1:
                     return bindings[0], at
                 declared = [item for item in bindings if item.declared]
@@ -712,20 +863,3 @@ def _all_definitions(roots: Iterable[CapturedDefinition]) -> Iterable[CapturedDe
     for definition in roots:
         yield definition
         yield from _all_definitions(definition.children)
-
-
-def as_references(facts: FileFacts, separator: str) -> list[Reference]:
-    """Return the uses and imports of a file one by one, by line: each name without what stands before it.
-    Without a separator, an import is known by its module alone."""
-    found = set()
-    for expression, label, lines in ((use.expression, use.label, use.lines) for use in facts.uses):
-        if label is not Label.IMPORTS:
-            name = used_name(expression)
-            found.update((line, label, name) for line in lines)
-    for item in facts.imports:
-        if separator and item.imported and item.imported != ALL_NAMES:
-            joint = "" if item.module.endswith(separator) else separator
-            found.add((item.line, Label.IMPORTS, f"{item.module}{joint}{item.imported}"))
-        else:
-            found.add((item.line, Label.IMPORTS, item.module))
-    return [Reference(name, label, line) for line, label, name in sorted(found)]

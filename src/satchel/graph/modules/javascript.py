@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, nearest
+from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, ModuleSystem, nearest
 
 # In the order in which the compiler tries them.
 _SUFFIXES = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".d.mts", ".d.cts", ".mjs", ".cjs")
@@ -54,7 +54,7 @@ class _Package(NamedTuple):
     content: dict[str, object]
 
 
-class JavaScriptModules:
+class JavaScriptModules(ModuleSystem):
     """Finds the file of an import."""
 
     def __init__(self, table: FileTable) -> None:
@@ -82,12 +82,6 @@ class JavaScriptModules:
             self._found[key] = self._find(folder, written)
         path = self._found[key]
         return Module(path, (path,)) if path else None
-
-    def submodule(self, module: Module, name: str) -> Module | None:
-        return None
-
-    def home(self, path: str) -> Module | None:
-        return None
 
     def _find(self, folder: str, written: str) -> str:
         """Return the path of the file that an import in a folder means, empty if it is none of them."""

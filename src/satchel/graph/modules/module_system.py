@@ -2,18 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from enum import Enum
+from typing import NamedTuple
 
 import msgspec
 
+from satchel.types import ChunkKind, Symbol
+
+
+_STATIC = re.compile(r"(?:\w+\s+){0,3}static\b")  # `inline static`, `EXPORT static`
+
 
 class Module(msgspec.Struct, frozen=True):
-    """What an import names: a file, or all files of a package. `name` tells packages without files apart."""
+    """What an import names: a file, or all files of a package. `name` tells packages without files apart.
+
+    The files of a package that is `shared` are one: what one defines, all define; imports stay their own.
+    """
 
     name: str
     paths: tuple[str, ...] = ()
+    shared: bool = False
+
+
+class Linkage(Enum):
+    """Who can mean a definition of C by its name."""
+
+    FILE = "file"  # a static one: the file, and those that include it
+    PROGRAM = "program"  # every file of the program
+    INCLUDED = "included"  # a macro or a type: the files that include its file
+
+
+class NamedDefinition(NamedTuple):
+    """A definition that is found by its name in the whole repository."""
+
+    path: str
+    linkage: Linkage
+    spaces: str = "n"  # as `name_spaces` says
+
+
+def linkage_of(symbol: Symbol) -> Linkage:
+    """Return who can mean a definition of C, as its signature says."""
+    if symbol.kind in (ChunkKind.STRUCT, ChunkKind.ENUM) or symbol.signature.startswith(("#", "typedef")):
+        return Linkage.INCLUDED
+    return Linkage.FILE if _STATIC.match(symbol.signature) else Linkage.PROGRAM
+
+
+def _no_definitions(_name: str) -> Sequence[NamedDefinition]:
+    return ()
+
+
+def _no_imports(_path: str) -> Sequence[str]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +68,35 @@ class FileTable:
     paths: tuple[str, ...]  # of the languages that share this way of importing, sorted
     every_path: frozenset[str]  # of all files
     read: Callable[[str], str]
+    package_of: Callable[[str], str] = lambda _path: ""  # the package clause of a file, as written
+    imports_of: Callable[[str], Sequence[str]] = _no_imports  # the modules that a file imports unnamed
+    definitions_named: Callable[[str], Sequence[NamedDefinition]] = _no_definitions  # at the top of files
 
 
-class ModuleSystem(Protocol):
+class ModuleSystem:
     """Finds modules. It is made once for a set of files."""
 
     def module(self, importer: str, written: str) -> Module | None:
         """Return the module that an import in the file `importer` names, None if it is not in this
         repository."""
+        raise NotImplementedError
 
     def submodule(self, module: Module, name: str) -> Module | None:
         """Return the module of a name below another, None where the language has none."""
+        return None
 
     def home(self, path: str) -> Module | None:
         """Return the package whose names the file sees without importing them; None where there is none."""
+        return None
+
+    def own_name(self, module: Module) -> str:
+        """Return the name that an import of a module binds if the module itself chooses it, else nothing."""
+        return ""
+
+    def linked(self, path: str, name: str, space: str) -> str | None:
+        """Return the file whose definition of a name, in a space of names, a file means without importing it,
+        as a linker finds it, empty if there is none; None where the language has no such names."""
+        return None
 
 
 class ModulePlugin(msgspec.Struct, frozen=True):
