@@ -357,7 +357,7 @@ class Resolver:
             found = self._imported(path, item)
             if found is not None:
                 return found
-        if shown.defines(plain, space) or plain in shown.containers:
+        if shown.defines(plain, space):
             return Answer(Definition(path, plain), Rule.SCOPE)
         for expression in shown.values.get(("", name), ()):
             answer = self._expression(path, expression) if expression != name else None
@@ -369,8 +369,10 @@ class Resolver:
             found = self._package_member(home, name)
             if found is not None:
                 return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
-        found = self._from_stars(path, name)
-        return found or self._named_by_itself(shown, name) or self._linked(path, name)
+        found = self._from_stars(path, name) or self._named_by_itself(shown, name) or self._linked(path, name)
+        if found is None and plain in shown.containers:
+            return Answer(Definition(path, plain), Rule.SCOPE)
+        return found
 
     def _from_stars(self, path: str, name: str) -> Answer | None:
         """Return a name of the modules that a file imports all names of."""
