@@ -53,23 +53,22 @@ class RefItem(msgspec.Struct, frozen=True):
     within: str
 
 
-class DefinitionUses(msgspec.Struct, frozen=True):
+class UsedDefinition(SymbolItem, frozen=True):
     """A definition of the name, and how many sure uses it has in how many files."""
 
-    symbol: SymbolItem
     uses: int
     files: int
 
 
 class RefsResponse(msgspec.Struct, frozen=True):
-    """`total` and `counts` are of the uses that the answer is about; `possible` counts the uses that share the
-    name and that no rule decided, shown or not."""
+    """`total` and `counts` are of the uses that the answer is about; `possible` counts the uses that share
+    the name and that no rule decided, shown or not."""
 
     name: str
     total: int
     counts: dict[str, int]
     possible: int
-    definitions: list[DefinitionUses]
+    definitions: list[UsedDefinition]
     references: list[RefItem]
 
 
@@ -106,11 +105,12 @@ def run(engine: Engine, request: RefsRequest) -> RefsResponse:
     )
 
 
-def _definition(record: SymbolRecord, sure: Sequence[ResolvedReference]) -> DefinitionUses:
+def _definition(record: SymbolRecord, sure: Sequence[ResolvedReference]) -> UsedDefinition:
     """Return a definition with the uses that mean it."""
     place = f"{record.path}:{record.symbol.start_line}:{record.symbol.end_line}"
     own = [item for item in sure if item.target == place]
-    return DefinitionUses(symbol_item(record), len(own), len({item.path for item in own}))
+    fields = msgspec.structs.asdict(symbol_item(record))
+    return UsedDefinition(**fields, uses=len(own), files=len({item.path for item in own}))
 
 
 def _item(engine: Engine, reference: ResolvedReference) -> RefItem:

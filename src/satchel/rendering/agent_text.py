@@ -134,7 +134,7 @@ def _symbol(item: SymbolItem) -> str:
 def _refs(response: RefsResponse) -> str:
     counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no sure uses"
     rows = [f"{quoted_line(response.name)}: {counts}", _NAMES]
-    rows += [f"defined {_symbol(item.symbol)} ({item.uses} uses)" for item in response.definitions]
+    rows += [f"defined {_symbol(item)} ({item.uses} uses)" for item in response.definitions]
     several = len(response.definitions) > 1
     around = None
     for item in response.references:

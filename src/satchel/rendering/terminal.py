@@ -204,9 +204,9 @@ def _refs(response: RefsResponse, style: Style) -> str:
     counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no sure uses"
     rows = [f"{style.name(one_line(response.name))}: {counts}"]
     for item in response.definitions:
-        where = style.path(f"{one_line(item.symbol.path)}:{item.symbol.start_line}")
+        where = style.path(f"{one_line(item.path)}:{item.start_line}")
         uses = f"{item.uses} uses in {item.files} files" if item.uses else "no sure uses"
-        rows.append(f"  defined {where} {one_line(item.symbol.signature)} {style.dim(f'({uses})')}")
+        rows.append(f"  defined {where} {one_line(item.signature)} {style.dim(f'({uses})')}")
     several = len(response.definitions) > 1
     around = None
     for use in response.references:

@@ -11,6 +11,7 @@ from satchel.caching import Cache
 from satchel.code_facts import Rule, Target
 from satchel.retrieval.code_graph import SureUse, importers_of, uses_between, uses_of
 from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.dependencies import IMPLICIT_NAMES
 from satchel.retrieval.references import CODE_KINDS, TYPE_KINDS
 from satchel.types import ChunkKind, Label, Symbol
 
@@ -109,13 +110,20 @@ def find_dependants(corpus: Corpus, targets: Sequence[Target], depth: int, limit
                 return found
             # Code outside of definitions is used by nobody, and a test by no code.
             if owner.name and not found[-1].is_test:
-                following.append(owner)
+                following.append(_as_called(owner))
         frontier = following
     return found
 
 
+def _as_called(owner: Target) -> Target:
+    """Return a definition as others name it: a constructor is used through its class."""
+    outer, _, name = owner.name.rpartition(".")
+    implicit = name in IMPLICIT_NAMES or (name.startswith("__") and name.endswith("__"))
+    return Target(owner.path, outer) if outer and implicit else owner
+
+
 def _uses(corpus: Corpus, targets: Sequence[Target]) -> Iterator[SureUse]:
-    """Yield the uses of definitions, code before tests, without the imports of those that use them as well."""
+    """Yield the uses of definitions, code before tests, without the imports of files that use them too."""
     uses = uses_of(corpus, [target for target in targets if target.name])
     used = {use.path for use in uses if use.label is not Label.IMPORTS}
     kept = [use for use in uses if use.label is not Label.IMPORTS or use.path not in used]
