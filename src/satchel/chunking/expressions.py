@@ -45,7 +45,9 @@ def to_expression(text: str, name_marks: str = "") -> str:
     characters of names beside letters."""
     if len(text) > _LONGEST:
         return ""
-    return _short_expression(text, name_marks) if len(text) <= _KEPT else _Reader(text, name_marks).expression()
+    return (
+        _short_expression(text, name_marks) if len(text) <= _KEPT else _Reader(text, name_marks).expression()
+    )
 
 
 @lru_cache(maxsize=100_000)
