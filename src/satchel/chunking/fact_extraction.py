@@ -165,7 +165,8 @@ class FactExtractor:
         self.returns: dict[tuple[str, str], None] = {}
         self.uses: dict[tuple[str, Label], set[int]] = defaultdict(set)
         self.file_names: set[str] = set()
-        self.bound: set[int] = set(names)  # where names stand that are bound or defined there, not used
+        self._defined = frozenset(names)
+        self.bound: set[int] = set(self._defined)  # where names stand that are bound or defined there, not used
         self._results_taken: dict[int, int] = {}  # start of a name → which result of a call it takes
         self._unknown_calls: list[tuple[bytes, tree_sitter.Node]] = []
         self._starts: list[int] = []
@@ -319,7 +320,7 @@ class FactExtractor:
                 name = data[place : node.end_byte].decode("utf-8", "replace")
                 if at == 0 or name in scope.outer:
                     self.file_names.add(name)
-                elif not scope.is_class:
+                elif not scope.is_class and place not in self._defined:
                     scope.names[name].append(self._local_binding(match, node, at))
         # Only now are all names known that the values may use.
         for match, at, start in sorted(lasting, key=itemgetter(2)):

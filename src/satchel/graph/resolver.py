@@ -298,6 +298,8 @@ class Resolver:
 
     def name(self, path: str, name: str) -> Answer | None:
         """Return what a name of a file means."""
+        if self._modules.has_linkage:  # names mean no other names: no answer is asked for twice
+            return self._find_name(path, name)
         return self._guarded(path, "name", name)
 
     def _guarded(self, path: str, kind: str, written: str) -> Answer | None:
@@ -346,14 +348,14 @@ class Resolver:
             answer = self._module_member(module, name, Rule.IMPORT) if module is not None else None
             if answer is not None:
                 return answer
-        return self._named_by_itself(shown, name) or self._linked(path, name)
+        if self._modules.modules_name_themselves:
+            return self._named_by_itself(shown, name)
+        return self._linked(path, name) if self._modules.has_linkage else None
 
     def _linked(self, path: str, name: str) -> Answer | None:
         """Return the definition that a linker would find for a name of a file."""
         plain, _, space = name.partition("@")
         found = self._modules.linked(path, plain, space or ORDINARY)
-        if found is None:
-            return None
         self._consulted.add(linkage_key(plain))
         if not found:
             return None
