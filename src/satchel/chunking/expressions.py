@@ -15,7 +15,9 @@ _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 # What may stand between two names, longest first; all of it is a dot.
 _JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
-_PREFIX = re.compile(r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+")
+_PREFIX = re.compile(
+    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+"
+)
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 # `[]T{…}`, `map[K]T{…}`, `make(chan T)`
 _LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
@@ -72,10 +74,7 @@ class _Reader:
             return f"<{found}>" if found else ""
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
         self._skip(_PREFIX)
-        if self._peek() == "(":
-            head = self._parenthesised()
-        else:
-            head = self._name()
+        head = self._parenthesised() if self._peek() == "(" else self._name()
         if not head:
             return ""
         parts = [head]

@@ -18,9 +18,9 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
-from satchel.code_facts import ALL_NAMES, ELEMENTS, FileFacts, Import, TypedName, Use, used_name
+from satchel.code_facts import ALL_NAMES, ELEMENTS, FileFacts, Import, TypedName, Use
 from satchel.languages.language import GraphRules, ImportBinds, Language
-from satchel.types import ChunkKind, Label, Reference
+from satchel.types import ChunkKind, Label
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -166,11 +166,12 @@ class FactExtractor:
         self.uses: dict[tuple[str, Label], set[int]] = defaultdict(set)
         self.file_names: set[str] = set()
         self._defined = frozenset(names)
-        self.bound: set[int] = set(self._defined)  # where names stand that are bound or defined there, not used
+        self.bound = set(self._defined)  # where names stand that are bound or defined there, not used
+        self._unknown_members: list[tuple[bytes, Label, tree_sitter.Node]] = []
         self._results_taken: dict[int, int] = {}  # start of a name → which result of a call it takes
-        self._unknown_calls: list[tuple[bytes, tree_sitter.Node]] = []
         self._starts: list[int] = []
         self._definitions = list(_all_definitions(roots))
+        self._call_marks = self.rules.call_marks.encode()
 
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
@@ -181,6 +182,7 @@ class FactExtractor:
         self._read_results()
         self._read_uses()
         return FileFacts(
+            separator=self.language.import_separator,
             package=self._text(self.captured.packages[0]) if self.captured.packages else "",
             imports=tuple(self.imports),
             values=tuple(self.values),
@@ -259,7 +261,9 @@ class FactExtractor:
         rules = self.rules
         for match in self.captured.imports:
             module_nodes = match["import.module"]
-            module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode("utf-8", "replace")
+            module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode(
+                "utf-8", "replace"
+            )
             module = module.strip().strip("\"'`<>").strip()
             if not module:
                 continue
@@ -383,7 +387,11 @@ class FactExtractor:
         if "bind.self" in match:
             return True
         scope = self.scopes[at]
-        if not self.rules.self_is_first_parameter or scope.parent <= 0 or not self.scopes[scope.parent].is_class:
+        if (
+            not self.rules.self_is_first_parameter
+            or scope.parent <= 0
+            or not self.scopes[scope.parent].is_class
+        ):
             return False
         if scope.definition is None or "bind.value" in match:
             return False
@@ -532,15 +540,18 @@ class FactExtractor:
         data, bound = self.data, self.bound
         every = self._sees_other_names
         ignored = {name.encode() for name in self.rules.ignored}
-        marks = self.rules.call_marks.encode()
-        arguments, generic = self.rules.has_named_arguments, self.rules.type_arguments_in_brackets
-        spaced = self.rules.space_before_call
+        arguments = self.rules.has_named_arguments
         packages, spaces = self._package_names(), self.captured.spaces
         found: Iterable[tree_sitter.Node | _Word] = chain(self.captured.uses, self._words())
         for node in found:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
             if written not in wanted and (not every or written in ignored):
+                # A name of the language, or one that the file gets in a way that no rule knows.
+                label = self._label(start, end, extending)
+                name = written.decode("utf-8", "replace")
+                if label is not Label.USES and name not in local:
+                    self.uses[f"?.{name}", label].add(node.end_point[0] + 1)
                 continue
             if start in bound or (data[start - 1 : start] == b"." and data[start - 2 : start] != b".."):
                 continue
@@ -556,16 +567,24 @@ class FactExtractor:
                 continue
             if start in spaces:
                 expression = f"{expression}@{spaces[start]}"
-            label = Label.USES
-            if (start, end) in extending:
-                label = Label.EXTENDS
-            elif following[:1] and following[0] in marks:
-                label = Label.CALLS
-            elif spaced and following[:1] == b" " and following[1:] == b"(":
-                label = Label.CALLS
-            elif generic and following[:1] == b"[" and _TYPED_CALL.match(data, end):
-                label = Label.CALLS
-            self._note(expression, label, node.end_point[0] + 1)
+            self._note(expression, self._label(start, end, extending), node.end_point[0] + 1)
+
+    def _label(self, start: int, end: int, extending: set[tuple[int, int]]) -> Label:
+        """Return how a name is used: as a base, as what is called, or otherwise."""
+        if (start, end) in extending:
+            return Label.EXTENDS
+        following = self.data[end : end + 2]
+        if following[:1] and following[0] in self._call_marks:
+            return Label.CALLS
+        if self.rules.space_before_call and following == b" (":
+            return Label.CALLS
+        if (
+            self.rules.type_arguments_in_brackets
+            and following[:1] == b"["
+            and _TYPED_CALL.match(self.data, end)
+        ):
+            return Label.CALLS
+        return Label.USES
 
     def _words(self) -> Iterable[_Word]:
         """Yield the names in text that the grammar does not read."""
@@ -594,24 +613,25 @@ class FactExtractor:
     def _read_members(self, local: set[str], telling: set[str], extending: set[tuple[int, int]]) -> None:
         """Note the uses of members. `telling` are the local names of which something is known."""
         data = self.data
-        marks = self.rules.call_marks.encode()
         # By the first name: is it the file's alone, so that an expression means the same everywhere?
-        followed = {name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)}
+        followed = {
+            name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)
+        }
         followed.update((name.encode(), True) for name in self.file_names if name not in local)
         every = self._sees_other_names
         kept: dict[bytes, str] = {}
-        calls, label_uses = self._unknown_calls, Label.USES
+        unknown = self._unknown_members
         for node in self.captured.members:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
-            called = data[end : end + 1] in marks and end < len(data)
+            label = self._label(start, end, extending)
             head = _FIRST_NAME.match(written)
             lasting = followed.get(head[0]) if head else False
             if lasting is None:
                 first = head[0].decode("utf-8", "replace")  # type: ignore[index]
                 if not every and first not in self.file_names:
-                    if called:
-                        calls.append((written, node))
+                    if label is not Label.USES:
+                        unknown.append((written, label, node))
                     continue
                 lasting = first not in local
             expression = kept.get(written)
@@ -621,19 +641,13 @@ class FactExtractor:
                 expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
                 if lasting:
                     kept[written] = expression
-            if expression[0] == "?":
-                if called:
-                    calls.append((written, node))
-                continue
-            label = Label.CALLS if called else label_uses
-            if (start, end) in extending:
-                label = Label.EXTENDS
-            self._note(expression, label, node.end_point[0] + 1)
-        for written, node in calls:
-            name = _LAST_NAME.search(written)
-            if name:
-                unknown = f"?.{name[0].decode('utf-8', 'replace')}"
-                self.uses[unknown, Label.CALLS].add(node.end_point[0] + 1)
+            if expression[0] != "?":
+                self._note(expression, label, node.end_point[0] + 1)
+            elif label is not Label.USES:
+                unknown.append((written, label, node))
+        for written, label, node in unknown:
+            if name := _LAST_NAME.search(written):
+                self.uses[f"?.{name[0].decode('utf-8', 'replace')}", label].add(node.end_point[0] + 1)
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -709,19 +723,3 @@ def _all_definitions(roots: Iterable[CapturedDefinition]) -> Iterable[CapturedDe
     for definition in roots:
         yield definition
         yield from _all_definitions(definition.children)
-
-
-def as_references(facts: FileFacts, separator: str) -> list[Reference]:
-    """Return the uses and imports of a file one by one, by line: each name without what stands before it."""
-    found = set()
-    for expression, label, lines in ((use.expression, use.label, use.lines) for use in facts.uses):
-        if label is not Label.IMPORTS:
-            name = used_name(expression)
-            found.update((line, label, name) for line in lines)
-    for item in facts.imports:
-        if item.imported and item.imported != ALL_NAMES:
-            joint = "" if item.module.endswith(separator) else separator
-            found.add((item.line, Label.IMPORTS, f"{item.module}{joint}{item.imported}"))
-        else:
-            found.add((item.line, Label.IMPORTS, item.module))
-    return [Reference(name, label, line) for line, label, name in sorted(found)]

@@ -198,7 +198,9 @@ class Resolver:
         for expression in shown.values.get(_owner_and_name(meaning.name), ()):
             answer = self._guarded(meaning.path, "alias", expression)
             if answer is not None:
-                return answer.meaning if isinstance(answer.meaning, Instance) else self._as_type(answer.meaning)
+                return (
+                    answer.meaning if isinstance(answer.meaning, Instance) else self._as_type(answer.meaning)
+                )
         return None
 
     def _step(self, answer: Answer, step: str) -> Answer | None:

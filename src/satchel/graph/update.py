@@ -58,7 +58,9 @@ class GraphUpdate:
         for name in sorted(groups):
             paths = [item.path for item in groups[name] if wanted is None or item.path in wanted]
             if paths:
-                count += _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path).run(paths, check)
+                count += _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path).run(
+                    paths, check
+                )
         return count
 
     def _touched(self, snapshot: Snapshot, groups: dict[str, list[FileRecord]]) -> set[str]:

@@ -159,13 +159,14 @@ def outline(parsed: Parsed, lines: Sequence[str]) -> Outline:
     """Return the outline of one parsed file."""
     types = _first_distinct([item.name for item in parsed.symbols if item.kind in _TYPE_KINDS])
     others = _first_distinct([item.name for item in parsed.symbols if item.kind in _MEMBER_KINDS])
-    used = {name: None for name, label, _ in parsed.references if label is not _LINKS_TO}
+    references = parsed.all_references()
+    used = {name: None for name, label, _ in references if label is not _LINKS_TO}
     own = {*types, *others, ""}
     return Outline(
         types=types,
         others=others,
         uses=_first_distinct([name for name in map(_meaningful_name, used) if name not in own]),
-        imports=_first_distinct([name for name, label, _ in parsed.references if label is _IMPORTS]),
+        imports=_first_distinct([name for name, label, _ in references if label is _IMPORTS]),
         head=_first_distinct(terms(_opening_comment(parsed, lines))),
     )
 

@@ -16,7 +16,9 @@ class PythonModules(ModuleSystem):
 
     def __init__(self, table: FileTable) -> None:
         self._packages = {
-            path.rpartition("/")[0] for path in table.paths if path.rpartition("/")[2].startswith("__init__.py")
+            path.rpartition("/")[0]
+            for path in table.paths
+            if path.rpartition("/")[2].startswith("__init__.py")
         }
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._names: dict[str, str] = {}
@@ -72,7 +74,11 @@ class PythonModules(ModuleSystem):
     def _at(self, place: str) -> Module | None:
         """Return the module at a place in the tree, given without its suffix."""
         prefix = f"{place}/" if place else ""
-        for path in (*(f"{place}{suffix}" for suffix in _SUFFIXES), f"{prefix}__init__.py", f"{prefix}__init__.pyi"):
+        for path in (
+            *(f"{place}{suffix}" for suffix in _SUFFIXES),
+            f"{prefix}__init__.py",
+            f"{prefix}__init__.pyi",
+        ):
             if path in self._names:
                 return Module(self._names[path], (path,))
         return Module(f"/{place}")
