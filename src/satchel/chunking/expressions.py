@@ -21,6 +21,7 @@ _PREFIX = re.compile(
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 # `[]T{…}`, `map[K]T{…}`, `make(chan T)`
 _LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
+_MADE_BY_FUNCTION = re.compile(r"new\([\w.]+\)(?!\()")
 _CHANNEL = re.compile(r"(?:<-)?\s*chan\b(?:\s*<-)?")
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
@@ -77,6 +78,8 @@ class _Reader:
         head = self._parenthesised() if self._peek() == "(" else self._name()
         if not head:
             return ""
+        if _MADE_BY_FUNCTION.match(self.text):  # `new(Basket)`
+            head, made = f"{head}()", False
         parts = [head]
         called = False
         for _ in range(_MOST_STEPS):

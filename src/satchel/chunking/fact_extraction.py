@@ -561,7 +561,7 @@ class FactExtractor:
             if arguments and following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
             expression = written.decode("utf-8", "replace")
-            if expression in local:
+            if expression in local and start not in spaces:
                 expression = self._outer_name(expression, start)
             if not expression or not _NAME.match(expression) or expression in self.rules.self_names:
                 continue
@@ -592,7 +592,7 @@ class FactExtractor:
             start, row = node.start_byte, node.start_point[0]
             text = self.data[start : node.end_byte]
             for word in _WORD.finditer(text):
-                if word[1]:
+                if word[1] and word[1].decode() not in self.rules.ignored:
                     line = row + text.count(b"\n", 0, word.start(1))
                     yield _Word(start + word.start(1), start + word.end(1), (line, 0))
 
