@@ -243,7 +243,9 @@ class Resolver:
         if found is not None or shown.kinds.get(meaning.name) is not ChunkKind.CONST:
             return found
         held = self._held(answer)  # another name for a function or a class
-        return self._called(held, number) if held is not None and isinstance(held.meaning, Definition) else None
+        return (
+            self._called(held, number) if held is not None and isinstance(held.meaning, Definition) else None
+        )
 
     def _returned(self, meaning: Definition, shown: Interface, rule: Rule, number: str = "") -> Answer | None:
         expression = shown.returns.get(f"{meaning.name}#{number}" if number else meaning.name)
