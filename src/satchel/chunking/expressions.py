@@ -46,9 +46,9 @@ def to_expression(text: str, name_marks: str = "") -> str:
     characters of names beside letters."""
     if len(text) > _LONGEST:
         return ""
-    return (
-        _short_expression(text, name_marks) if len(text) <= _KEPT else _Reader(text, name_marks).expression()
-    )
+    if len(text) > _KEPT:
+        return _Reader(text, name_marks).expression()
+    return _short_expression(text, name_marks)
 
 
 @lru_cache(maxsize=100_000)
@@ -244,7 +244,7 @@ class _Reader:
 
 
 def _string_end(text: str, at: int) -> int:
-    """Return where the string that starts at a position ends; an apostrophe in a comment ends with its line."""
+    """Return where the string that starts at a position ends, an apostrophe in a comment with its line."""
     ends = _STRING_ENDS[text[at]]
     at += 1
     while found := ends.search(text, at):

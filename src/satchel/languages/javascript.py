@@ -90,7 +90,8 @@ _GRAPH_QUERY = f"""
  (export_specifier name: (_) @export !alias)
  (export_statement declaration: (_ name: (_) @export))
  (export_statement declaration: (_ (variable_declarator name: [(identifier) @export
-   (object_pattern [(shorthand_property_identifier_pattern) @export (pair_pattern value: (identifier) @export)])])))]
+   (object_pattern [(shorthand_property_identifier_pattern) @export
+     (pair_pattern value: (identifier) @export)])])))]
 (call_expression function: (import) arguments: (arguments . (string) @import.module))
 (variable_declarator name: (identifier) @import.alias value: {_AWAITED})
 (variable_declarator name: {_NAMES} value: {_AWAITED})
