@@ -1,7 +1,7 @@
 """Which files does a Python file import? Resolved with `ast` and the rules of Python's own finder.
 
-A module is looked up below the folders that are on the path when the file runs: its own (that of its outermost
-package), the root, and every folder above it with a project file, each with its `src/`.
+A module is looked up below the folders that are on the path when the file runs: its own (that of its
+outermost package), the root, and every folder above it with a project file, each with its `src/`.
 """
 
 from __future__ import annotations

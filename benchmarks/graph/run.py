@@ -147,7 +147,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--from", dest="origin", default="https://github.com/{owner}/{name}", help="where clones come from"
     )
-    parser.add_argument("--sample", choices=SAMPLES, default=SAMPLES[0])
+    parser.add_argument("--sample", choices=SAMPLES, default=sampling.SAMPLES[0])
     parser.add_argument("--only-uses", action="store_true", help="leave edges, packs and the map out")
     parser.add_argument(
         "--show", type=int, default=0, help="so many wrong and missed uses of each repository"

@@ -26,26 +26,11 @@ GROUPS = {
     "trait": "type",
 }
 _ASIDE_FOLDERS = frozenset(
-    [
-        "test",
-        "tests",
-        "__tests__",
-        "testing",
-        "testdata",
-        "t",
-        "example",
-        "examples",
-        "docs",
-        "docs_src",
-        "bench",
-        "benchmarks",
-        "playground",
-        "sample",
-        "scripts",
-        "deps",
-        "vendor",
-        "modules",
-    ]
+    {
+        *("test", "tests", "__tests__", "testing", "testdata", "t"),
+        *("example", "examples", "sample", "playground", "docs", "docs_src"),
+        *("bench", "benchmarks", "scripts", "deps", "vendor", "modules"),
+    }
 )
 _ASIDE_MARKS = (".test.", ".spec.", "_test.")
 

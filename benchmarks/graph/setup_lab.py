@@ -39,9 +39,7 @@ def set_up(lab: Lab, repositories: Iterable[Repository], origin: str) -> list[st
     needed = sorted({tool for language in languages for tool in _BY_SYSTEM[language]})
     notes = [f"{tool} is not installed" for tool in needed if not shutil.which(tool)]
     if "go" in languages:
-        notes.append(
-            "install the golang-*-dev packages of the libraries that go.mod names: each one left out is empty"
-        )
+        notes.append("Go libraries are read from Debian's golang-*-dev packages; one left out is empty")
     return notes
 
 

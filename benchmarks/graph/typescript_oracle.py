@@ -1,4 +1,4 @@
-"""The truth about a TypeScript repository: `typescript_oracle.js` runs the compiler, this file reads what it says.
+"""The truth about a TypeScript repository: `typescript_oracle.js` runs the compiler, this file reads it.
 
 Limits: one program with the options of the root's tsconfig file; files that need another one (the examples
 of a monorepo) may be resolved in part. `findReferences` counts a use of an interface's method as a use of
