@@ -82,13 +82,3 @@ def _means(base: Base, target: str) -> bool:
     """Return whether a target `path:start:end` is a class that the base means."""
     path, start, end = target.rsplit(":", 2)
     return any(place.path == path and int(start) <= place.line <= int(end) for place in base.targets)
-
-
-def edge_line(name: str, findings: Findings) -> str:
-    """Return a score as a line of a table."""
-    score = findings.score
-    counts = f"{score.right + score.missed:7}{score.right + score.wrong:7}{score.right:7}"
-    return f"{name:22}{counts}{score!s:>14}{findings.not_judged:12}"
-
-
-EDGE_HEAD = f"{'':22}{'true':>7}{'said':>7}{'right':>7}{'P  R':>14}{'not judged':>12}"

@@ -55,6 +55,7 @@ class Lab:
     """The folder outside the tree that holds clones, tools, indexes and truth."""
 
     root: Path
+    indexes: Path | None = None  # another place for the indexes, for two versions of Satchel side by side
 
     def clone(self, repository: Repository) -> Path:
         """Return the working copy of a repository."""
@@ -62,7 +63,7 @@ class Lab:
 
     def index(self, repository: Repository) -> Path:
         """Return the folder of the index that answers about a repository."""
-        return self.root / "index" / repository.name
+        return (self.indexes or self.root / "index") / repository.name
 
     def truth(self, repository: Repository) -> Path:
         """Return the file with what the oracle of a repository said."""

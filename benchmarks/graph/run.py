@@ -1,19 +1,20 @@
 """How true is the code graph? `refs`, imports, bases, related items and `map` against compilers.
 
-    python benchmarks/graph/run.py setup --root LAB --from 'https://github.com/{owner}/{name}'
+    python benchmarks/graph/run.py setup --root LAB
     python benchmarks/graph/run.py truth --root LAB
     python benchmarks/graph/run.py measure --root LAB --out benchmarks/results/graph.txt
 
 LAB is a folder outside the tree: clones, tools, truth files and indexes live there. `truth` asks pyright,
 the TypeScript compiler, go/types and clangd, and takes minutes; `measure` only reads what they said.
-`--repo` chooses repositories (default: six small ones; `--repo all` for every one that has a truth file),
-`--sample held` the definitions that nobody tunes on, `--show 20` prints wrong and missed uses with their
+`--repo` chooses repositories (default: six small ones; `--repo all` takes every one that has a truth file),
+`--sample held` the definitions that nobody tunes on. `--show 20` prints wrong and missed uses with their
 source lines, `--group method` only those of one kind of definition.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 import time
 from collections.abc import Sequence
@@ -21,41 +22,41 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import sampling
 import truth as truths
-from edge_scores import EDGE_HEAD, edge_line
-from make_truth import make_truth
-from measuring import Measured, measure
-from repositories import REPOSITORIES, SMALL, Lab, Repository
-from sampling import SAMPLES
+from measuring import measure
+from report import report
+from repositories import REPOSITORIES, SMALL, Lab, Repository, commit_of
 from setup_lab import set_up
 from showing import show
-from use_scores import calibration_table, use_table
 
-INTRODUCTION = """\
-How true is the code graph? Measured against pyright, TypeScript's language service, go/types and clangd.
-P R: the share of what is stated that is true, and the share of what is true that is stated, by line.
-"""
+from satchel.engine import Engine
+from satchel.storage.memory import MemoryStore
+
+_ORIGIN = "https://github.com/{owner}/{name}"
+_ALL = 10_000_000
 
 
 def main() -> int:
     """Run one of the commands above."""
     arguments = _arguments()
-    lab = Lab(arguments.root)
+    lab = Lab(arguments.root, arguments.indexes)
     chosen = _chosen(lab, arguments.repo)
     if arguments.command == "setup":
         print("\n".join(set_up(lab, chosen, arguments.origin) or ["everything is in place"]))
     elif arguments.command == "truth":
         for repository in chosen:
-            _make(lab, repository)
+            _make_truth(lab, repository)
     else:
         _measure(lab, chosen, arguments)
     return 0
 
 
-def _make(lab: Lab, repository: Repository) -> None:
+def _make_truth(lab: Lab, repository: Repository) -> None:
     """Make one truth file and say what it holds."""
     started = time.monotonic()
-    found = make_truth(lab, repository)
+    found = _ask_oracle(lab, repository)
+    truths.write(lab.truth(repository), found)
     sampled = sum(bool(definition.sample) for definition in found.definitions)
     uses = sum(len(definition.uses) for definition in found.definitions)
     print(
@@ -66,8 +67,22 @@ def _make(lab: Lab, repository: Repository) -> None:
     )
 
 
+def _ask_oracle(lab: Lab, repository: Repository) -> truths.Truth:
+    """Let Satchel list the definitions of a repository, and the oracle of its language say where each one is
+    used."""
+    clone = lab.clone(repository)
+    with Engine.open(clone, store=MemoryStore()) as engine:
+        engine.refresh()
+        symbols, _ = engine.all_symbols(_ALL)
+    definitions = sampling.definitions_of(symbols, repository)
+    sampling.mark_samples(definitions, repository)
+    oracle = importlib.import_module(f"{repository.language}_oracle")
+    found: truths.Truth = oracle.ask(lab, repository, definitions, commit_of(clone))
+    return found
+
+
 def _measure(lab: Lab, chosen: Sequence[Repository], arguments: argparse.Namespace) -> None:
-    """Measure repositories, print the text and keep it if that is wanted."""
+    """Measure repositories, print the text, and keep it where that is wanted."""
     measured = []
     for repository in chosen:
         known = truths.read(lab.truth(repository))
@@ -78,54 +93,6 @@ def _measure(lab: Lab, chosen: Sequence[Repository], arguments: argparse.Namespa
         print(show(lab, measured, arguments.show, arguments.group), end="")
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
-
-
-def report(measured: Sequence[Measured], sample: str) -> str:
-    """Return all figures as text that can be compared by lines."""
-    cases = [case for each in measured for case in each.cases]
-    commits = ", ".join(f"{each.repository.name} {each.commit[:10]}" for each in measured)
-    lines = [INTRODUCTION, f"Sample: {sample}. Repositories: {commits}", ""]
-    lines += ["Uses of sampled definitions", *use_table(cases), ""]
-    lines += ["Stated confidence and truth", *calibration_table(cases), ""]
-    if any(each.imports for each in measured):
-        lines += ["Import edges", EDGE_HEAD]
-        lines += [edge_line(each.repository.name, each.imports) for each in measured if each.imports]
-        lines += ["", "Bases of classes", EDGE_HEAD]
-        lines += [edge_line(each.repository.name, each.bases) for each in measured if each.bases]
-        lines.append("")
-    if any(each.related for each in measured):
-        lines += ["Related items at distance 1 that have a true edge", *_related(measured), ""]
-        lines += ["Map: the first 30, beside the 30 that most files refer to", *_map(measured)]
-    return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
-
-
-def _related(measured: Sequence[Measured]) -> list[str]:
-    lines = []
-    for each in measured:
-        if each.related is None:
-            continue
-        true, false = each.related.true, each.related.false
-        counts = [
-            f"{label} {true[label]} of {true[label] + false[label]}" for label in sorted({*true, *false})
-        ]
-        total = true.total() + false.total()
-        share = f"{true.total() / total:.2f}" if total else "-"
-        lines.append(f"{each.repository.name:22}{share:>6}  {', '.join(counts)}")
-    return lines
-
-
-def _map(measured: Sequence[Measured]) -> list[str]:
-    lines = []
-    for each in measured:
-        if each.map is None:
-            continue
-        name, found = each.repository.name, each.map
-        lines.append(f"{name:12} {found.overlap:3} shared, {len(found.unused)} that nothing refers to")
-        lines.append(f"{'':12} shown: {', '.join(symbol for _, symbol in found.shown)}")
-        lines.append(f"{'':12} most referred to: {', '.join(symbol for _, symbol in found.best)}")
-        if found.unused:
-            lines.append(f"{'':12} nothing refers to: {', '.join(symbol for _, symbol in found.unused)}")
-    return lines
 
 
 def _chosen(lab: Lab, names: Sequence[str] | None) -> list[Repository]:
@@ -141,17 +108,12 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("command", choices=("setup", "truth", "measure"))
     parser.add_argument("--root", type=Path, required=True, help="the lab")
-    parser.add_argument(
-        "--repo", action="append", help="a repository (repeatable), or all", choices=(*REPOSITORIES, "all")
-    )
-    parser.add_argument(
-        "--from", dest="origin", default="https://github.com/{owner}/{name}", help="where clones come from"
-    )
-    parser.add_argument("--sample", choices=SAMPLES, default=sampling.SAMPLES[0])
+    parser.add_argument("--indexes", type=Path, help="the folder of the indexes (default: in the lab)")
+    parser.add_argument("--repo", action="append", choices=(*REPOSITORIES, "all"), help="repeatable")
+    parser.add_argument("--from", dest="origin", default=_ORIGIN, help="where clones come from")
+    parser.add_argument("--sample", choices=sampling.SAMPLES, default=sampling.SAMPLES[0])
     parser.add_argument("--only-uses", action="store_true", help="leave edges, packs and the map out")
-    parser.add_argument(
-        "--show", type=int, default=0, help="so many wrong and missed uses of each repository"
-    )
+    parser.add_argument("--show", type=int, default=0, help="so many faults of each kind and repository")
     parser.add_argument("--group", choices=("function", "method", "type"), help="show only these definitions")
     parser.add_argument("--out", type=Path, help="keep the text here")
     return parser.parse_args()
