@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from language_server import LanguageServer
-from repositories import Lab, Repository, listed_files
-from truth import Definition, Place, Truth, collect
+from graph.language_server import LanguageServer
+from graph.repositories import Lab, Repository, listed_files
+from graph.truth import Definition, Place, Truth, collect
 
 _INDEX_SECONDS = 900
 _INDEX_TASK = "backgroundIndexProgress"

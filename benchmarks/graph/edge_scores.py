@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from answers import Row, Satchel
-from truth import Base, Truth
-from use_scores import Score
+from graph.answers import Row, Satchel
+from graph.truth import Base, Truth
+from graph.use_scores import Score
 
 ASKED_FILES = 300  # of a repository; larger ones are sampled
 

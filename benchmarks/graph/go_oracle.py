@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from repositories import Lab, Repository
-from truth import Definition, Place, Truth, collect
+
+from graph.repositories import Lab, Repository
+from graph.truth import Definition, Place, Truth, collect
 
 _SOURCE = Path(__file__).with_suffix("")
 _LIBRARIES = Path("/usr/share/gocode/src")  # where Debian's golang-*-dev packages lie

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from answers import Satchel
-from sampling import is_aside
-from truth import Definition, Truth
+from graph.answers import Satchel
+from graph.sampling import is_aside
+from graph.truth import Definition, Truth
 
 ASKED_PACKS = 40  # questions of a repository
 PACK_TOKENS = 20_000

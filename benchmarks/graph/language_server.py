@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 from urllib.parse import unquote, urlparse
 
-from truth import Place
+from graph.truth import Place
 
 _ANSWER_SECONDS = 300
 _CAPABILITIES = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from answers import Satchel
-from edge_scores import Findings, score_bases, score_imports
-from graph_scores import MapScore, RelatedScore, UseGraph, score_map, score_related
-from repositories import Lab, Repository, commit_of
-from truth import Truth
-from use_scores import Case, cases_of
+from graph.answers import Satchel
+from graph.edge_scores import Findings, score_bases, score_imports
+from graph.graph_scores import MapScore, RelatedScore, UseGraph, score_map, score_related
+from graph.repositories import Lab, Repository, commit_of
+from graph.truth import Truth
+from graph.use_scores import Case, cases_of
 
 
 @dataclass(frozen=True, slots=True)

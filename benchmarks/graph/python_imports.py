@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from truth import ImportEdge
+from graph.truth import ImportEdge
 
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _INIT = "__init__.py"

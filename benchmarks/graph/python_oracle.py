@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from language_server import LanguageServer
-from python_imports import import_edges
-from repositories import Lab, Repository, listed_files
-from truth import Base, Definition, Place, Truth, collect
+from graph.language_server import LanguageServer
+from graph.python_imports import import_edges
+from graph.repositories import Lab, Repository, listed_files
+from graph.truth import Base, Definition, Place, Truth, collect
 
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _KEYWORD = re.compile(r"\s*(?:async\s+)?(?:def|class)\s+")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from edge_scores import Findings
-from measuring import Measured
-from use_scores import calibration_table, use_table
+from graph.edge_scores import Findings
+from graph.measuring import Measured
+from graph.use_scores import calibration_table, use_table
 
 _INTRODUCTION = """\
 How true is the code graph? Measured against pyright, TypeScript's language service, go/types and clangd.

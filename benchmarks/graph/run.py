@@ -20,16 +20,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import sampling
-import truth as truths
-from measuring import measure
-from report import report
-from repositories import REPOSITORIES, SMALL, Lab, Repository, commit_of
-from setup_lab import set_up
-from showing import show
-
+from graph import sampling
+from graph import truth as truths
+from graph.measuring import measure
+from graph.report import report
+from graph.repositories import REPOSITORIES, SMALL, Lab, Repository, commit_of
+from graph.setup_lab import set_up
+from graph.showing import show
 from satchel.engine import Engine
 from satchel.storage.memory import MemoryStore
 
@@ -76,7 +75,7 @@ def _ask_oracle(lab: Lab, repository: Repository) -> truths.Truth:
         symbols, _ = engine.all_symbols(_ALL)
     definitions = sampling.definitions_of(symbols, repository)
     sampling.mark_samples(definitions, repository)
-    oracle = importlib.import_module(f"{repository.language}_oracle")
+    oracle = importlib.import_module(f"graph.{repository.language}_oracle")
     found: truths.Truth = oracle.ask(lab, repository, definitions, commit_of(clone))
     return found
 

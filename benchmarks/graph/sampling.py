@@ -10,9 +10,8 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable
 
-from repositories import Repository
-from truth import Definition
-
+from graph.repositories import Repository
+from graph.truth import Definition
 from satchel.storage.records import SymbolRecord
 
 SAMPLES = ("dev", "held")

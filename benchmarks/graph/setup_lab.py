@@ -8,7 +8,7 @@ import venv
 from collections.abc import Iterable
 from pathlib import Path
 
-from repositories import Lab, Repository
+from graph.repositories import Lab, Repository
 
 _NODE_TOOLS = ("pyright@1", "ts5@npm:typescript@5.9", "pnpm@10")  # typescript 7 has no JavaScript interface
 _LIBRARIES = Path(__file__).parent / "python_libraries.txt"

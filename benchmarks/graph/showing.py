@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from measuring import Measured
-from repositories import Lab
-from use_scores import CHOICES, Case, Line
+from graph.measuring import Measured
+from graph.repositories import Lab
+from graph.use_scores import CHOICES, Case, Line
 
 _CHOICE = ">= .8"  # the answer whose faults are shown
 _SHOWN_CHARS = 110

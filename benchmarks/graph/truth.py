@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from repositories import Repository
+
+from graph.repositories import Repository
 
 
 class Place(NamedTuple):

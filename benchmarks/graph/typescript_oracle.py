@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from repositories import Lab, Repository, listed_files
-from truth import Base, Definition, ImportEdge, Place, Truth, collect
+
+from graph.repositories import Lab, Repository, listed_files
+from graph.truth import Base, Definition, ImportEdge, Place, Truth, collect
 
 _SCRIPT = Path(__file__).with_suffix(".js")
 _MEMORY_MB = 8000

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from answers import Row, Satchel
-from truth import Definition, Truth
+from graph.answers import Row, Satchel
+from graph.truth import Definition, Truth
 
 SURE_FROM = 0.8  # the confidence that the promises are made for
 CALIBRATED_FROM = 100  # uses; a smaller bucket says little
