@@ -57,7 +57,9 @@ def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], com
     for definition in definitions:
         definition.take_names(names[definition.path, definition.name])
         definition.take_uses(use for place in definition.names for use in uses[place])
-    return collect(repository, commit, said.files, definitions)
+    truth = collect(repository, commit, said.files, definitions)
+    truth.notes = [f"{said.errors} type errors", *(f"not installed: {name}" for name in said.missing or ())]
+    return truth
 
 
 def _run(lab: Lab, clone: Path) -> _Answers:

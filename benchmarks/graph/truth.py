@@ -95,6 +95,7 @@ class Truth(msgspec.Struct, kw_only=True):
     definitions: list[Definition]
     imports: list[ImportEdge] = []
     bases: list[Base] = []
+    notes: list[str] = []  # what the oracle could not read
 
 
 def collect(
