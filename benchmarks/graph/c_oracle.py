@@ -21,6 +21,7 @@ from graph.repositories import Lab, Repository, listed_files
 from graph.truth import Definition, Place, Truth, collect
 
 _INDEX_SECONDS = 900
+_DEFINE = re.compile(r"\s*#\s*define\s+(\w+)")
 _INDEX_TASK = "backgroundIndexProgress"
 
 
@@ -121,7 +122,7 @@ def _by_path(definitions: Sequence[Definition], files: set[str]) -> dict[str, li
 
 def _ask_file(server: LanguageServer, clone: Path, path: str, definitions: Sequence[Definition]) -> None:
     """Ask about all definitions of one file."""
-    outline = server.outline(path)
+    outline = [*server.outline(path), *_macros(clone, path)]
     for definition in definitions:
         definition.names = sorted(
             place
@@ -134,6 +135,20 @@ def _ask_file(server: LanguageServer, clone: Path, path: str, definitions: Seque
                 uses.update(server.references(place))
         own = {(place.path, place.line) for place in definition.names}
         definition.take_uses(use for use in uses if (use.path, use.line) not in own)
+        if not uses and _is_macro(clone, definition):
+            definition.names = []  # most likely the preprocessor leaves its definition out
+
+
+def _macros(clone: Path, path: str) -> Iterator[tuple[str, Place]]:
+    """Return the names of the macros that a file defines, which an outline does not have."""
+    for number, line in enumerate((clone / path).read_text("utf-8", "replace").split("\n"), 1):
+        if match := _DEFINE.match(line):
+            yield match[1], Place(path, number, match.start(1))
+
+
+def _is_macro(clone: Path, definition: Definition) -> bool:
+    """Return whether a definition is one of the macros of its file."""
+    return any((definition.name, place) in _macros(clone, definition.path) for place in definition.names)
 
 
 def _typedefs(clone: Path, name: str, uses: set[Place]) -> Iterator[Place]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from graph.answers import Row, Satchel
-from graph.truth import Definition, Truth
+from graph.truth import Definition, Place, Truth
 
 SURE_FROM = 0.8  # the confidence that the promises are made for
 CALIBRATED_FROM = 100  # uses; a smaller bucket says little
 CALIBRATED_WITHIN = 0.05
+_DIRECT = ", direct"  # ends the name of a row that leaves uses through other methods aside
 
 Line = tuple[str, int]
 """A path and a line: what both sides can state of a use."""
@@ -46,6 +47,7 @@ class Case:
     language: str
     definition: Definition
     true: set[Line]
+    direct: set[Line]  # without uses through a method that the definition overrides or implements
     qualified: list[Row]
     bare: list[Row]
     targets: frozenset[str]  # how `refs` writes this definition
@@ -87,7 +89,8 @@ def cases_of(satchel: Satchel, truth: Truth, sample: str) -> Iterator[Case]:
             repository=truth.repository,
             language=truth.language,
             definition=definition,
-            true=_true_lines(definition, files),
+            true=_true_lines(definition, definition.uses, files),
+            direct=_true_lines(definition, definition.direct, files),
             qualified=qualified,
             bare=qualified if is_bare else _judged(satchel.uses(definition.name), files),
             targets=frozenset(f"{definition.path}:{start}:{end}" for start, end in own),
@@ -99,18 +102,21 @@ def _judged(rows: Iterable[Row], files: frozenset[str]) -> list[Row]:
     return [row for row in rows if row.path in files and row.label != "links_to"]
 
 
-def _true_lines(definition: Definition, files: frozenset[str]) -> set[Line]:
+def _true_lines(definition: Definition, uses: Iterable[Place] | None, files: frozenset[str]) -> set[Line]:
     """Return the lines with a use, without that of the definition itself."""
     own = {(place.path, place.line) for place in definition.names}
-    return {(use.path, use.line) for use in definition.uses if use.path in files} - own
+    return {(use.path, use.line) for use in uses or () if use.path in files} - own
 
 
-def scores(cases: Iterable[Case]) -> dict[str, Score]:
-    """Return the sum of the scores of each choice."""
+def scores(cases: Iterable[Case], *, only_direct: bool = False) -> dict[str, Score]:
+    """Return the sum of the scores of each choice. With `only_direct`, uses that are not direct are neither
+    demanded nor wrong."""
     found = dict.fromkeys(CHOICES, Score())
     for case in cases:
+        neutral = case.true - case.direct if only_direct else set()
         for name, choose in CHOICES.items():
-            found[name] = found[name].plus(Score.of(case.lines(choose(case)), case.true))
+            score = Score.of(case.lines(choose(case)) - neutral, case.true - neutral)
+            found[name] = found[name].plus(score)
     return found
 
 
@@ -118,15 +124,18 @@ def use_table(cases: Sequence[Case]) -> list[str]:
     """Return the scores by language, by language and group, and by repository, as lines of a table."""
     groups: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
-        groups[f"{case.language}"].append(case)
+        groups[case.language].append(case)
         groups[f"{case.language} {case.definition.group}"].append(case)
+        if case.definition.direct is not None:
+            groups[f"{case.language} {case.definition.group}{_DIRECT}"].append(case)
         groups[f"  {case.repository}"].append(case)
     head = "".join(f"{name:>14}" for name in CHOICES)
-    lines = [f"{'':22}{'defs':>5}{'uses':>7}{head}"]
+    lines = [f"{'':28}{'defs':>5}{'uses':>7}{head}"]
     for name, members in sorted(groups.items(), key=lambda item: (item[0].startswith(" "), item[0])):
-        uses = sum(len(case.true) for case in members)
-        found = scores(members)
-        lines.append(f"{name:22}{len(members):5}{uses:7}" + "".join(f"{found[key]!s:>14}" for key in CHOICES))
+        only_direct = name.endswith(_DIRECT)
+        uses = sum(len(case.true & case.direct if only_direct else case.true) for case in members)
+        found = scores(members, only_direct=only_direct)
+        lines.append(f"{name:28}{len(members):5}{uses:7}" + "".join(f"{found[key]!s:>14}" for key in CHOICES))
     return lines
 
 

@@ -103,12 +103,14 @@ def test_rows_of_both_forms_are_scored() -> None:
     assert [(item.rule, item.sure) for item in rows] == [("name", True), ("import", False)]
     item = definition("f")
     item.names = [Place("app.py", 1, 4)]
-    case = Case("small", "python", item, {("b.py", 1), ("b.py", 3)}, rows, rows, frozenset({"app.py:1:5"}))
+    true = {("b.py", 1), ("b.py", 3)}
+    case = Case("small", "python", item, true, {("b.py", 1)}, rows, rows, frozenset({"app.py:1:5"}))
     found = scores([case])
     assert found[">= .8"] == found["printed"] == Score(right=1, wrong=0, missed=1)
     assert found["possible too"] == Score(right=1, wrong=1, missed=1)
     assert str(found["possible too"]) == ".50 .50"
     assert set(found) == set(CHOICES)
+    assert scores([case], only_direct=True)["printed"] == Score(right=1, wrong=0, missed=0)
     assert [line.split() for line in calibration_table([case])[1:]] == [
         ["python", "name", "0.95", "1", "1.00"],
         ["python", "import", "0.40", "1", "0.00"],
