@@ -1,8 +1,8 @@
 """The truth about a C repository: clangd's references over an index of all its files.
 
-Limits: code that the preprocessor leaves out has no references. clangd takes a struct's tag and its typedef
-for two symbols; they are one definition here where both have the same name. A use inside a macro's body
-counts where the macro is written, if at all.
+Limits: code that the preprocessor leaves out has no references, and its lines are not judged. clangd takes
+a struct's tag and its typedef for two symbols; they are one definition here where both have the same name.
+A use that only the expansion of a macro brings is not counted: its line does not have the name.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import shutil
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,7 +74,9 @@ def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], com
         for path, members in _by_path(definitions, set(files)).items():
             _ask_file(server, clone, path, members)
             server.close(path)
-    return collect(repository, commit, files, definitions)
+    truth = collect(repository, commit, files, definitions)
+    truth.left_out = {path: lines for path, lines in sorted(server.inactive.items()) if lines}
+    return truth
 
 
 def _write_commands(folder: Path, clone: Path, sources: Sequence[str], flags: Sequence[str]) -> Path:
@@ -134,14 +137,15 @@ def _ask_file(server: LanguageServer, clone: Path, path: str, definitions: Seque
             for place in list(_typedefs(clone, definition.name, uses)):
                 uses.update(server.references(place))
         own = {(place.path, place.line) for place in definition.names}
-        definition.take_uses(use for use in uses if (use.path, use.line) not in own)
+        written = (use for use in uses if _line(clone, use)[use.column :].startswith(definition.name))
+        definition.take_uses(use for use in written if (use.path, use.line) not in own)
         if not uses and _is_macro(clone, definition):
             definition.names = []  # most likely the preprocessor leaves its definition out
 
 
 def _macros(clone: Path, path: str) -> Iterator[tuple[str, Place]]:
     """Return the names of the macros that a file defines, which an outline does not have."""
-    for number, line in enumerate((clone / path).read_text("utf-8", "replace").split("\n"), 1):
+    for number, line in enumerate(_lines(clone / path), 1):
         if match := _DEFINE.match(line):
             yield match[1], Place(path, number, match.start(1))
 
@@ -155,7 +159,16 @@ def _typedefs(clone: Path, name: str, uses: set[Place]) -> Iterator[Place]:
     """Return where `typedef struct X X;` gives a struct its own name once more."""
     pattern = re.compile(rf"\s*typedef\b.*\b({re.escape(name)})\s*;")
     for use in sorted(uses):
-        line = (clone / use.path).read_text("utf-8", "replace").split("\n")[use.line - 1]
-        match = pattern.match(line)
+        match = pattern.match(_line(clone, use))
         if match and match.start(1) > use.column:
             yield Place(use.path, use.line, match.start(1))
+
+
+def _line(clone: Path, place: Place) -> str:
+    """Return the source line of a position."""
+    return _lines(clone / place.path)[place.line - 1]
+
+
+@lru_cache(maxsize=512)
+def _lines(path: Path) -> list[str]:
+    return path.read_text("utf-8", "replace").split("\n")

@@ -20,7 +20,10 @@ from graph.truth import Place
 
 _ANSWER_SECONDS = 300
 _CAPABILITIES = {
-    "textDocument": {"documentSymbol": {"hierarchicalDocumentSymbolSupport": True}},
+    "textDocument": {
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+        "inactiveRegionsCapabilities": {"inactiveRegions": True},  # an extension of clangd
+    },
     "workspace": {"configuration": True, "workspaceFolders": True},
     "window": {"workDoneProgress": True},
 }
@@ -38,6 +41,8 @@ class LanguageServer:
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
         self._progress: dict[str, str] = {}
         self._opened: set[str] = set()
+        self.inactive: dict[str, list[tuple[int, int]]] = {}
+        """Lines that the preprocessor leaves out, by file, as far as the server reported them."""
         self._process = subprocess.Popen(
             command,
             cwd=self._root,
@@ -155,12 +160,21 @@ class LanguageServer:
             elif message["method"] == "$/progress":
                 parameters = message["params"]
                 self._progress[str(parameters["token"])] = parameters["value"].get("kind", "")
+            elif message["method"] == "textDocument/inactiveRegions":
+                self._note_inactive(message["params"])
 
     def _reply(self, message: Mapping[str, Any]) -> Any:
         """Return the answer to a question of the server: it only asks for settings."""
         if message["method"] != "workspace/configuration":
             return None
         return [self._setting(item.get("section", "")) for item in message["params"]["items"]]
+
+    def _note_inactive(self, parameters: Mapping[str, Any]) -> None:
+        path = Path(unquote(urlparse(parameters["textDocument"]["uri"]).path))
+        if path.is_relative_to(self._root):
+            self.inactive[path.relative_to(self._root).as_posix()] = [
+                (region["start"]["line"] + 1, region["end"]["line"] + 1) for region in parameters["regions"]
+            ]
 
     def _setting(self, section: str) -> Any:
         value: Any = self._settings

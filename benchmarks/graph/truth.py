@@ -6,7 +6,7 @@ import edges between files, and the bases of classes as they are written. Lines 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,7 +95,18 @@ class Truth(msgspec.Struct, kw_only=True):
     definitions: list[Definition]
     imports: list[ImportEdge] = []
     bases: list[Base] = []
+    left_out: dict[str, list[tuple[int, int]]] = {}  # lines that the preprocessor leaves out, by file
     notes: list[str] = []  # what the oracle could not read
+
+    def judges(self) -> Callable[[str, int], bool]:
+        """Return the function that says whether the oracle read a line."""
+        files, left_out = frozenset(self.files), self.left_out
+
+        def judge(path: str, line: int) -> bool:
+            regions = left_out.get(path, ())
+            return path in files and not any(start <= line <= end for start, end in regions)
+
+        return judge
 
 
 def collect(

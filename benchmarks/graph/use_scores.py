@@ -15,6 +15,9 @@ CALIBRATED_FROM = 100  # uses; a smaller bucket says little
 CALIBRATED_WITHIN = 0.05
 _DIRECT = ", direct"  # ends the name of a row that leaves uses through other methods aside
 
+Judge = Callable[[str, int], bool]
+"""Whether the oracle read a line."""
+
 Line = tuple[str, int]
 """A path and a line: what both sides can state of a use."""
 
@@ -78,34 +81,34 @@ files define has rows for each of them."""
 def cases_of(satchel: Satchel, truth: Truth, sample: str) -> Iterator[Case]:
     """Ask about every definition of a sample."""
     ranges = satchel.symbol_ranges()
-    files = frozenset(truth.files)
+    judge = truth.judges()
     for definition in truth.definitions:
         if definition.sample != sample:
             continue
-        qualified = _judged(satchel.uses(definition.qualified_name), files)
+        qualified = _judged(satchel.uses(definition.qualified_name), judge)
         is_bare = definition.name == definition.qualified_name
         own = ranges.get((definition.path, definition.qualified_name), definition.ranges)
         yield Case(
             repository=truth.repository,
             language=truth.language,
             definition=definition,
-            true=_true_lines(definition, definition.uses, files),
-            direct=_true_lines(definition, definition.direct, files),
+            true=_true_lines(definition, definition.uses, judge),
+            direct=_true_lines(definition, definition.direct, judge),
             qualified=qualified,
-            bare=qualified if is_bare else _judged(satchel.uses(definition.name), files),
+            bare=qualified if is_bare else _judged(satchel.uses(definition.name), judge),
             targets=frozenset(f"{definition.path}:{start}:{end}" for start, end in own),
         )
 
 
-def _judged(rows: Iterable[Row], files: frozenset[str]) -> list[Row]:
-    """Return the rows that the oracle can judge: uses in code, in files that it read."""
-    return [row for row in rows if row.path in files and row.label != "links_to"]
+def _judged(rows: Iterable[Row], judge: Judge) -> list[Row]:
+    """Return the rows that the oracle can judge: uses in code, on lines that it read."""
+    return [row for row in rows if row.label != "links_to" and judge(row.path, row.line)]
 
 
-def _true_lines(definition: Definition, uses: Iterable[Place] | None, files: frozenset[str]) -> set[Line]:
+def _true_lines(definition: Definition, uses: Iterable[Place] | None, judge: Judge) -> set[Line]:
     """Return the lines with a use, without that of the definition itself."""
     own = {(place.path, place.line) for place in definition.names}
-    return {(use.path, use.line) for use in uses or () if use.path in files} - own
+    return {(use.path, use.line) for use in uses or () if judge(use.path, use.line)} - own
 
 
 def scores(cases: Iterable[Case], *, only_direct: bool = False) -> dict[str, Score]:
