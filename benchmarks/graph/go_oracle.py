@@ -41,6 +41,7 @@ class _Answers(msgspec.Struct):
     files: list[str]
     names: list[_Name]
     uses: list[_Use]
+    unresolved: list[_Name] | None
     errors: int
     missing: list[str] | None
 
@@ -58,6 +59,8 @@ def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], com
         definition.take_names(names[definition.path, definition.name])
         definition.take_uses(use for place in definition.names for use in uses[place])
     truth = collect(repository, commit, said.files, definitions)
+    sampled = {definition.name for definition in definitions if definition.sample}
+    truth.undecided = sorted(item.place for item in said.unresolved or () if item.name in sampled)
     truth.notes = [f"{said.errors} type errors", *(f"not installed: {name}" for name in said.missing or ())]
     return truth
 

@@ -49,6 +49,7 @@ def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], com
             server.close(definition.path)
         classes = _class_lines(files)
         truth.bases = [base for file in files for base in _bases(server, file, classes)]
+        truth.undecided = list(_undecided(server, files, truth.definitions))
     truth.imports = import_edges(clone, {file.path: file.tree for file in files})
     return truth
 
@@ -72,6 +73,23 @@ def _defined_names(files: Sequence[_File]) -> dict[tuple[str, str], list[Place]]
             if isinstance(node, _DEFINING) and (match := _KEYWORD.match(file.lines[node.lineno - 1])):
                 found[file.path, node.name].append(Place(file.path, node.lineno, match.end()))
     return found
+
+
+def _undecided(
+    server: LanguageServer, files: Sequence[_File], definitions: Sequence[Definition]
+) -> Iterator[Place]:
+    """Return the attributes with the name of a sampled definition that pyright knows no definition of."""
+    names = {item.name for item in definitions if item.sample}
+    resolved = {use for item in definitions for use in item.uses}
+    for file in files:
+        for node in ast.walk(file.tree):
+            if not isinstance(node, ast.Attribute) or node.attr not in names:
+                continue
+            column = (node.end_col_offset or 0) - len(node.attr)
+            place = Place(file.path, node.end_lineno or node.lineno, column)
+            if place not in resolved and server.definition(place) is None:
+                yield place
+        server.close(file.path)
 
 
 def _class_lines(files: Sequence[_File]) -> set[tuple[str, int]]:

@@ -17,6 +17,7 @@ what is true that is stated; uses are compared by line.
   name >= .8    the same for `refs name`
   printed       all rows of `refs Qualified.name`
   possible too  with the possible uses, where `refs` tells them apart
+  undecided     lines of the first column that count as wrong where the oracle knows no type and cannot say
 Rows called direct leave uses aside that reach a method through one that it overrides or implements.
 """
 _EDGE_HEAD = f"{'':16}{'true':>7}{'said':>7}{'right':>7}{'P   R':>12}{'not judged':>12}"

@@ -46,7 +46,8 @@ def _wrong(cases: Sequence[Case], clone: Path) -> Iterator[str]:
         rows = {(row.path, row.line): row for row in CHOICES[_CHOICE](case)}
         for line in case.lines(rows.values()) - case.true:
             row = rows[line]
-            how = f"{row.rule} {row.confidence:.2f} {row.label} → {row.target}"
+            doubt = ", the oracle knows no type here" if line in case.undecided else ""
+            how = f"{row.rule} {row.confidence:.2f} {row.label} → {row.target}{doubt}"
             yield f"{_about(case)}  {_source(clone, line)}  [{how}]"
 
 

@@ -96,6 +96,9 @@ class Truth(msgspec.Struct, kw_only=True):
     imports: list[ImportEdge] = []
     bases: list[Base] = []
     left_out: dict[str, list[tuple[int, int]]] = {}  # lines that the preprocessor leaves out, by file
+    undecided: list[
+        Place
+    ] = []  # names of sampled definitions that the oracle cannot resolve, for want of a type
     notes: list[str] = []  # what the oracle could not read
 
     def judges(self) -> Callable[[str, int], bool]:

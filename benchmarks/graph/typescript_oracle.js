@@ -98,6 +98,8 @@ function declaredPlaces(node) {
 const keyOf = (place) => place.join(":");
 const names = new Map(); // path and name → places of definitions
 const uses = new Map(); // place of a definition → places of uses
+const undecided = []; // places whose name has no symbol, because the type before it is any
+const sampled = new Set(definitions.filter(({ sample }) => sample).map(({ name }) => name));
 const bases = [];
 const imports = [];
 
@@ -110,9 +112,11 @@ function visitName(source, node) {
   const here = placeOf(source, node.getStart(source));
   const { parent } = node;
   if (parent?.name === node && isDeclaration(parent)) addTo(names, `${here[0]}:${node.text}`, here);
-  else if (!(parent?.name === node && isIntroduction(parent)))
+  else if (!(parent?.name === node && isIntroduction(parent))) {
+    if (sampled.has(node.text) && !checker.getSymbolAtLocation(node)) undecided.push(here);
     for (const target of declaredPlaces(node))
       if (keyOf(target) !== keyOf(here)) addTo(uses, keyOf(target), here);
+  }
 }
 
 function visitBases(source, clause) {
@@ -189,5 +193,5 @@ const answers = definitions.map((definition) => {
   const asked = definition.sample ? places.flatMap(editorReferences) : direct;
   return { names: places, uses: asked, direct };
 });
-const result = { files: sources.map((source) => relative(source.fileName)), answers, imports, bases };
+const result = { files: sources.map((source) => relative(source.fileName)), answers, imports, bases, undecided };
 fs.writeFileSync(1, JSON.stringify(result));

@@ -35,6 +35,7 @@ class _Answers(msgspec.Struct):
     answers: list[_Answer]
     imports: list[ImportEdge]
     bases: list[Base]
+    undecided: list[Place]
 
 
 def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], commit: str) -> Truth:
@@ -53,4 +54,5 @@ def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], com
     edges = {(edge.source, edge.target): edge for edge in reversed(said.imports)}
     truth.imports = [edges[key] for key in sorted(edges)]
     truth.bases = said.bases
+    truth.undecided = said.undecided
     return truth

@@ -54,6 +54,7 @@ class Case:
     qualified: list[Row]
     bare: list[Row]
     targets: frozenset[str]  # how `refs` writes this definition
+    undecided: frozenset[Line]  # lines with a name that the oracle cannot resolve
 
     def lines(self, rows: Iterable[Row]) -> set[Line]:
         """Return the lines of rows, without the line of the definition itself."""
@@ -82,6 +83,7 @@ def cases_of(satchel: Satchel, truth: Truth, sample: str) -> Iterator[Case]:
     """Ask about every definition of a sample."""
     ranges = satchel.symbol_ranges()
     judge = truth.judges()
+    undecided = frozenset((place.path, place.line) for place in truth.undecided)
     for definition in truth.definitions:
         if definition.sample != sample:
             continue
@@ -97,6 +99,7 @@ def cases_of(satchel: Satchel, truth: Truth, sample: str) -> Iterator[Case]:
             qualified=qualified,
             bare=qualified if is_bare else _judged(satchel.uses(definition.name), judge),
             targets=frozenset(f"{definition.path}:{start}:{end}" for start, end in own),
+            undecided=undecided,
         )
 
 
@@ -133,13 +136,20 @@ def use_table(cases: Sequence[Case]) -> list[str]:
             groups[f"{case.language} {case.definition.group}{_DIRECT}"].append(case)
         groups[f"  {case.repository}"].append(case)
     head = "".join(f"{name:>14}" for name in CHOICES)
-    lines = [f"{'':28}{'defs':>5}{'uses':>7}{head}"]
+    lines = [f"{'':28}{'defs':>5}{'uses':>7}{head}{'undecided':>11}"]
     for name, members in sorted(groups.items(), key=lambda item: (item[0].startswith(" "), item[0])):
         only_direct = name.endswith(_DIRECT)
         uses = sum(len(case.true & case.direct if only_direct else case.true) for case in members)
         found = scores(members, only_direct=only_direct)
-        lines.append(f"{name:28}{len(members):5}{uses:7}" + "".join(f"{found[key]!s:>14}" for key in CHOICES))
+        columns = "".join(f"{found[key]!s:>14}" for key in CHOICES)
+        lines.append(f"{name:28}{len(members):5}{uses:7}{columns}{_count_undecided(members):11}")
     return lines
+
+
+def _count_undecided(cases: Iterable[Case]) -> int:
+    """Return how many lines of the first choice count as wrong only because the oracle knows no type."""
+    choose = next(iter(CHOICES.values()))
+    return sum(len((case.lines(choose(case)) - case.true) & case.undecided) for case in cases)
 
 
 def calibration_table(cases: Iterable[Case]) -> list[str]:

@@ -104,7 +104,8 @@ def test_rows_of_both_forms_are_scored() -> None:
     item = definition("f")
     item.names = [Place("app.py", 1, 4)]
     true = {("b.py", 1), ("b.py", 3)}
-    case = Case("small", "python", item, true, {("b.py", 1)}, rows, rows, frozenset({"app.py:1:5"}))
+    targets = frozenset({"app.py:1:5"})
+    case = Case("small", "python", item, true, {("b.py", 1)}, rows, rows, targets, frozenset({("b.py", 2)}))
     found = scores([case])
     assert found[">= .8"] == found["printed"] == Score(right=1, wrong=0, missed=1)
     assert found["possible too"] == Score(right=1, wrong=1, missed=1)

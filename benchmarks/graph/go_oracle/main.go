@@ -1,6 +1,6 @@
 // The truth about a Go repository: every identifier, resolved by go/types.
 //
-//	go_oracle REPOSITORY LIBRARIES > {"files", "names", "uses", "errors", "missing"}
+//	go_oracle REPOSITORY LIBRARIES > {"files", "names", "uses", "unresolved", "errors", "missing"}
 //
 // LIBRARIES is a folder in the layout of GOPATH/src. A package that is in neither place is taken for empty:
 // what flows through its types is not resolved, and the package is listed as missing.
@@ -36,11 +36,12 @@ type use struct {
 }
 
 type result struct {
-	Files   []string `json:"files"`
-	Names   []named  `json:"names"`
-	Uses    []use    `json:"uses"`
-	Errors  int      `json:"errors"`
-	Missing []string `json:"missing"`
+	Files      []string `json:"files"`
+	Names      []named  `json:"names"`
+	Uses       []use    `json:"uses"`
+	Unresolved []named  `json:"unresolved"`
+	Errors     int      `json:"errors"`
+	Missing    []string `json:"missing"`
 }
 
 // loader finds packages in the repository, the libraries and the standard library.
@@ -180,6 +181,21 @@ func (l *loader) record(name string, files []*ast.File) {
 			l.result.Uses = append(l.result.Uses, use{at, target})
 		}
 	}
+	for _, file := range files {
+		l.recordUnresolved(file, info)
+	}
+}
+
+// recordUnresolved keeps the selected names that have no object, because the type before them is not known.
+func (l *loader) recordUnresolved(file *ast.File, info *types.Info) {
+	ast.Inspect(file, func(node ast.Node) bool {
+		if selector, is := node.(*ast.SelectorExpr); is && info.Uses[selector.Sel] == nil {
+			if at, inside := l.placeOf(selector.Sel.Pos()); inside {
+				l.result.Unresolved = append(l.result.Unresolved, named{selector.Sel.Name, at})
+			}
+		}
+		return true
+	})
 }
 
 // origin returns the generic function or field that an object is an instance of, or the object itself.
