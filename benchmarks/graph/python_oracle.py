@@ -12,12 +12,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from graph.language_server import LanguageServer
 from graph.python_imports import import_edges
 from graph.repositories import Lab, Repository, listed_files
+from graph.sampling import is_aside
 from graph.truth import Base, Definition, Place, Truth, collect
 
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -43,10 +45,10 @@ def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], com
     truth = collect(repository, commit, (file.path for file in files), definitions)
     command = [str(lab.tools / "node_modules" / ".bin" / "pyright-langserver"), "--stdio"]
     with _configured(clone, lab), LanguageServer(command, clone, "python") as server:
-        for definition in truth.definitions:
-            # Overloads are one definition: any of their names brings uses.
-            definition.take_uses(use for place in definition.names for use in server.references(place))
-            server.close(definition.path)
+        for path, members in groupby(truth.definitions, key=lambda item: item.path):
+            for definition in members:
+                _ask_uses(server, definition)
+            server.close(path)
         classes = _class_lines(files)
         truth.bases = [base for file in files for base in _bases(server, file, classes)]
         truth.undecided = list(_undecided(server, files, truth.definitions))
@@ -73,6 +75,17 @@ def _defined_names(files: Sequence[_File]) -> dict[tuple[str, str], list[Place]]
             if isinstance(node, _DEFINING) and (match := _KEYWORD.match(file.lines[node.lineno - 1])):
                 found[file.path, node.name].append(Place(file.path, node.lineno, match.end()))
     return found
+
+
+def _ask_uses(server: LanguageServer, definition: Definition) -> None:
+    """Ask for the uses of a definition. Overloads are one definition: any of their names brings uses.
+
+    A test function is not asked about, because only the test runner calls it: most definitions of a large
+    repository are such functions, and pyright needs most of its time for them.
+    """
+    if is_aside(definition.path) and definition.name.startswith("test_"):
+        return
+    definition.take_uses(use for place in definition.names for use in server.references(place))
 
 
 def _undecided(
