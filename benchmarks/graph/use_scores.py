@@ -153,13 +153,16 @@ def _count_undecided(cases: Iterable[Case]) -> int:
 
 
 def calibration_table(cases: Iterable[Case]) -> list[str]:
-    """Return the share of true uses for each language, rule and stated confidence, as lines of a table."""
+    """Return the share of true uses for each language, rule and stated confidence, as lines of a table.
+
+    Only rows whose target is the sampled definition are counted: the others are about its namesakes.
+    """
     buckets: dict[tuple[str, str, float], list[bool]] = defaultdict(list)
     for case in cases:
         own = {(place.path, place.line) for place in case.definition.names}
         for row in case.qualified:
             line = (row.path, row.line)
-            if line not in own:
+            if row.target in case.targets and line not in own:
                 buckets[case.language, row.rule, row.confidence].append(line in case.true)
     lines = [f"{'language':12}{'rule':26}{'stated':>7}{'uses':>7}{'true':>7}"]
     for (language, rule, stated), found in sorted(buckets.items(), key=lambda item: _order(item[0])):
