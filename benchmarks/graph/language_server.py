@@ -41,8 +41,8 @@ class LanguageServer:
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
         self._progress: dict[str, str] = {}
         self._opened: set[str] = set()
+        # Lines that the preprocessor leaves out, by file, as far as the server reported them.
         self.inactive: dict[str, list[tuple[int, int]]] = {}
-        """Lines that the preprocessor leaves out, by file, as far as the server reported them."""
         self._process = subprocess.Popen(
             command,
             cwd=self._root,
