@@ -43,6 +43,7 @@ class Satchel:
         index.mkdir(parents=True, exist_ok=True)
         with Engine.open(root, index_dir=index) as engine:
             engine.refresh()
+            self.files = frozenset(record.path for record in engine.snapshot().files())
         self._dispatcher = Dispatcher([root], index_dir=str(index))
         command: Command = plugins.load("command", "refs")
         self._possible = {"possible": True} if "possible" in command.request.__struct_fields__ else {}

@@ -18,6 +18,7 @@ class Measured:
 
     repository: Repository
     commit: str
+    not_indexed: int  # files that the oracle read and Satchel leaves out; nothing is asked about them
     cases: list[Case]
     imports: Findings | None = None
     bases: Findings | None = None
@@ -33,13 +34,16 @@ def measure(
     if commit_of(clone) != truth.commit:
         raise SystemExit(f"{clone} is not at {truth.commit}, which its truth file is about")
     with Satchel(clone, lab.index(repository)) as satchel:
+        not_indexed = sum(path not in satchel.files for path in truth.files)
+        truth = truth.within(satchel.files)
         cases = list(cases_of(satchel, truth, sample))
         if only_uses:
-            return Measured(repository, truth.commit, cases)
+            return Measured(repository, truth.commit, not_indexed, cases)
         graph = UseGraph(truth)
         return Measured(
             repository,
             truth.commit,
+            not_indexed,
             cases,
             imports=score_imports(satchel, truth) if truth.imports else None,
             bases=score_bases(satchel, truth) if truth.bases else None,

@@ -26,8 +26,7 @@ _EDGE_HEAD = f"{'':16}{'true':>7}{'said':>7}{'right':>7}{'P   R':>12}{'not judge
 def report(measured: Sequence[Measured], sample: str) -> str:
     """Return all figures as text that can be compared by lines."""
     cases = [case for each in measured for case in each.cases]
-    commits = ", ".join(f"{each.repository.name} {each.commit[:10]}" for each in measured)
-    lines = [_INTRODUCTION, f"Sample: {sample}", f"Repositories: {commits}", ""]
+    lines = [_INTRODUCTION, f"Sample: {sample}", *map(_repository, measured), ""]
     lines += ["Uses of sampled definitions", *use_table(cases), ""]
     lines += ["Stated confidence and truth", *calibration_table(cases), ""]
     for title, rows in (
@@ -40,6 +39,11 @@ def report(measured: Sequence[Measured], sample: str) -> str:
     if maps := list(_maps(measured)):
         lines += ["The first 30 of the map, beside the 30 that most files refer to", *maps]
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
+
+
+def _repository(each: Measured) -> str:
+    left_out = f", {each.not_indexed} files that Satchel leaves out" if each.not_indexed else ""
+    return f"{each.repository.name} at {each.commit[:12]}{left_out}"
 
 
 def _edges(measured: Sequence[Measured], kind: str) -> Iterator[str]:

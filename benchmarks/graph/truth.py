@@ -6,7 +6,7 @@ import edges between files, and the bases of classes as they are written. Lines 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,6 +100,15 @@ class Truth(msgspec.Struct, kw_only=True):
         Place
     ] = []  # names of sampled definitions that the oracle cannot resolve, for want of a type
     notes: list[str] = []  # what the oracle could not read
+
+    def within(self, files: Set[str]) -> Truth:
+        """Return what is known of some files: nothing can be asked about one that is not indexed."""
+        return msgspec.structs.replace(
+            self,
+            files=[path for path in self.files if path in files],
+            imports=[edge for edge in self.imports if edge.source in files and edge.target in files],
+            bases=[base for base in self.bases if base.path in files],
+        )
 
     def judges(self) -> Callable[[str, int], bool]:
         """Return the function that says whether the oracle read a line."""

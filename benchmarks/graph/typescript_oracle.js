@@ -149,14 +149,21 @@ function optionsAbove(directory) {
   return nearest.get(directory);
 }
 
-// A file is resolved with the tsconfig above it, as its own build does, and not with that of the root.
-function visitImport(source, specifier) {
-  const options = optionsAbove(path.dirname(source.fileName));
+function importedFile(source, specifier, options) {
   const mode = ts.getModeForUsageLocation(source, specifier, options);
-  const { resolvedModule } = ts.resolveModuleName(specifier.text, source.fileName, options, ts.sys, undefined, undefined, mode);
+  const { fileName } = source;
+  const { resolvedModule } = ts.resolveModuleName(specifier.text, fileName, options, ts.sys, undefined, undefined, mode);
   const target = resolvedModule && relative(fs.realpathSync(resolvedModule.resolvedFileName));
+  return listed.has(target) ? target : undefined;
+}
+
+// A file is resolved with the tsconfig above it, as its own build does. What only the tsconfig of the root can
+// resolve (a package of the workspace that is not built) is implied: a right answer that nobody has to give.
+function visitImport(source, specifier) {
+  const own = importedFile(source, specifier, optionsAbove(path.dirname(source.fileName)));
+  const target = own ?? importedFile(source, specifier, optionsAbove(root));
   const [file, line] = placeOf(source, specifier.getStart(source));
-  if (listed.has(target) && target !== file) imports.push([file, target, line, specifier.text, false]);
+  if (target && target !== file) imports.push([file, target, line, specifier.text, own === undefined]);
 }
 
 function visit(source, node) {

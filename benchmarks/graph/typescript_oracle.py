@@ -51,7 +51,9 @@ def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], com
         definition.take_uses(answer.uses)
         definition.direct = sorted(set(answer.direct).difference(answer.names))
     truth = collect(repository, commit, said.files, definitions)
-    edges = {(edge.source, edge.target): edge for edge in reversed(said.imports)}
+    # The last one stays: the first line that means the edge, or else the first that implies it.
+    ordered = sorted(said.imports, key=lambda edge: (not edge.implied, -edge.line))
+    edges = {(edge.source, edge.target): edge for edge in ordered}
     truth.imports = [edges[key] for key in sorted(edges)]
     truth.bases = said.bases
     truth.undecided = said.undecided
