@@ -2,7 +2,8 @@
 
 Limits: code that the preprocessor leaves out has no references, and its lines are not judged. clangd takes
 a struct's tag and its typedef for two symbols; they are one definition here where both have the same name.
-A use that only the expansion of a macro brings is not counted: its line does not have the name.
+A use that only the expansion of a macro brings is not counted: its line does not have the name. A header is
+indexed as the first file sees that includes it: names that another includer would give it are missed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python benchmarks/graph/run.py setup --root LAB
     python benchmarks/graph/run.py truth --root LAB
-    python benchmarks/graph/run.py measure --root LAB --out benchmarks/results/graph.txt
+    python benchmarks/graph/run.py measure --root LAB
 
 LAB is a folder outside the tree: clones, tools, truth files and indexes live there. `truth` asks pyright,
 the TypeScript compiler, go/types and clangd, and takes minutes; `measure` only reads what they said.
