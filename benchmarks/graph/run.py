@@ -6,8 +6,8 @@
 
 LAB is a folder outside the tree: clones, tools, truth files and indexes live there. `truth` asks pyright,
 the TypeScript compiler, go/types and clangd, and takes minutes; `measure` only reads what they said.
-`--repo` chooses repositories (default: six small ones; `--repo all` takes every one that has a truth file),
-`--sample held` the definitions that nobody tunes on. `--show 20` prints wrong and missed uses with their
+`--repo` chooses repositories (default: six small ones); those without a truth file are not measured.
+`--sample held` takes the definitions that nobody tunes on. `--show 20` prints wrong and missed uses with their
 source lines, `--group method` only those of one kind of definition.
 """
 
@@ -40,14 +40,14 @@ def main() -> int:
     """Run one of the commands above."""
     arguments = _arguments()
     lab = Lab(arguments.root, arguments.indexes)
-    chosen = _chosen(lab, arguments.repo)
+    chosen = _chosen(arguments.repo)
     if arguments.command == "setup":
         print("\n".join(set_up(lab, chosen, arguments.origin) or ["everything is in place"]))
     elif arguments.command == "truth":
         for repository in chosen:
             _make_truth(lab, repository)
     else:
-        _measure(lab, chosen, arguments)
+        _measure(lab, [each for each in chosen if lab.truth(each).exists()], arguments)
     return 0
 
 
@@ -94,11 +94,11 @@ def _measure(lab: Lab, chosen: Sequence[Repository], arguments: argparse.Namespa
         arguments.out.write_text(text, encoding="utf-8")
 
 
-def _chosen(lab: Lab, names: Sequence[str] | None) -> list[Repository]:
+def _chosen(names: Sequence[str] | None) -> list[Repository]:
     """Return the repositories that were asked for."""
-    if names == ["all"]:
-        return [each for each in REPOSITORIES.values() if lab.truth(each).exists()]
-    return [REPOSITORIES[name] for name in names] if names else list(SMALL)
+    if not names:
+        return list(SMALL)
+    return list(REPOSITORIES.values()) if "all" in names else [REPOSITORIES[name] for name in names]
 
 
 def _arguments() -> argparse.Namespace:
