@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graph.answers import Satchel
-from graph.sampling import is_aside
+from graph.sampling import GROUPS, is_aside
 from graph.truth import Definition, Truth
 
 ASKED_PACKS = 40  # questions of a repository
@@ -74,10 +74,15 @@ class UseGraph:
 
 
 class RelatedScore(NamedTuple):
-    """Related items at distance 1 by label: how many have a true edge, and a line for each without."""
+    """Related items at distance 1 by label: how many have a true edge, and a line for each without.
+
+    An item that is no function, method or type is not judged where no edge is found: the truth has no uses of
+    constants and of other names.
+    """
 
     true: Counter[str]
     false: Counter[str]
+    not_judged: Counter[str]
     wrong: list[str]
 
 
@@ -85,7 +90,7 @@ def score_related(satchel: Satchel, graph: UseGraph, sampled: Sequence[Definitio
     """Ask for packs about sampled definitions and look for the edges behind their related items."""
     asked = sorted(sampled, key=lambda item: (item.path, item.qualified_name))
     random.Random("related").shuffle(asked)
-    found = RelatedScore(Counter(), Counter(), [])
+    found = RelatedScore(Counter(), Counter(), Counter(), [])
     for definition in asked[:ASKED_PACKS]:
         query = {"query": definition.qualified_name, "budget_tokens": PACK_TOKENS}
         answer = satchel.ask("context_pack", query)
@@ -106,6 +111,8 @@ def _score_pack(items: Iterable[dict[str, Any]], graph: UseGraph, found: Related
         lines = graph.lines_of(item)
         if any(graph.joins(lines, other) or graph.joins(other, lines) for other in primary):
             found.true[label] += 1
+        elif item.get("type", "") not in GROUPS:
+            found.not_judged[label] += 1
         else:
             found.false[label] += 1
             found.wrong.append(

@@ -65,6 +65,7 @@ def _related(measured: Sequence[Measured]) -> Iterator[str]:
         counts = [f"{label} {true[label]} of {true[label] + false[label]}" for label in labels]
         total = true.total() + false.total()
         share = f"{true.total() / total:.2f}" if total else "-"
+        counts.append(f"{each.related.not_judged.total()} not judged")
         yield f"{each.repository.name:16}{share:>6}  {', '.join(counts)}"
 
 

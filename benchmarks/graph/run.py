@@ -7,8 +7,8 @@
 LAB is a folder outside the tree: clones, tools, truth files and indexes live there. `truth` asks pyright,
 the TypeScript compiler, go/types and clangd, and takes minutes; `measure` only reads what they said.
 `--repo` chooses repositories (default: six small ones); those without a truth file are not measured.
-`--sample held` takes the definitions that nobody tunes on. `--show 20` prints wrong and missed uses with their
-source lines, `--group method` only those of one kind of definition.
+`--sample held` takes the definitions that nobody tunes on. `--show 20` prints wrong and missed uses with
+their source lines, `--group method` only those of one kind of definition.
 """
 
 from __future__ import annotations
