@@ -19,6 +19,9 @@ _PREFIX = re.compile(r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|str
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
+_CHAIN = re.compile(r"(?<![\w.:])[^\W\d]\w*(?=(?:\.|::)\s*[^\W\d])")
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_LIFETIME = re.compile(r"'\w+\s+")
 _LONGEST = 400  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
 _MOST_STEPS = 12
 
@@ -58,12 +61,28 @@ def last_part(module: str) -> str:
     return names[-1] if names else ""
 
 
+def member_ranges(code: bytes) -> list[tuple[int, int]]:
+    """Return start and end of each member access in a piece of code without a syntax tree. Each ends with
+    the name of the member: `a.b().c` has `a.b` and `a.b().c`."""
+    text = _STRINGS.sub(lambda match: '"' + "_" * (len(match.group()) - 2) + '"', code.decode("latin-1"))
+    found = []
+    for match in _CHAIN.finditer(text):
+        reader = _Reader(text, match.end())
+        for _ in range(_MOST_STEPS):
+            step = reader._step()
+            if not step:
+                break
+            if step[0] == ".":
+                found.append((match.start(), reader.at))
+    return found
+
+
 class _Reader:
     """Reads one expression from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, at: int = 0) -> None:
         self.text = text
-        self.at = 0
+        self.at = at
 
     def expression(self) -> str:
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
@@ -193,8 +212,7 @@ def _to_type(text: str, rules: GraphRules) -> str:
         text = text[2:].strip()
     if text[:1] in "\"'" and text[-1:] == text[:1]:
         text = text[1:-1].strip()
-    for word in rules.type_prefixes:
-        text = text.removeprefix(word).strip()
+    text = _without_prefixes(text, rules)
     while text[:1] in ("*", "&", "?", "(") or text[-1:] in ("?", "*", "&", "!"):
         if text[:1] == "(":
             if not text.endswith(")"):
@@ -202,8 +220,9 @@ def _to_type(text: str, rules: GraphRules) -> str:
             text = text[1:-1].strip()
         else:
             text = text[1:].strip() if text[:1] in ("*", "&", "?") else text[:-1].strip()
-        for word in rules.type_prefixes:
-            text = text.removeprefix(word).strip()
+        text = _without_prefixes(text, rules)
+    if text[:1] == "[" and text[-1:] == "]" and text != "[]" and len(_split(text[1:-1], ",")) == 1:
+        return _container(text[1:-1].partition(";")[0], rules)  # a slice or an array of Rust
     if text.startswith("[]"):
         return _container(text[2:], rules)
     if text.startswith("map["):
@@ -213,7 +232,15 @@ def _to_type(text: str, rules: GraphRules) -> str:
     choices = [part for part in _split(text, "|") if part.strip() not in _NOTHING_TYPES]
     if len(choices) != 1:
         return ""
-    return _generic(choices[0].strip(), rules)
+    return _generic(_split(choices[0], "+")[0].strip(), rules)
+
+
+def _without_prefixes(text: str, rules: GraphRules) -> str:
+    if lifetime := _LIFETIME.match(text):
+        text = text[lifetime.end() :]
+    for word in rules.type_prefixes:
+        text = text.removeprefix(word).strip()
+    return text
 
 
 def _generic(text: str, rules: GraphRules) -> str:
@@ -224,7 +251,10 @@ def _generic(text: str, rules: GraphRules) -> str:
     last = name.rpartition(".")[2]
     if match[2] is None:
         return "" if last in _NOTHING_TYPES else name
-    arguments = [part.strip() for part in _split(match[2], ",")]
+    arguments = [part.strip().rpartition(" = ")[2] for part in _split(match[2], ",")]
+    arguments = [part for part in arguments if part[:1] != "'" or part[-1:] == "'"]  # no lifetimes
+    if not arguments:
+        return name
     if last in rules.wrappers:
         return _to_type(arguments[0], rules)
     if last in rules.containers:

@@ -14,7 +14,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type, unknown_member
+from satchel.chunking.expressions import (
+    last_part,
+    likely_value,
+    member_ranges,
+    to_expression,
+    to_type,
+    unknown_member,
+)
+from satchel.chunking.import_trees import read_import_tree
 from satchel.code_facts import ALL_NAMES, FileFacts, Import, TypedName, Use, used_name
 from satchel.languages.language import GraphRules, ImportBinds, Language
 from satchel.types import ChunkKind, Label, Reference
@@ -31,6 +39,10 @@ _TYPE_KINDS = frozenset(
 )
 _FUNCTION_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD})
 _NAME = re.compile(r"[^\W\d]")
+_WORD = re.compile(rb"\w+")
+# The start of a path that no import binds (`crate::x`, the name of another crate), and the name of a macro.
+_KNOWN_EVERYWHERE = re.compile(rb"(?<![\w.:$])([a-z_]\w*)(?:\s*::|(!)[ ({\[])")
+_LAST_NAME = re.compile(r"\w+\s*$")
 _MOST_REPLACED = 6  # local variables that one expression goes through
 _LONGEST = 200  # characters of an expression
 
@@ -47,6 +59,8 @@ class GraphCaptures:
     bindings: list[Match] = field(default_factory=list)
     results: list[tuple[tree_sitter.Node, bool]] = field(default_factory=list)  # (node, is a type)
     globals: list[tree_sitter.Node] = field(default_factory=list)
+    tokens: list[tree_sitter.Node] = field(default_factory=list)  # code that the grammar leaves as tokens
+    opaque: list[tree_sitter.Node] = field(default_factory=list)  # nodes whose names are no uses
     package: str = ""
 
     def add(self, match: Match) -> bool:
@@ -61,7 +75,7 @@ class GraphCaptures:
             elif capture.startswith("bind"):
                 self.bindings.append(match)
                 return True
-            elif capture == "import.module":
+            elif capture.startswith("import."):
                 self.imports.append(match)
                 return True
             elif capture == "base":
@@ -72,6 +86,10 @@ class GraphCaptures:
                 self.results += [(node, False) for node in nodes]
             elif capture == "global":
                 self.globals += nodes
+            elif capture == "tokens":
+                self.tokens += nodes
+            elif capture == "opaque":
+                self.opaque += nodes
             elif not capture.startswith("_"):  # a capture of that kind is for the conditions of its pattern
                 return False
         return True
@@ -153,11 +171,14 @@ class FactExtractor:
 
     def _make_scopes(self) -> None:
         """Make the tree of scopes, and give the names of definitions to the scope around each."""
+        kinds = _FUNCTION_KINDS | _TYPE_KINDS
+        if self.rules.modules_are_scopes:
+            kinds |= {ChunkKind.MODULE}
         ranges: dict[tuple[int, int], CapturedDefinition | None] = {
-            (node.start_byte, node.end_byte): None for node in self.captured.scopes
+            (node.start_byte, node.end_byte): None for node in (*self.captured.scopes, *self.captured.tokens)
         }
         for definition in self._definitions:
-            if definition.kind in _FUNCTION_KINDS or definition.kind in _TYPE_KINDS:
+            if definition.kind in kinds:
                 ranges[definition.start, definition.end] = definition
         stack = [0]
         for (start, end), made in sorted(ranges.items(), key=lambda item: (item[0][0], -item[0][1])):
@@ -214,11 +235,75 @@ class FactExtractor:
         path = found.title_path if found.kind in _TYPE_KINDS else found.title_path[:-1]
         return ".".join(path)
 
+    def _module_parts(self, at: int) -> list[str]:
+        """Return the names of the modules inside the file that a scope is part of."""
+        while at > 0:
+            definition = self.scopes[at].definition
+            if definition is not None and definition.kind is ChunkKind.MODULE:
+                return list(definition.title_path)
+            at = self.scopes[at].parent
+        return []
+
+    def _from_file(self, path: list[str], at: int) -> list[str]:
+        """Return a path that begins with the words for the own or the parent module as seen from the module
+        of the file: first `own_module` or, above it, `parent_module`."""
+        own, parent = self.rules.own_module, self.rules.parent_module
+        if not own or path[0] not in (own, parent):
+            return path
+        inside, first = self._module_parts(at), 0
+        while first < len(path) and (path[first] == own or (path[first] == parent and inside)):
+            if path[first] == parent:
+                inside.pop()
+            first += 1
+        if path[first : first + 1] == [parent]:
+            return path[first:]
+        return [own, *inside, *path[first:]]
+
     # Imports and bindings
+
+    def _read_import_tree(self, node: tree_sitter.Node) -> None:
+        """Add the imports of a statement that names several things as a tree."""
+        text, separator = self._text(node), self.language.import_separator
+        self._hide_names(node)
+        at = self._scope_of(node.start_byte)
+        own = self.rules.own_module
+        for item in read_import_tree(text, separator, own):
+            line = node.start_point[0] + 1 + text.count("\n", 0, item.offset)
+            parts = self._from_file(item.module.split(separator), at)
+            if (
+                item.name == ALL_NAMES
+                and parts[0] == own
+                and parts[1:] == self._module_parts(at)[: len(parts) - 1]
+            ):
+                continue  # names of a module around the code, which it sees anyway
+            module = separator.join(parts)
+            if item.name:
+                name = "" if item.name == ALL_NAMES or item.alias == "_" else item.alias or item.name
+                self._add_import(Import(name, module, item.name, line), node)
+            else:
+                self._add_import(Import(item.alias or last_part(module), module, "", line), node)
+
+    def _hide_names(self, node: tree_sitter.Node) -> None:
+        """Take no name inside a node for a use."""
+        self.bound.update(
+            match.start() for match in _WORD.finditer(self.data, node.start_byte, node.end_byte)
+        )
 
     def _read_imports(self) -> None:
         rules = self.rules
+        if rules.own_module:
+            for found in set(_KNOWN_EVERYWHERE.findall(self.data)):
+                if b"".join(found).decode() not in rules.ignored:
+                    self.file_names.add(found[0].decode())
+        for node in self.captured.opaque:
+            self._hide_names(node)
         for match in self.captured.imports:
+            if "import.tree" in match:
+                self._read_import_tree(match["import.tree"][0])
+                continue
+            if "import.module" not in match:
+                self._read_child_module(match["import.name"][0])
+                continue
             module_nodes = match["import.module"]
             module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode("utf-8", "replace")
             module = module.strip().strip("\"'`<>").strip()
@@ -243,14 +328,26 @@ class FactExtractor:
                     last = last_part(module)
                     self._add_import(Import(last, module, "", line), module_nodes[0])
 
+    def _read_child_module(self, node: tree_sitter.Node) -> None:
+        """Add the import of a module that a file declares to be below it."""
+        own = self.rules.own_module
+        parts = self._from_file([own], self._scope_of(node.start_byte))
+        name = self._text(node)
+        item = Import(name, self.language.import_separator.join(parts), name, node.start_point[0] + 1)
+        self._add_import(item, node)
+
     def _add_import(self, item: Import, node: tree_sitter.Node) -> None:
-        """Add an import. One inside a function binds its name there."""
+        """Add an import. One inside a function or an inner module binds its name there."""
         at = self._scope_of(node.start_byte)
         while at > 0 and self.scopes[at].is_class:
             at = self.scopes[at].parent
         if at > 0 and item.name:
-            # Other files do not see the name, so it gets one that no code can write.
-            alias = f"{item.name}@{item.line}"
+            definition = self.scopes[at].definition
+            if definition is not None and definition.kind is ChunkKind.MODULE:
+                alias = ".".join([*definition.title_path, item.name])
+            else:
+                # Other files do not see the name, so it gets one that no code can write.
+                alias = f"{item.name}@{item.line}"
             self.scopes[at].names[item.name].append(_Binding(0, alias, declared=True))
             item = Import(alias, item.module, item.imported, item.line)
         elif item.name:
@@ -273,6 +370,24 @@ class FactExtractor:
                     self.file_names.add(self._text(node))
         for match in matches:
             self._read_binding(match)
+        for node in self.captured.tokens if self.rules.token_bindings else ():
+            self._read_token_bindings(node)
+
+    def _read_token_bindings(self, node: tree_sitter.Node) -> None:
+        """Read the bindings in code that the grammar leaves as tokens."""
+        text = self._text(node)
+        found = [match for pattern in self.rules.token_bindings for match in re.finditer(pattern, text)]
+        for match in sorted(found, key=lambda item: item.start("name")):
+            said = match.groupdict()
+            position = node.start_byte + len(text[: match.start("name")].encode())
+            at = self._scope_of(position)
+            if said.get("type"):
+                value = self._value_of_type(to_type(said["type"], self.rules), at, position)
+            else:
+                value = self._value(said.get("value") or "", at, position)
+            self.bound.add(position)
+            start = position if said.get("type") else node.start_byte + len(text[: match.end()].encode())
+            self.scopes[at].names[said["name"]].append(_Binding(start, value, bool(said.get("type"))))
 
     def _local_scope(self, position: int) -> int:
         at = self._scope_of(position)
@@ -303,14 +418,20 @@ class FactExtractor:
                     value = f"{{{self._class_name(at)}}}"
                 if value or not self._is_literal(match):
                     # A name is bound when its statement is over: `x = x.next` reads the old one.
-                    start = max((item.end_byte for item in match.get("bind.value", ())), default=node.start_byte)
+                    source = match.get("bind.value", match.get("bind.element", ()))
+                    start = max((item.end_byte for item in source), default=node.start_byte)
                     scope.names[name].append(_Binding(start, value, declared))
                 else:
                     scope.names[name]  # noqa: B018  (the name is local, and what it holds says nothing)
 
     def _is_literal(self, match: Match) -> bool:
         """Return whether a value says nothing about a type, as `None` does not."""
-        return "bind.value" in match and self._text(match["bind.value"][0]) in ("None", "null", "undefined", "nil")
+        return "bind.value" in match and self._text(match["bind.value"][0]) in (
+            "None",
+            "null",
+            "undefined",
+            "nil",
+        )
 
     def _is_self(self, match: Match, node: tree_sitter.Node, at: int) -> bool:
         """Return whether a parameter is the object that a method belongs to."""
@@ -327,15 +448,25 @@ class FactExtractor:
     def _bound_expression(self, match: Match, at: int, position: int) -> str:
         """Return what the names of a binding hold."""
         if "bind.type" in match:
-            found = to_type(self._text(match["bind.type"][0]), self.rules)
-            return f"<{found}>" if self._is_known_type(found) else ""
+            return self._value_of_type(to_type(self._text(match["bind.type"][0]), self.rules), at, position)
         if "bind.value" in match:
-            written = to_expression(likely_value(self._text(match["bind.value"][0])))
-        elif "bind.element" in match:
-            written = to_expression(self._text(match["bind.element"][0]))
+            return self._value(self._text(match["bind.value"][0]), at, position)
+        if "bind.element" in match:
+            written = self._expression(self._text(match["bind.element"][0]), at)
             written = f"{written}[]" if written else ""
-        else:
-            return ""
+            return self._known(written, at, position)
+        return ""
+
+    def _value(self, text: str, at: int, position: int) -> str:
+        """Return what the value of a binding is, without the calls that only wrap it."""
+        for _ in range(_MOST_REPLACED):
+            call = next((call for call in self.rules.wrapping_calls if text.startswith(f"{call}(")), "")
+            if not call or text[-1:] != ")":
+                break
+            text = text[len(call) + 1 : -1].strip()
+        return self._known(self._expression(likely_value(text), at), at, position)
+
+    def _known(self, written: str, at: int, position: int) -> str:
         found = self._rewritten(written, at, position) if written else ""
         return "" if found.startswith("?") else found
 
@@ -356,7 +487,7 @@ class FactExtractor:
         for node in self.captured.bases:
             at = self._scope_of(node.start_byte)
             name = self._class_name(at)
-            found = to_type(self._text(node), self.rules)
+            found = self._local_type(to_type(self._text(node), self.rules), at, node.start_byte)
             if name and found:
                 self.bases[name, found] = None
 
@@ -374,20 +505,38 @@ class FactExtractor:
             name = ".".join(definition.title_path)
             if is_type:
                 declared.add(name)
-                if value := self._self_type(to_type(self._text(node), self.rules), at):
+                found_type = to_type(self._text(node), self.rules)
+                if value := self._value_of_type(found_type, at, node.start_byte):
                     self.returns[name, value] = None
-            elif expression := to_expression(self._text(node)):
+            elif expression := self._expression(self._text(node), at):
                 found = self._rewritten(expression, self._scope_of(node.start_byte), node.start_byte)
                 written[name].add("" if found.startswith("?") else found)
         for name, found_in in written.items():
             if name not in declared and len(found_in) == 1 and (only := next(iter(found_in))):
                 self.returns[name, only] = None
 
-    def _self_type(self, found: str, at: int) -> str:
+    def _value_of_type(self, found: str, at: int, position: int) -> str:
         """Return the value of a declared type. `Self` is the class around it."""
         if found in ("Self", "typing.Self", "this", "self", "static"):
-            return f"{{{self._class_name(at)}}}"
+            name = self._class_name(at)
+            return f"{{{name}}}" if name else ""
+        found = self._local_type(found, at, position)
         return f"<{found}>" if self._is_known_type(found) else ""
+
+    def _local_type(self, found: str, at: int, position: int) -> str:
+        """Return a type with its first name replaced by what that is where it stands: a type inside a
+        function or an inner module, the bound of a type parameter; empty if nothing is known of it."""
+        inner = found.strip("[]")
+        head, dot, rest = inner.partition(".")
+        if self.rules.own_module and head in (self.rules.own_module, self.rules.parent_module):
+            parts = self._from_file(inner.split("."), at)
+            return found.replace(inner, ".".join(parts).removeprefix(f"{self.rules.own_module}."))
+        held, _ = self._lookup(head, at, position) if head else (None, 0)
+        if held is None:
+            return found
+        if not held.declared or not held.expression or held.expression[0] in "{^?":
+            return ""
+        return found.replace(inner, held.expression.strip("<>") + dot + rest)
 
     def _is_known_type(self, found: str) -> bool:
         """Return whether a type can be one that this repository defines."""
@@ -401,27 +550,61 @@ class FactExtractor:
 
     # Uses
 
+    def _expression(self, text: str, at: int) -> str:
+        """Return the expression that a piece of code is, without the members that change nothing."""
+        rules = self.rules
+        if rules.own_module and text.startswith((rules.own_module, rules.parent_module)):
+            separator = self.language.import_separator
+            parts = text.split(separator)
+            if len(parts) > 1 and parts[0] in (rules.own_module, rules.parent_module):
+                from_file = self._from_file(parts, at)
+                text = separator.join(from_file[1:] if from_file[0] == rules.own_module else from_file)
+        written = to_expression(text)
+        if written and self._transparent is not None:
+            written = self._transparent.sub("", written)
+        return written
+
+    @cached_property
+    def _transparent(self) -> re.Pattern[str] | None:
+        members = self.rules.transparent_members
+        return re.compile(rf"\.(?:{'|'.join(sorted(members))})\(\)") if members else None
+
+    def _members(self) -> Iterable[tuple[int, int, int]]:
+        """Yield start, end and line of each member access."""
+        for node in self.captured.members:
+            yield node.start_byte, node.end_byte, node.end_point[0] + 1
+        for node in self.captured.tokens:
+            start = node.start_byte
+            text = self.data[start : node.end_byte]
+            for first, last in member_ranges(text):
+                line = node.start_point[0] + 1 + text.count(b"\n", 0, last)
+                yield start + first, start + last, line
+
     def _read_uses(self) -> None:
         data, rules = self.data, self.rules
         implicit = self._sees_other_names
         names = {name.encode() for name in self.file_names}
         local = {name.encode() for scope in self.scopes[1:] for name in scope.names if not scope.is_class}
         ignored = {name.encode() for name in rules.ignored}
+        marked = any(name.endswith("!") for name in rules.ignored)
         bound = self.bound
         base_starts = {node.start_byte for node in self.captured.bases}
         base_ends = {node.end_byte for node in self.captured.bases}
         marks = rules.call_marks.encode()
+        path_mark = self.language.import_separator.encode()
         for node in self.captured.uses:
             start = node.start_byte
             name = data[start : node.end_byte]
             if name not in names and name not in local and (not implicit or name in ignored):
                 continue
-            if start in bound or data[start - 1 : start] == b".":
+            if start in bound or data[start - 1 : start] == b"." or data[start - 2 : start] == b"::":
                 continue
             end = node.end_byte
             following = data[end : end + 2]
             if following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
+            if marked and name + following[:1] in ignored:
+                continue  # a macro of the language
             expression = name.decode("utf-8", "replace")
             if name in local:
                 found, _ = self._lookup(expression, self._scope_of(start), start)
@@ -434,15 +617,23 @@ class FactExtractor:
             label = Label.USES
             if start in base_starts and end in base_ends:
                 label = Label.EXTENDS
-            elif following[:1] and following[0] in marks:
+            elif (following[:1] and following[0] in marks) or _has_type_arguments(data, end, path_mark):
                 label = Label.CALLS
             self._note(expression, label, node.end_point[0] + 1)
-        for node in self.captured.members:
-            start, end = node.start_byte, node.end_byte
+        for start, end, line in self._members():
+            if start in bound:
+                continue  # part of an import
             text = data[start:end].decode("utf-8", "replace")
-            written = to_expression(text)
-            called = data[end : end + 1] and data[end] in marks
-            expression = self._rewritten(written, self._scope_of(start), start) if written else ""
+            at = self._scope_of(start)
+            written = self._expression(text, at)
+            called = (data[end : end + 1] and data[end] in marks) or _has_type_arguments(data, end, path_mark)
+            if (
+                rules.fields_apart
+                and not called
+                and not _ends_with_path(text, self.language.import_separator)
+            ):
+                continue
+            expression = self._rewritten(written, at, start) if written else ""
             if not expression:
                 expression = unknown_member(text)
             if expression.startswith("?") and (not called or expression.count(".") != 1 or "(" in expression):
@@ -454,7 +645,7 @@ class FactExtractor:
             label = Label.CALLS if called else Label.USES
             if start in base_starts and end in base_ends:
                 label = Label.EXTENDS
-            self._note(expression, label, node.end_point[0] + 1)
+            self._note(expression, label, line)
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -479,7 +670,12 @@ class FactExtractor:
                 break
             if not found.expression:
                 return f"?{rest}"
-            if found.expression[0] in "<{^" or found.declared or found.expression == head:
+            if (
+                found.expression[0] in "<{^"
+                or found.declared
+                or found.expression == head
+                or self.rules.rebinds
+            ):
                 return found.expression + rest
             expression, position = found.expression + rest, found.start
             if found.expression.startswith("?"):
@@ -496,6 +692,12 @@ class FactExtractor:
                 return None, 0
             if name in scope.names and (not scope.is_class or at == first):
                 bindings = scope.names[name]
+                if self.rules.rebinds:
+                    seen = [item for item in bindings if item.start <= position]
+                    if seen:
+                        return seen[-1], at
+                    at = scope.parent
+                    continue
                 declared = [item for item in bindings if item.declared and item.expression]
                 if declared:
                     return declared[-1], at
@@ -504,6 +706,16 @@ class FactExtractor:
                 return (chosen[-1] if chosen else _Binding(0, "")), at
             at = scope.parent
         return None, 0
+
+
+def _ends_with_path(text: str, separator: str) -> bool:
+    """Return whether the last name of a member access follows the separator of paths, not a dot."""
+    return _LAST_NAME.sub("", text).rstrip().endswith(separator)
+
+
+def _has_type_arguments(data: bytes, end: int, separator: bytes) -> bool:
+    """Return whether a name is followed by the type arguments of a call: `find::<Entry>(…)`."""
+    return data[end : end + len(separator) + 1] == separator + b"<"
 
 
 def _match_start(match: Match) -> int:

@@ -35,7 +35,19 @@ class GraphRules(msgspec.Struct, frozen=True):
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
     call_marks: str = "("  # what follows a name that is called
-    ignored: frozenset[str] = frozenset()  # names of the language itself, which no file defines
+    modules_are_scopes: bool = False  # a module inside a file has names of its own (Rust `mod`)
+    own_module: str = ""  # the word that begins a path from the module around the code (Rust `self::`)
+    parent_module: str = ""  # the word that begins a path from the module above it (Rust `super::`)
+    fields_apart: bool = False  # a member that is not called is a field, also if a method has its name
+    rebinds: bool = False  # a name may be bound again, and means from there on what it holds then
+    wrapping_calls: tuple[str, ...] = ()  # calls that wrap their only argument (`Some`, `Box::new`)
+    # Patterns of bindings in code that the grammar leaves as tokens; groups `name`, and `type` or `value`.
+    token_bindings: tuple[str, ...] = ()
+    # Members that return the object they belong to, or what a wrapper holds (`unwrap`, `clone`).
+    transparent_members: frozenset[str] = frozenset()
+    ignored: frozenset[str] = (
+        frozenset()
+    )  # names of the language itself, which no file defines; macros with `!`
 
 
 class Language(msgspec.Struct, frozen=True):
