@@ -7,7 +7,7 @@ on the way is noted, so that an edit leads to the files whose answers may change
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -68,13 +68,21 @@ class _Kept:
 class Resolver:
     """Resolves the expressions of the files of one module system.
 
-    `interface_of` returns what a file shows. Answers about names of a file are kept: most files ask for the
-    same. An answer that a cycle cut short is not kept, because it depends on where the question began.
+    `interface_of` returns what a file shows, `definers_of` the files that define a qualified name: members
+    may be defined in another file than their type (Rust `impl`). Answers about names of a file are kept: most
+    files ask for the same. An answer that a cycle cut short is not kept, because it depends on where the
+    question began.
     """
 
-    def __init__(self, modules: ModuleSystem, interface_of: Callable[[str], Interface | None]) -> None:
+    def __init__(
+        self,
+        modules: ModuleSystem,
+        interface_of: Callable[[str], Interface | None],
+        definers_of: Callable[[str], Iterable[str]] = lambda name: (),
+    ) -> None:
         self._modules = modules
         self._interface_of = interface_of
+        self._definers_of = definers_of
         self._kept: dict[tuple[str, str, str], _Kept] = {}
         self._open: set[tuple[str, str, str]] = set()
         self._cut = 0
@@ -93,7 +101,10 @@ class Resolver:
         """Return the module of an import: that of the imported name if it is a module itself."""
         module = self._modules.module(path, item.module)
         if module is None:
-            return None
+            found = self._by_path(path, item)
+            return (
+                Module("", (found.meaning.path,)) if found and isinstance(found.meaning, Definition) else None
+            )
         self._consulted.update(module.paths)
         if item.imported and not self._is_bound(module, item.imported):
             below = self._modules.submodule(module, item.imported)
@@ -123,11 +134,26 @@ class Resolver:
     def _expression(self, path: str, expression: str) -> Answer | None:
         head, rest = _split_head(expression)
         answer = self._head(path, head)
-        for step in _steps(rest):
+        steps = _steps(rest)
+        for at, step in enumerate(steps):
             if answer is None:
                 return None
-            answer = self._step(answer, step)
+            # A method may have the name of a field (Rust): without a call, the way leads through the field.
+            through_field = at + 1 < len(steps) and steps[at + 1] != "()"
+            answer = (through_field and self._field(answer, step)) or self._step(answer, step)
         return answer
+
+    def _field(self, answer: Answer, name: str) -> Answer | None:
+        """Return what an attribute of an object holds, if its class says so."""
+        if not isinstance(answer.meaning, Instance) or answer.meaning.above:
+            return None
+        owner = answer.meaning.type
+        shown = self._look(owner.path)
+        for expression in shown.values.get((owner.name, name), ()) if shown is not None else ():
+            held = self._guarded(owner.path, "value", expression)
+            if held is not None:
+                return Answer(held.meaning, weaker(answer.rule, Rule.ATTRIBUTE))
+        return None
 
     def _head(self, path: str, head: str) -> Answer | None:
         if head.startswith("<"):
@@ -224,6 +250,10 @@ class Resolver:
         inner = f"{meaning.name}.{name}"
         if inner in shown.kinds:
             return Answer(Definition(meaning.path, inner), answer.rule)
+        for item in shown.imports.get(inner, ()):  # of a module inside the file
+            found = self._imported(meaning.path, item)
+            if found is not None:
+                return Answer(found.meaning, weaker(answer.rule, found.rule))
         if shown.is_type(meaning.name):
             return self._type_member(meaning, name, answer.rule)
         held = self._held(answer)
@@ -287,7 +317,7 @@ class Resolver:
                 return answer
         home = self._modules.home(path)
         if home is not None:
-            found = self._package_member(home, name)
+            found = self._module_member(home, name, Rule.SCOPE)
             if found is not None:
                 return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
         for written in shown.stars:
@@ -300,10 +330,19 @@ class Resolver:
     def _imported(self, path: str, item: Import) -> Answer | None:
         module = self._modules.module(path, item.module)
         if module is None:
-            return None
+            found = self._by_path(path, item)
+            return Answer(found.meaning, weaker(found.rule, Rule.IMPORT)) if found is not None else None
         if not item.imported:
             return Answer(module, Rule.IMPORT)
         return self._module_member(module, item.imported, Rule.IMPORT)
+
+    def _by_path(self, path: str, item: Import) -> Answer | None:
+        """Return what an import names step by step, if its module is no file: a module inside of one, a
+        type, a module under another name."""
+        if "::" not in item.module and not item.imported:
+            return None
+        written = item.module.replace("::", ".").removeprefix("self.")
+        return self._guarded(path, "path", f"{written}.{item.imported}" if item.imported else written)
 
     def _module_member(self, module: Module, name: str, rule: Rule) -> Answer | None:
         """Return a name of a module: of one of its files, or a module below it."""
@@ -337,11 +376,20 @@ class Resolver:
             inner = f"{found.name}.{name}"
             if inner in shown.kinds:
                 return Answer(Definition(found.path, inner), rule)
+            for path in self._definers_of(inner):
+                if path != found.path and self._is_member_of(path, found):
+                    return Answer(Definition(path, inner), rule)
             for expression in shown.values.get((found.name, name), ()):
                 held = self._guarded(found.path, "value", expression)
                 if held is not None:
                     return Answer(held.meaning, weaker(rule, Rule.ATTRIBUTE))
         return None
+
+    def _is_member_of(self, path: str, owner: Definition) -> bool:
+        """Return whether what a file defines below the name of a class belongs to that class of another
+        file."""
+        shown = self._look(path)
+        return shown is not None and self._own_class(shown, owner.name) == owner
 
     def _with_bases(self, owner: Definition) -> Iterator[Definition]:
         """Yield a class and its bases, each once, nearest first."""
