@@ -19,11 +19,11 @@ _PREFIX = re.compile(r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|str
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
-_CHAIN = re.compile(r"(?<![\w.:])[^\W\d]\w*(?=(?:\.|::)\s*[^\W\d])")
+_CHAIN = re.compile(r"(?<![\w.:])[^\W\d]\w*(?=(?:\.|::)\s*[^\W\d]|\()")
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _LIFETIME = re.compile(r"'\w+\s+")
 _LONGEST = 400  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
-_MOST_STEPS = 12
+_MOST_STEPS = 24
 
 
 @lru_cache(maxsize=100_000)

@@ -412,6 +412,9 @@ class FactExtractor:
             elif scope.is_class:
                 if expression:
                     self.values[TypedName(self._class_name(at), name, expression)] = None
+            elif scope.definition is not None and scope.definition.kind is ChunkKind.MODULE:
+                if expression:
+                    self.values[TypedName(".".join(scope.definition.title_path), name, expression)] = None
             else:
                 value = expression
                 if self._is_self(match, node, at):

@@ -321,8 +321,7 @@ class Resolver:
             if found is not None:
                 return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
         for written in shown.stars:
-            module = self._modules.module(path, written)
-            answer = self._module_member(module, name, Rule.IMPORT) if module is not None else None
+            answer = self._imported(path, Import("", written, name, 0))
             if answer is not None:
                 return answer
         return None
