@@ -14,7 +14,7 @@ from satchel.languages.language import GraphRules
 _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 # What may stand between two names, longest first; all of it is a dot.
-_JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
+_JOINTS = ("?->", "->", "?.", "!!.", "!.", "&.", "::", ".")
 _PREFIX = re.compile(r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
@@ -27,11 +27,12 @@ _MOST_STEPS = 24
 
 
 @lru_cache(maxsize=100_000)
-def to_expression(text: str) -> str:
-    """Return the expression that a piece of code is, or an empty string if it is none."""
+def to_expression(text: str, endings: str = "") -> str:
+    """Return the expression that a piece of code is, or an empty string if it is none. `endings` are marks
+    that a name may end with."""
     if _SIMPLE.fullmatch(text):
         return text
-    return _Reader(text).expression() if len(text) <= _LONGEST else ""
+    return _Reader(text, endings=endings).expression() if len(text) <= _LONGEST else ""
 
 
 def likely_value(text: str) -> str:
@@ -49,8 +50,10 @@ def likely_value(text: str) -> str:
     return text
 
 
-def unknown_member(text: str) -> str:
+def unknown_member(text: str, endings: str = "") -> str:
     """Return the use of the last name of a member access whose receiver is unknown: `?.name`."""
+    if endings and text[-1:] in endings:
+        return unknown_member(text[:-1]) + text[-1:]
     names = _NAME.findall(text[-_LONGEST:])
     return f"?.{names[-1]}" if names else ""
 
@@ -80,9 +83,10 @@ def member_ranges(code: bytes) -> list[tuple[int, int]]:
 class _Reader:
     """Reads one expression from left to right."""
 
-    def __init__(self, text: str, at: int = 0) -> None:
+    def __init__(self, text: str, at: int = 0, endings: str = "") -> None:
         self.text = text
         self.at = at
+        self.endings = endings
 
     def expression(self) -> str:
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
@@ -144,7 +148,7 @@ class _Reader:
         inner = self.text[start + 1 : self.at - 1]
         for word in (" as ", " satisfies "):
             inner = inner.partition(word)[0]
-        return to_expression(inner.strip())
+        return to_expression(inner.strip(), self.endings)
 
     def _name(self) -> str:
         self._spaces()
@@ -154,6 +158,9 @@ class _Reader:
         if not match:
             return ""
         self.at = match.end()
+        if self.endings and self._peek() in self.endings and self.text[self.at + 1 : self.at + 2] != "=":
+            self.at += 1
+            return match.group() + self.text[self.at - 1]
         return match.group()
 
     def _balanced(self, opening: str) -> bool:

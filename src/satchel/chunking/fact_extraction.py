@@ -42,6 +42,8 @@ _NAME = re.compile(r"[^\W\d]")
 _WORD = re.compile(rb"\w+")
 # The start of a path that no import binds (`crate::x`, the name of another crate), and the name of a macro.
 _KNOWN_EVERYWHERE = re.compile(rb"(?<![\w.:$])([a-z_]\w*)(?:\s*::|(!)[ ({\[])")
+_ASSIGNMENT = re.compile(rb"\s*(?:\|\||&&|[-+*/])?=(?![=~>])")
+_SAYS_NOTHING = frozenset({"None", "null", "undefined", "nil"})  # values that tell no type
 _LAST_NAME = re.compile(r"\w+\s*$")
 _MOST_REPLACED = 6  # local variables that one expression goes through
 _LONGEST = 200  # characters of an expression
@@ -60,6 +62,7 @@ class GraphCaptures:
     results: list[tuple[tree_sitter.Node, bool]] = field(default_factory=list)  # (node, is a type)
     globals: list[tree_sitter.Node] = field(default_factory=list)
     tokens: list[tree_sitter.Node] = field(default_factory=list)  # code that the grammar leaves as tokens
+    split_members: list[Match] = field(default_factory=list)  # receiver and name of a member access
     opaque: list[tree_sitter.Node] = field(default_factory=list)  # nodes whose names are no uses
     package: str = ""
 
@@ -70,6 +73,9 @@ class GraphCaptures:
                 self.uses += nodes
             elif capture == "member":
                 self.members += nodes
+            elif capture.startswith("member."):
+                self.split_members.append(match)
+                return True
             elif capture == "scope":
                 self.scopes += nodes
             elif capture.startswith("bind"):
@@ -172,7 +178,7 @@ class FactExtractor:
     def _make_scopes(self) -> None:
         """Make the tree of scopes, and give the names of definitions to the scope around each."""
         kinds = _FUNCTION_KINDS | _TYPE_KINDS
-        if self.rules.modules_are_scopes:
+        if self.rules.modules_are_scopes or self.rules.open_types:
             kinds |= {ChunkKind.MODULE}
         ranges: dict[tuple[int, int], CapturedDefinition | None] = {
             (node.start_byte, node.end_byte): None for node in (*self.captured.scopes, *self.captured.tokens)
@@ -184,7 +190,7 @@ class FactExtractor:
         for (start, end), made in sorted(ranges.items(), key=lambda item: (item[0][0], -item[0][1])):
             while self.scopes[stack[-1]].end < end:
                 stack.pop()
-            is_class = made is not None and made.kind in _TYPE_KINDS
+            is_class = made is not None and self._is_class(made)
             self.scopes.append(_Scope(start, end, stack[-1], made, is_class))
             stack.append(len(self.scopes) - 1)
         self._starts = [scope.start for scope in self.scopes]
@@ -198,6 +204,14 @@ class FactExtractor:
                 # A function inside a function is reached by its qualified name.
                 qualified = ".".join(definition.title_path)
                 scope.names[definition.title_path[-1]].append(_Binding(0, qualified, declared=True))
+
+    def _is_class(self, definition: CapturedDefinition) -> bool:
+        if definition.kind is ChunkKind.MODULE:
+            return self.rules.open_types and definition.defines
+        return definition.kind in _TYPE_KINDS
+
+    def _is_inner_module(self, definition: CapturedDefinition | None) -> bool:
+        return self.rules.modules_are_scopes and definition is not None and definition.kind is ChunkKind.MODULE
 
     def _scope_of(self, position: int, end: int | None = None) -> int:
         """Return the number of the innermost scope that holds a position, or a range of positions."""
@@ -232,14 +246,14 @@ class FactExtractor:
         found = self._class_of(at)
         if found is None:
             return ""
-        path = found.title_path if found.kind in _TYPE_KINDS else found.title_path[:-1]
+        path = found.title_path if self._is_class(found) else found.title_path[:-1]
         return ".".join(path)
 
     def _module_parts(self, at: int) -> list[str]:
         """Return the names of the modules inside the file that a scope is part of."""
         while at > 0:
             definition = self.scopes[at].definition
-            if definition is not None and definition.kind is ChunkKind.MODULE:
+            if definition is not None and self._is_inner_module(definition):
                 return list(definition.title_path)
             at = self.scopes[at].parent
         return []
@@ -307,6 +321,8 @@ class FactExtractor:
             module_nodes = match["import.module"]
             module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode("utf-8", "replace")
             module = module.strip().strip("\"'`<>").strip()
+            if "import.relative" in match and not module.startswith("."):
+                module = f"./{module}"
             if not module:
                 continue
             line = module_nodes[0].start_point[0] + 1
@@ -343,7 +359,7 @@ class FactExtractor:
             at = self.scopes[at].parent
         if at > 0 and item.name:
             definition = self.scopes[at].definition
-            if definition is not None and definition.kind is ChunkKind.MODULE:
+            if definition is not None and self._is_inner_module(definition):
                 alias = ".".join([*definition.title_path, item.name])
             else:
                 # Other files do not see the name, so it gets one that no code can write.
@@ -412,7 +428,7 @@ class FactExtractor:
             elif scope.is_class:
                 if expression:
                     self.values[TypedName(self._class_name(at), name, expression)] = None
-            elif scope.definition is not None and scope.definition.kind is ChunkKind.MODULE:
+            elif scope.definition is not None and self._is_inner_module(scope.definition):
                 if expression:
                     self.values[TypedName(".".join(scope.definition.title_path), name, expression)] = None
             else:
@@ -429,12 +445,7 @@ class FactExtractor:
 
     def _is_literal(self, match: Match) -> bool:
         """Return whether a value says nothing about a type, as `None` does not."""
-        return "bind.value" in match and self._text(match["bind.value"][0]) in (
-            "None",
-            "null",
-            "undefined",
-            "nil",
-        )
+        return "bind.value" in match and self._text(match["bind.value"][0]) in _SAYS_NOTHING
 
     def _is_self(self, match: Match, node: tree_sitter.Node, at: int) -> bool:
         """Return whether a parameter is the object that a method belongs to."""
@@ -453,7 +464,7 @@ class FactExtractor:
         if "bind.type" in match:
             return self._value_of_type(to_type(self._text(match["bind.type"][0]), self.rules), at, position)
         if "bind.value" in match:
-            return self._value(self._text(match["bind.value"][0]), at, position)
+            return self._value(self._code(match["bind.value"][0]), at, position)
         if "bind.element" in match:
             written = self._expression(self._text(match["bind.element"][0]), at)
             written = f"{written}[]" if written else ""
@@ -483,7 +494,7 @@ class FactExtractor:
                 return
             class_name = held[1:-1]
         if class_name and expression:
-            name = self._text(match["bind.attribute"][0])
+            name = self._text(match["bind.attribute"][0]).lstrip(self.rules.attribute_mark or None)
             self.values[TypedName(class_name, name, expression)] = None
 
     def _read_bases(self) -> None:
@@ -491,6 +502,10 @@ class FactExtractor:
             at = self._scope_of(node.start_byte)
             name = self._class_name(at)
             found = self._local_type(to_type(self._text(node), self.rules), at, node.start_byte)
+            if found and self.rules.constants_are_lexical:
+                # The base of a class of the same name is another one, outside of it.
+                outside = name.rpartition(".")[0] if found == name.rpartition(".")[2] else name
+                found = _absolute(self._text(node)) or f":{outside}:{found}"
             if name and found:
                 self.bases[name, found] = None
 
@@ -511,12 +526,23 @@ class FactExtractor:
                 found_type = to_type(self._text(node), self.rules)
                 if value := self._value_of_type(found_type, at, node.start_byte):
                     self.returns[name, value] = None
-            elif expression := self._expression(self._text(node), at):
+            elif expression := self._expression(self._code(node), at):
                 found = self._rewritten(expression, self._scope_of(node.start_byte), node.start_byte)
                 written[name].add("" if found.startswith("?") else found)
+            elif self.rules.call_name_field and self._text(node) not in _SAYS_NOTHING:
+                written[name].add("")
         for name, found_in in written.items():
             if name not in declared and len(found_in) == 1 and (only := next(iter(found_in))):
                 self.returns[name, only] = None
+
+    def _code(self, node: tree_sitter.Node) -> str:
+        """Return the text of a value. Of a call whose arguments need no brackets, what counts ends with the
+        name that is called."""
+        if self.rules.call_name_field and node.type == "call":
+            name = node.child_by_field_name(self.rules.call_name_field)
+            if name is not None:
+                return self.data[node.start_byte : name.end_byte].decode("utf-8", "replace") + "()"
+        return self._text(node)
 
     def _value_of_type(self, found: str, at: int, position: int) -> str:
         """Return the value of a declared type. `Self` is the class around it."""
@@ -562,20 +588,34 @@ class FactExtractor:
             if len(parts) > 1 and parts[0] in (rules.own_module, rules.parent_module):
                 from_file = self._from_file(parts, at)
                 text = separator.join(from_file[1:] if from_file[0] == rules.own_module else from_file)
-        written = to_expression(text)
+        if rules.attribute_mark and text.startswith(rules.attribute_mark):
+            text = f"{rules.self_names[0]}.{text.lstrip(rules.attribute_mark)}"
+        absolute = rules.constants_are_lexical and text.startswith("::")
+        written = to_expression(text[2:] if absolute else text, rules.name_endings)
         if written and self._transparent is not None:
             written = self._transparent.sub("", written)
-        return written
+        if written and self._constructor is not None:
+            written = self._constructor.sub("()", written).replace("()()", "()")
+        return f"::{written}" if absolute and written else written
 
     @cached_property
     def _transparent(self) -> re.Pattern[str] | None:
         members = self.rules.transparent_members
-        return re.compile(rf"\.(?:{'|'.join(sorted(members))})\(\)") if members else None
+        brackets = r"(?:\(\))?(?=[.(\[])" if self.rules.calls_without_marks else r"\(\)"
+        return re.compile(rf"\.(?:{'|'.join(sorted(members))}){brackets}") if members else None
+
+    @cached_property
+    def _constructor(self) -> re.Pattern[str] | None:
+        name = self.rules.constructor
+        return re.compile(rf"\.{name}(?:\(\)|(?=\.))") if name else None
 
     def _members(self) -> Iterable[tuple[int, int, int]]:
         """Yield start, end and line of each member access."""
         for node in self.captured.members:
             yield node.start_byte, node.end_byte, node.end_point[0] + 1
+        for match in self.captured.split_members:
+            name = match["member.name"][0]
+            yield match["member.receiver"][0].start_byte, name.end_byte, name.start_point[0] + 1
         for node in self.captured.tokens:
             start = node.start_byte
             text = self.data[start : node.end_byte]
@@ -609,6 +649,10 @@ class FactExtractor:
             if marked and name + following[:1] in ignored:
                 continue  # a macro of the language
             expression = name.decode("utf-8", "replace")
+            if rules.implicit_self and expression in rules.super_names:
+                self._note_super(start, node.start_point[0] + 1)
+                continue
+            found = None
             if name in local:
                 found, _ = self._lookup(expression, self._scope_of(start), start)
                 if found is not None:
@@ -618,6 +662,12 @@ class FactExtractor:
             if expression in self.rules.self_names or not _NAME.match(expression):
                 continue
             label = Label.USES
+            if found is None and (rules.constants_are_lexical or rules.implicit_self):
+                is_constant = rules.constants_are_lexical and expression[0].isupper()
+                expression = self._implied(expression, self._scope_of(start))
+                if not expression or expression.endswith("()"):
+                    continue
+                label = Label.USES if is_constant else Label.CALLS
             if start in base_starts and end in base_ends:
                 label = Label.EXTENDS
             elif (following[:1] and following[0] in marks) or _has_type_arguments(data, end, path_mark):
@@ -630,6 +680,13 @@ class FactExtractor:
             at = self._scope_of(start)
             written = self._expression(text, at)
             called = (data[end : end + 1] and data[end] in marks) or _has_type_arguments(data, end, path_mark)
+            called = called or (rules.calls_without_marks and not _ends_with_path(text, "::"))
+            if rules.constructor and called and written.endswith(f".{rules.constructor}"):
+                written = written.rpartition(".")[0]
+                if not written[:1].isupper() and not written.startswith("::"):
+                    continue  # of something else than a class that is named
+            elif rules.calls_without_marks and _ASSIGNMENT.match(data, end):
+                written = f"{written}=" if written else ""
             if (
                 rules.fields_apart
                 and not called
@@ -638,17 +695,37 @@ class FactExtractor:
                 continue
             expression = self._rewritten(written, at, start) if written else ""
             if not expression:
-                expression = unknown_member(text)
+                expression = unknown_member(text, rules.name_endings)
             if expression.startswith("?") and (not called or expression.count(".") != 1 or "(" in expression):
                 if not called:
                     continue
                 expression = "?." + expression.rpartition(".")[2]
-            if "." not in expression:
+            if "." not in expression and expression[:1] != ":":
                 continue
             label = Label.CALLS if called else Label.USES
             if start in base_starts and end in base_ends:
                 label = Label.EXTENDS
             self._note(expression, label, line)
+
+    def _implied(self, name: str, at: int) -> str:
+        """Return the expression of a name that is not local: a constant as seen from the modules around it, a
+        member of the object around it, or a name of the file; empty if it is none of them."""
+        class_name = self._class_name(at)
+        if self.rules.constants_are_lexical and name[0].isupper():
+            return f":{class_name}:{name}"
+        if class_name:
+            return f"{{{class_name}}}()" if name == self.rules.constructor else f"{{{class_name}}}.{name}"
+        return name if name in self.file_names else ""
+
+    def _note_super(self, position: int, line: int) -> None:
+        """Note the use of the method of a base class that has the name of the method around it."""
+        at = self._scope_of(position)
+        class_name = self._class_name(at)
+        while at > 0 and self.scopes[at].definition is None:
+            at = self.scopes[at].parent
+        definition = self.scopes[at].definition
+        if class_name and definition is not None and definition.kind in _FUNCTION_KINDS:
+            self._note(f"^{{{class_name}}}.{definition.title_path[-1]}", Label.CALLS, line)
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -660,8 +737,11 @@ class FactExtractor:
         for _ in range(_MOST_REPLACED):
             end = next((place for place, mark in enumerate(expression) if mark in ".(["), len(expression))
             head, rest = expression[:end], expression[end:]
-            if not head or head[0] in "<{^?":
+            if not head or head[0] in "<{^?:":
                 return expression
+            if self.rules.constants_are_lexical and head[0].isupper():
+                return f"{self._implied(head, at)}{rest}"
+            around = at
             if head in self.rules.self_names:
                 name = self._class_name(at)
                 return f"{{{name}}}{rest}" if name else f"?{rest}"
@@ -670,6 +750,9 @@ class FactExtractor:
                 return f"^{{{name}}}{rest.removeprefix('()')}" if name else f"?{rest}"
             found, at = self._lookup(head, at, position)
             if found is None:
+                if self.rules.implicit_self:
+                    implied = self._implied(head, around)
+                    return f"{implied}{rest}" if implied else f"?{rest}"
                 break
             if not found.expression:
                 return f"?{rest}"
@@ -714,6 +797,11 @@ class FactExtractor:
 def _ends_with_path(text: str, separator: str) -> bool:
     """Return whether the last name of a member access follows the separator of paths, not a dot."""
     return _LAST_NAME.sub("", text).rstrip().endswith(separator)
+
+
+def _absolute(text: str) -> str:
+    """Return the expression of a path from the outermost module, `::A::B`, empty for another one."""
+    return "::" + text[2:].replace("::", ".") if text.startswith("::") else ""
 
 
 def _has_type_arguments(data: bytes, end: int, separator: bytes) -> bool:

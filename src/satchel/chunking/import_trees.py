@@ -39,7 +39,7 @@ def _branches(
             inner_end = closing if closing >= 0 else last
             yield from _branches(text, opening + 1, inner_end, prefix, separator, own_module)
         elif written := text[first:last].strip():
-            path, alias = (_ALIAS.split(written, maxsplit=1) + [""])[:2]
+            path, alias = [*_ALIAS.split(written, maxsplit=1), ""][:2]
             path = _joined(before, path.strip(), separator)
             if before and path == _joined(before, own_module, separator):
                 path = before

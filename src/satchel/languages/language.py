@@ -43,6 +43,16 @@ class GraphRules(msgspec.Struct, frozen=True):
     wrapping_calls: tuple[str, ...] = ()  # calls that wrap their only argument (`Some`, `Box::new`)
     # Patterns of bindings in code that the grammar leaves as tokens; groups `name`, and `type` or `value`.
     token_bindings: tuple[str, ...] = ()
+    open_types: bool = False  # a type or module may be written in parts, in several files (Ruby)
+    # Names with a capital letter are looked for in the modules around the code, from the inside outwards, and
+    # all files know all of them (Ruby).
+    constants_are_lexical: bool = False
+    implicit_self: bool = False  # a name that is not local is a member of the object whose class is around it
+    calls_without_marks: bool = False  # every member access is a call
+    call_name_field: str = ""  # the field of a call node with its name, if arguments need no brackets
+    attribute_mark: str = ""  # what begins the name of an attribute of that object (Ruby `@name`)
+    name_endings: str = ""  # marks that a name may end with (Ruby `empty?`)
+    constructor: str = ""  # the member of a class that makes an object of it (Ruby `new`)
     # Members that return the object they belong to, or what a wrapper holds (`unwrap`, `clone`).
     transparent_members: frozenset[str] = frozenset()
     ignored: frozenset[str] = (
