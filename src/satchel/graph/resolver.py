@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from satchel.code_facts import Import, Rule
 from satchel.graph.interfaces import Interface
-from satchel.graph.modules.module_system import Module, ModuleSystem
+from satchel.graph.modules.module_system import Module, ModuleSystem, is_named, most_likely
 from satchel.types import ChunkKind
 
-_STEP = re.compile(r"\.(\w+)|(\(\))|(\[\])")
+_STEP = re.compile(r"\.(\w+[?!=]?)|(\(\))|(\[\])")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 _MOST_BASES = 60  # classes that a member is looked for in
@@ -69,7 +69,8 @@ class Resolver:
     """Resolves the expressions of the files of one module system.
 
     `interface_of` returns what a file shows, `definers_of` the files that define a qualified name: members
-    may be defined in another file than their type (Rust `impl`). Answers about names of a file are kept: most
+    may be defined in another file than their type (Rust `impl`), and with `open_types` a type itself is in
+    parts (Ruby). Answers about names of a file are kept: most
     files ask for the same. An answer that a cycle cut short is not kept, because it depends on where the
     question began.
     """
@@ -79,10 +80,13 @@ class Resolver:
         modules: ModuleSystem,
         interface_of: Callable[[str], Interface | None],
         definers_of: Callable[[str], Iterable[str]] = lambda name: (),
+        *,
+        open_types: bool = False,
     ) -> None:
         self._modules = modules
         self._interface_of = interface_of
         self._definers_of = definers_of
+        self._open_types = open_types
         self._kept: dict[tuple[str, str, str], _Kept] = {}
         self._open: set[tuple[str, str, str]] = set()
         self._cut = 0
@@ -90,7 +94,20 @@ class Resolver:
 
     def resolve(self, path: str, expression: str) -> Answer | None:
         """Return what an expression of a file means, None if no rule tells."""
-        return self._expression(path, expression)
+        answer = self._expression(path, expression)
+        return None if answer is not None and self._is_scattered(answer.meaning) else answer
+
+    def _is_scattered(self, meaning: Meaning) -> bool:
+        """Return whether a module is opened by several files of which none has its name: a namespace that has
+        no place of its own."""
+        if not self._open_types or not isinstance(meaning, Definition):
+            return False
+        if is_named(meaning.path, meaning.name):
+            return False
+        shown = self._look(meaning.path)
+        if shown is None or shown.kinds.get(meaning.name) is not ChunkKind.MODULE:
+            return False
+        return sum(1 for _ in self._definers_of(meaning.name)) > 1
 
     def consulted(self) -> set[str]:
         """Return the files that the answers since the last call rest on."""
@@ -102,9 +119,9 @@ class Resolver:
         module = self._modules.module(path, item.module)
         if module is None:
             found = self._by_path(path, item)
-            return (
-                Module("", (found.meaning.path,)) if found and isinstance(found.meaning, Definition) else None
-            )
+            if found is None or not isinstance(found.meaning, Definition):
+                return None
+            return Module("", (found.meaning.path,))
         self._consulted.update(module.paths)
         if item.imported and not self._is_bound(module, item.imported):
             below = self._modules.submodule(module, item.imported)
@@ -132,9 +149,17 @@ class Resolver:
     # Expressions
 
     def _expression(self, path: str, expression: str) -> Answer | None:
+        if self._open_types:
+            shown = self._look(path)
+            if shown is not None and expression in shown.kinds:  # a function inside a block with a title
+                return Answer(Definition(path, expression), Rule.SCOPE)
         head, rest = _split_head(expression)
         answer = self._head(path, head)
         steps = _steps(rest)
+        while answer is None and head.startswith(":") and steps and steps[0].isidentifier():
+            # `class Minitest::Test` opens a class of a module that no file opens.
+            head = f"{head}.{steps.pop(0)}"
+            answer = self._head(path, head)
         for at, step in enumerate(steps):
             if answer is None:
                 return None
@@ -166,6 +191,8 @@ class Resolver:
                 return None
             owner = self._own_class(shown, name)
             return Answer(Instance(owner, head[0] == "^"), Rule.SELF) if owner is not None else None
+        if head.startswith(":"):
+            return self._guarded(path, "constant", head)
         if head == "?" or not head:
             return None
         return self.name(path, head)
@@ -194,13 +221,16 @@ class Resolver:
         shown = self._look(meaning.path)
         if shown is None:
             return None
-        if shown.is_type(meaning.name):
+        if self._is_type(shown, meaning.name):
             return Instance(meaning)
         for expression in shown.values.get(_owner_and_name(meaning.name), ()):
             answer = self._guarded(meaning.path, "alias", expression)
             if answer is not None:
                 return answer.meaning if isinstance(answer.meaning, Instance) else self._as_type(answer.meaning)
         return None
+
+    def _is_type(self, shown: Interface, name: str) -> bool:
+        return shown.is_type(name) or (self._open_types and shown.kinds.get(name) is ChunkKind.MODULE)
 
     def _step(self, answer: Answer, step: str) -> Answer | None:
         if step == "()":
@@ -218,7 +248,7 @@ class Resolver:
         shown = self._look(meaning.path)
         if shown is None:
             return None
-        if shown.is_type(meaning.name):
+        if self._is_type(shown, meaning.name):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
         return self._returned(meaning, shown, answer.rule)
 
@@ -248,13 +278,15 @@ class Resolver:
         if shown is None:
             return None
         inner = f"{meaning.name}.{name}"
+        if self._open_types and (part := self._part(meaning.path, inner)) is not None:
+            return Answer(part, answer.rule)
         if inner in shown.kinds:
             return Answer(Definition(meaning.path, inner), answer.rule)
         for item in shown.imports.get(inner, ()):  # of a module inside the file
             found = self._imported(meaning.path, item)
             if found is not None:
                 return Answer(found.meaning, weaker(answer.rule, found.rule))
-        if shown.is_type(meaning.name):
+        if self._is_type(shown, meaning.name):
             return self._type_member(meaning, name, answer.rule)
         held = self._held(answer)
         return self._member(held, name) if held is not None and held.meaning != meaning else None
@@ -271,7 +303,8 @@ class Resolver:
             found = self._guarded(meaning.path, "value", expression)
             if found is not None:
                 return Answer(found.meaning, weaker(answer.rule, _rule_of_value(expression, found.rule)))
-        if shown.kinds.get(meaning.name) is ChunkKind.METHOD:  # a property
+        kind = shown.kinds.get(meaning.name)
+        if kind is ChunkKind.METHOD or (self._open_types and kind is ChunkKind.FUNCTION):  # a property
             return self._returned(meaning, shown, answer.rule)
         return None
 
@@ -294,7 +327,12 @@ class Resolver:
         before, cut = self._consulted, self._cut
         self._consulted = set()
         self._open.add(key)
-        answer = self._find_name(path, written) if kind == "name" else self._expression(path, written)
+        if kind == "name":
+            answer = self._find_name(path, written)
+        elif kind == "constant":
+            answer = self._find_constant(path, written)
+        else:
+            answer = self._expression(path, written)
         self._open.discard(key)
         if self._cut == cut or not self._open:
             self._kept[key] = _Kept(answer, frozenset(self._consulted))
@@ -325,6 +363,25 @@ class Resolver:
             if answer is not None:
                 return answer
         return None
+
+    def _find_constant(self, path: str, head: str) -> Answer | None:
+        """Return the constant of `:MODULE:NAME`: in that module, in those around it, in the bases of it."""
+        around, _, name = head[1:].partition(":")
+        modules = around.split(".") if around else []
+        for count in range(len(modules), -1, -1):
+            found = self._part(path, ".".join([*modules[:count], name]))
+            if found is not None:
+                return Answer(found, Rule.SCOPE if found.path == path else Rule.PACKAGE)
+        owner = self._part(path, around) if around else None
+        return self._type_member(owner, name, Rule.PACKAGE) if owner is not None else None
+
+    def _part(self, path: str, name: str) -> Definition | None:
+        """Return the definition of a qualified name that all files know, as seen from a file."""
+        found = most_likely(self._definers_of(name), path, name)
+        if found is None:
+            return None
+        self._consulted.add(found)
+        return Definition(found, name)
 
     def _imported(self, path: str, item: Import) -> Answer | None:
         module = self._modules.module(path, item.module)
@@ -375,19 +432,31 @@ class Resolver:
             inner = f"{found.name}.{name}"
             if inner in shown.kinds:
                 return Answer(Definition(found.path, inner), rule)
-            for path in self._definers_of(inner):
+            for path in sorted(self._definers_of(inner)):
                 if path != found.path and self._is_member_of(path, found):
                     return Answer(Definition(path, inner), rule)
-            for expression in shown.values.get((found.name, name), ()):
-                held = self._guarded(found.path, "value", expression)
+            for part, expression in self._part_facts(found, _values_of(found.name, name)):
+                held = self._guarded(part, "value", expression)
                 if held is not None:
                     return Answer(held.meaning, weaker(rule, Rule.ATTRIBUTE))
         return None
+
+    def _part_facts(
+        self, owner: Definition, of: Callable[[Interface], tuple[str, ...]]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield what the parts of a type say, each with the file that says so; its own file first."""
+        others = self._definers_of(owner.name) if self._open_types else ()
+        for path in (owner.path, *sorted(path for path in others if path != owner.path)):
+            shown = self._look(path)
+            for expression in of(shown) if shown is not None else ():
+                yield path, expression
 
     def _is_member_of(self, path: str, owner: Definition) -> bool:
         """Return whether what a file defines below the name of a class belongs to that class of another
         file."""
         shown = self._look(path)
+        if self._open_types:
+            return shown is not None and self._is_type(shown, owner.name)
         return shown is not None and self._own_class(shown, owner.name) == owner
 
     def _with_bases(self, owner: Definition) -> Iterator[Definition]:
@@ -400,11 +469,18 @@ class Resolver:
                 continue
             seen.add(found)
             yield found
-            shown = self._look(found.path)
-            for base in shown.bases.get(found.name, ()) if shown is not None else ():
-                answer = self._guarded(found.path, "base", base)
+            for path, base in self._part_facts(found, _bases_of(found.name)):
+                answer = self._guarded(path, "base", base)
                 if answer is not None and isinstance(answer.meaning, Definition):
                     waiting.append(answer.meaning)
+
+
+def _values_of(owner: str, name: str) -> Callable[[Interface], tuple[str, ...]]:
+    return lambda shown: shown.values.get((owner, name), ())
+
+
+def _bases_of(name: str) -> Callable[[Interface], tuple[str, ...]]:
+    return lambda shown: shown.bases.get(name, ())
 
 
 def _rule_of_value(expression: str, rule: Rule) -> Rule:
@@ -419,7 +495,11 @@ def _owner_and_name(qualified: str) -> tuple[str, str]:
 def _split_head(expression: str) -> tuple[str, str]:
     """Return the head of an expression and its steps."""
     first = expression[:1]
-    if first == "<":
+    if first == ":":
+        second = expression.index(":", 1)
+        marks = (at for at in range(second, len(expression)) if expression[at] in ".([")
+        end = next(marks, len(expression))
+    elif first == "<":
         end = expression.index(">") + 1
     elif first in ("{", "^"):
         end = expression.index("}") + 1

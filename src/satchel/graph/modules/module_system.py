@@ -49,6 +49,37 @@ class ModulePlugin(msgspec.Struct, frozen=True):
     open: Callable[[FileTable], ModuleSystem]
 
 
+_TRIAL_FOLDERS = frozenset({"test", "tests", "spec", "specs", "examples", "features", "benchmarks"})
+
+
+def most_likely(candidates: Iterable[str], importer: str, name: str) -> str | None:
+    """Return which of several files that define parts of a type stands for it: the file with its name, the
+    importer itself, or the nearest. Files of tests count only for files beside them."""
+    usable = [path for path in candidates if _is_visible(path, importer)]
+    if not usable:
+        return None
+    named = [path for path in usable if is_named(path, name)]
+    if named:
+        return nearest(named, importer)
+    return importer if importer in usable else nearest(usable, importer)
+
+
+def is_named(path: str, name: str) -> bool:
+    """Return whether a file has the qualified name of a definition: `lib/rack/mock_request.rb` that of
+    `Rack.MockRequest`."""
+    place = name.replace(".", "/").replace("_", "").lower()
+    stem = path.rpartition(".")[0].replace("_", "").lower()
+    return stem == place or stem.endswith(f"/{place}")
+
+
+def _is_visible(path: str, importer: str) -> bool:
+    folders = path.split("/")[:-1]
+    for at, folder in enumerate(folders):
+        if folder in _TRIAL_FOLDERS:
+            return importer.split("/")[: at + 1] == folders[: at + 1]
+    return True
+
+
 def nearest(candidates: Iterable[str], importer: str) -> str:
     """Return the path that shares most leading folders with the importer; the first by name among equals."""
     folders = importer.split("/")[:-1]
