@@ -376,7 +376,8 @@ class FactExtractor:
     def _read_bindings(self) -> None:
         for node in self.captured.globals:
             self.scopes[self._scope_of(node.start_byte)].outer.add(self._text(node))
-        matches = sorted(self.captured.bindings, key=_match_start)
+        # If two patterns bind one name, the one that knows what it holds comes last and counts.
+        matches = sorted(self.captured.bindings, key=lambda match: (_match_start(match), len(match)))
         # Names come before values: what a value means may depend on a name that is bound below it.
         for match in matches:
             for node in match.get("bind", ()):
@@ -503,11 +504,15 @@ class FactExtractor:
             name = self._class_name(at)
             found = self._local_type(to_type(self._text(node), self.rules), at, node.start_byte)
             if found and self.rules.constants_are_lexical:
-                # The base of a class of the same name is another one, outside of it.
-                outside = name.rpartition(".")[0] if found == name.rpartition(".")[2] else name
-                found = _absolute(self._text(node)) or f":{outside}:{found}"
+                found = _absolute(self._text(node)) or f":{self._around_base(found, at)}:{found}"
             if name and found:
                 self.bases[name, found] = None
+
+    def _around_base(self, base: str, at: int) -> str:
+        """Return the class from which the base of a class is seen. A base with the name of the class itself is
+        another one, outside of it."""
+        name = self._class_name(at)
+        return self._class_name(self.scopes[at].parent) if name.rpartition(".")[2] == base else name
 
     def _read_results(self) -> None:
         """Note what functions return: as they declare it, else as all their return statements agree."""
@@ -584,12 +589,13 @@ class FactExtractor:
         rules = self.rules
         if rules.own_module and text.startswith((rules.own_module, rules.parent_module)):
             separator = self.language.import_separator
-            parts = text.split(separator)
-            if len(parts) > 1 and parts[0] in (rules.own_module, rules.parent_module):
-                from_file = self._from_file(parts, at)
+            if self._is_from_module(text):
+                from_file = self._from_file(text.split(separator), at)
                 text = separator.join(from_file[1:] if from_file[0] == rules.own_module else from_file)
         if rules.attribute_mark and text.startswith(rules.attribute_mark):
             text = f"{rules.self_names[0]}.{text.lstrip(rules.attribute_mark)}"
+        elif rules.constructor and text.startswith(f"{rules.constructor}("):
+            text = f"{rules.self_names[0]}.{text}"
         absolute = rules.constants_are_lexical and text.startswith("::")
         written = to_expression(text[2:] if absolute else text, rules.name_endings)
         if written and self._transparent is not None:
@@ -597,6 +603,11 @@ class FactExtractor:
         if written and self._constructor is not None:
             written = self._constructor.sub("()", written).replace("()()", "()")
         return f"::{written}" if absolute and written else written
+
+    def _is_from_module(self, text: str) -> bool:
+        """Return whether a path begins with the word for the own or the parent module."""
+        first, separator, _ = text.partition(self.language.import_separator)
+        return bool(separator and first) and first in (self.rules.own_module, self.rules.parent_module)
 
     @cached_property
     def _transparent(self) -> re.Pattern[str] | None:
@@ -650,7 +661,8 @@ class FactExtractor:
                 continue  # a macro of the language
             expression = name.decode("utf-8", "replace")
             if rules.implicit_self and expression in rules.super_names:
-                self._note_super(start, node.start_point[0] + 1)
+                if method := self._super_method(self._scope_of(start)):
+                    self._note(method, Label.CALLS, node.start_point[0] + 1)
                 continue
             found = None
             if name in local:
@@ -664,7 +676,11 @@ class FactExtractor:
             label = Label.USES
             if found is None and (rules.constants_are_lexical or rules.implicit_self):
                 is_constant = rules.constants_are_lexical and expression[0].isupper()
-                expression = self._implied(expression, self._scope_of(start))
+                if is_constant and start in base_starts and end in base_ends:
+                    around = self._around_base(expression, self._scope_of(start))
+                    expression = f":{around}:{expression}"
+                else:
+                    expression = self._implied(expression, self._scope_of(start))
                 if not expression or expression.endswith("()"):
                     continue
                 label = Label.USES if is_constant else Label.CALLS
@@ -700,7 +716,7 @@ class FactExtractor:
                 if not called:
                     continue
                 expression = "?." + expression.rpartition(".")[2]
-            if "." not in expression and expression[:1] != ":":
+            if "." not in expression and expression[:1] != ":" and not self._is_from_module(text):
                 continue
             label = Label.CALLS if called else Label.USES
             if start in base_starts and end in base_ends:
@@ -717,15 +733,16 @@ class FactExtractor:
             return f"{{{class_name}}}()" if name == self.rules.constructor else f"{{{class_name}}}.{name}"
         return name if name in self.file_names else ""
 
-    def _note_super(self, position: int, line: int) -> None:
-        """Note the use of the method of a base class that has the name of the method around it."""
-        at = self._scope_of(position)
+    def _super_method(self, at: int) -> str:
+        """Return the method of a base class that has the name of the method around a scope, empty if there is
+        none."""
         class_name = self._class_name(at)
         while at > 0 and self.scopes[at].definition is None:
             at = self.scopes[at].parent
         definition = self.scopes[at].definition
-        if class_name and definition is not None and definition.kind in _FUNCTION_KINDS:
-            self._note(f"^{{{class_name}}}.{definition.title_path[-1]}", Label.CALLS, line)
+        if not class_name or definition is None or definition.kind not in _FUNCTION_KINDS:
+            return ""
+        return f"^{{{class_name}}}.{definition.title_path[-1]}"
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -745,6 +762,9 @@ class FactExtractor:
             if head in self.rules.self_names:
                 name = self._class_name(at)
                 return f"{{{name}}}{rest}" if name else f"?{rest}"
+            if head in self.rules.super_names and self.rules.implicit_self:
+                called = self._super_method(at)
+                return f"{called}(){rest.removeprefix('()')}" if called else f"?{rest}"
             if head in self.rules.super_names:
                 name = self._class_name(at)
                 return f"^{{{name}}}{rest.removeprefix('()')}" if name else f"?{rest}"

@@ -18,6 +18,7 @@ from satchel.types import ChunkKind
 
 _STEP = re.compile(r"\.(\w+[?!=]?)|(\(\))|(\[\])")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
+_MARKED = "<{^:?"  # what begins a head that is no name
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 _MOST_BASES = 60  # classes that a member is looked for in
 
@@ -149,12 +150,9 @@ class Resolver:
     # Expressions
 
     def _expression(self, path: str, expression: str) -> Answer | None:
-        if self._open_types:
-            shown = self._look(path)
-            if shown is not None and expression in shown.kinds:  # a function inside a block with a title
-                return Answer(Definition(path, expression), Rule.SCOPE)
-        head, rest = _split_head(expression)
-        answer = self._head(path, head)
+        head, rest = self._titled(path, expression) or _split_head(expression)
+        titled = bool(head) and self._open_types and head[0] not in _MARKED and not head.isidentifier()
+        answer = Answer(Definition(path, head), Rule.SCOPE) if titled else self._head(path, head)
         steps = _steps(rest)
         while answer is None and head.startswith(":") and steps and steps[0].isidentifier():
             # `class Minitest::Test` opens a class of a module that no file opens.
@@ -167,6 +165,18 @@ class Resolver:
             through_field = at + 1 < len(steps) and steps[at + 1] != "()"
             answer = (through_field and self._field(answer, step)) or self._step(answer, step)
         return answer
+
+    def _titled(self, path: str, expression: str) -> tuple[str, str] | None:
+        """Return the head and the steps of an expression that begins with a function inside a block with a
+        title, which may be any text."""
+        if not self._open_types or expression[0] in _MARKED:
+            return None
+        shown = self._look(path)
+        ends = [at for at, mark in enumerate(expression) if mark in ".(["]
+        for end in reversed([*ends, len(expression)]):
+            if shown is not None and expression[:end] in shown.kinds:
+                return expression[:end], expression[end:]
+        return None
 
     def _field(self, answer: Answer, name: str) -> Answer | None:
         """Return what an attribute of an object holds, if its class says so."""
@@ -357,7 +367,9 @@ class Resolver:
         if home is not None:
             found = self._module_member(home, name, Rule.SCOPE)
             if found is not None:
-                return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
+                # A module that every file knows by its name is as good as imported.
+                rule = Rule.IMPORT if isinstance(found.meaning, Module) else Rule.PACKAGE
+                return Answer(found.meaning, weaker(found.rule, rule))
         for written in shown.stars:
             answer = self._imported(path, Import("", written, name, 0))
             if answer is not None:
