@@ -1,7 +1,11 @@
 """The edges of a small Ruby project: constants as seen from the modules around them, classes in parts, mixins,
 `super`, constructors, attributes, results, methods of blocks with a title, namesakes.
 
-FIGURES
+Checked by hand: 140 names of rack and sinatra, drawn at random from all that are names of definitions there.
+64 had an edge, 64 of them true; 12 that mean a definition of the repository had none, most of them in blocks
+that sinatra and rack evaluate inside of another object: precision 1.00, recall .84 (rack .96, sinatra .64). In
+an earlier sample, which the rules were made with, 1 of 50 edges was false: a method of the test file, called in
+such a block, is that of the other object.
 """
 
 from __future__ import annotations

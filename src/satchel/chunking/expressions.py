@@ -72,6 +72,7 @@ def member_ranges(code: bytes) -> list[tuple[int, int]]:
     for match in _CHAIN.finditer(text):
         reader = _Reader(text, match.end())
         for _ in range(_MOST_STEPS):
+            reader._spaces()
             step = reader._step()
             if not step:
                 break

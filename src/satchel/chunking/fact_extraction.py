@@ -210,8 +210,8 @@ class FactExtractor:
             return self.rules.open_types and definition.defines
         return definition.kind in _TYPE_KINDS
 
-    def _is_inner_module(self, definition: CapturedDefinition | None) -> bool:
-        return self.rules.modules_are_scopes and definition is not None and definition.kind is ChunkKind.MODULE
+    def _is_inner_module(self, definition: CapturedDefinition) -> bool:
+        return self.rules.modules_are_scopes and definition.kind is ChunkKind.MODULE
 
     def _scope_of(self, position: int, end: int | None = None) -> int:
         """Return the number of the innermost scope that holds a position, or a range of positions."""
@@ -509,8 +509,8 @@ class FactExtractor:
                 self.bases[name, found] = None
 
     def _around_base(self, base: str, at: int) -> str:
-        """Return the class from which the base of a class is seen. A base with the name of the class itself is
-        another one, outside of it."""
+        """Return the class from which the base of a class is seen. A base with the name of the class itself
+        is another one, outside of it."""
         name = self._class_name(at)
         return self._class_name(self.scopes[at].parent) if name.rpartition(".")[2] == base else name
 

@@ -156,7 +156,8 @@ LANGUAGE = Language(
    (unless) (case) (conditional) (assignment) (operator_assignment) (element_reference) (begin)] @result .))
 (method body: (body_statement
   [(call) (identifier) (instance_variable) (constant) (self) (array) (hash) (string) (integer) (binary) (if)
-   (unless) (case) (conditional) (assignment) (operator_assignment) (element_reference) (begin)] @result . [(rescue) (ensure)]))
+   (unless) (case) (conditional) (assignment) (operator_assignment) (element_reference) (begin)] @result
+  . [(rescue) (ensure)]))
 (singleton_method body: (body_statement
   [(call) (identifier) (instance_variable) (constant) (self) (array) (hash) (string) (integer) (binary) (if)
    (unless) (case) (conditional) (assignment) (operator_assignment) (element_reference) (begin)] @result .))
