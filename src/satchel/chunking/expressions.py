@@ -14,7 +14,7 @@ from satchel.languages.language import GraphRules
 _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 # What may stand between two names, longest first; all of it is a dot.
-_JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
+_JOINTS = ("?->", "->", "?.", "!!.", "!.", "&.", "::", ".")
 _PREFIX = re.compile(
     r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+"
 )
@@ -35,27 +35,30 @@ _CHOICES = (" if ", " ? ", " or ", " || ", " ?? ", " ?: ")
 _STRING_ENDS = {"'": re.compile(r"[\\'\n]"), '"': re.compile(r'[\\"\n]'), "`": re.compile(r"[\\`]")}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
+_CHAIN = re.compile(r"(?<![\w.:])[^\W\d]\w*(?=(?:\.|::)\s*[^\W\d]|\()")
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_LIFETIME = re.compile(r"'\w+\s+")
 _NO_RULES = GraphRules(modules="")
 _KEPT = 200  # characters; a longer text is seldom repeated
 _LONGEST = 4000  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
-_MOST_STEPS = 12
+_MOST_STEPS = 24
 
 
-def to_expression(text: str, name_marks: str = "") -> str:
+def to_expression(text: str, name_marks: str = "", name_endings: str = "") -> str:
     """Return the expression that a piece of code is, or an empty string if it is none. `name_marks` are
-    characters of names beside letters."""
+    characters of names beside letters, `name_endings` those that a name may end with."""
     if len(text) > _LONGEST:
         return ""
     if len(text) > _KEPT:
-        return _Reader(text, name_marks).expression()
-    return _short_expression(text, name_marks)
+        return _Reader(text, name_marks, name_endings).expression()
+    return _short_expression(text, name_marks, name_endings)
 
 
 @lru_cache(maxsize=100_000)
-def _short_expression(text: str, name_marks: str) -> str:
+def _short_expression(text: str, name_marks: str, name_endings: str) -> str:
     if _SIMPLE.fullmatch(text):
         return text
-    return _Reader(text, name_marks).expression()
+    return _Reader(text, name_marks, name_endings).expression()
 
 
 def likely_value(text: str) -> str:
@@ -102,10 +105,11 @@ def _without_brackets(text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def name_pattern(name_marks: str) -> re.Pattern[str]:
+def name_pattern(name_marks: str, name_endings: str = "") -> re.Pattern[str]:
     """Return the pattern of a name of a language."""
     marks = re.escape(name_marks)
-    return re.compile(rf"(?:[^\W\d]|[{marks}])[\w{marks}]*") if marks else _NAME
+    start = rf"(?:[^\W\d]|[{marks}])[\w{marks}]*" if marks else _NAME.pattern
+    return re.compile(rf"{start}(?:[{re.escape(name_endings)}](?!=))?" if name_endings else start)
 
 
 def last_part(module: str) -> str:
@@ -114,14 +118,32 @@ def last_part(module: str) -> str:
     return names[-1] if names else ""
 
 
+def member_ranges(code: bytes) -> list[tuple[int, int]]:
+    """Return start and end of each member access in a piece of code without a syntax tree. Each ends with
+    the name of the member: `a.b().c` has `a.b` and `a.b().c`."""
+    text = _STRINGS.sub(lambda match: '"' + "_" * (len(match.group()) - 2) + '"', code.decode("latin-1"))
+    found = []
+    for match in _CHAIN.finditer(text):
+        reader = _Reader(text, at=match.end())
+        for _ in range(_MOST_STEPS):
+            reader._spaces()
+            step = reader._step()
+            if not step:
+                break
+            if step[0] == ".":
+                found.append((match.start(), reader.at))
+    return found
+
+
 class _Reader:
     """Reads one expression from left to right."""
 
-    def __init__(self, text: str, name_marks: str = "") -> None:
+    def __init__(self, text: str, name_marks: str = "", name_endings: str = "", at: int = 0) -> None:
         self.text = text
-        self.at = 0
+        self.at = at
         self._name_marks = name_marks
-        self._name_pattern = name_pattern(name_marks)
+        self._name_endings = name_endings
+        self._name_pattern = name_pattern(name_marks, name_endings)
 
     def expression(self) -> str:
         if self.text.startswith("<-"):  # an element of a channel
@@ -197,7 +219,7 @@ class _Reader:
         inner = self.text[start + 1 : self.at - 1]
         for word in (" as ", " satisfies "):
             inner = inner.partition(word)[0]
-        return to_expression(inner.strip(), self._name_marks)
+        return to_expression(inner.strip(), self._name_marks, self._name_endings)
 
     def _name(self) -> str:
         self._spaces()
@@ -267,8 +289,7 @@ def _to_type(text: str, rules: GraphRules) -> str:
         text = text[2:].strip()
     if rules.quoted_types and text[:1] in "\"'" and text[-1:] == text[:1]:
         text = text[1:-1].strip()
-    for word in rules.type_prefixes:
-        text = text.removeprefix(word).strip()
+    text = _without_prefixes(text, rules)
     while text[:1] in ("*", "&", "?", "(") or text[-1:] in ("?", "*", "&", "!"):
         if text[:1] == "(":
             if not text.endswith(")"):
@@ -276,10 +297,13 @@ def _to_type(text: str, rules: GraphRules) -> str:
             text = text[1:-1].strip()
         else:
             text = text[1:].strip() if text[:1] in ("*", "&", "?") else text[:-1].strip()
-        for word in rules.type_prefixes:
-            text = text.removeprefix(word).strip()
-    if text.startswith("["):  # `[]T`, `[8]T`
-        return _container(_after_bracket(text), rules)
+        text = _without_prefixes(text, rules)
+    if text.startswith("["):
+        if element := _after_bracket(text).strip():  # `[]T`, `[8]T`
+            return _container(element, rules)
+        if text[-1] != "]" or len(_split(text[1:-1], ",")) > 1:
+            return ""
+        return _container(text[1:-1].partition(";")[0], rules)  # `[T]`, `[T; 8]`
     if channel := _CHANNEL.match(text):
         return _container(text[channel.end() :], rules)
     if text.startswith("map["):
@@ -290,7 +314,16 @@ def _to_type(text: str, rules: GraphRules) -> str:
     if len(choices) != 1:
         return ""
     # Of a type that is several at once, the first is followed.
-    return _generic(_split(choices[0], "&")[0].strip(), rules)
+    first = _split(_split(choices[0], "&")[0], "+")[0]
+    return _generic(first.strip(), rules)
+
+
+def _without_prefixes(text: str, rules: GraphRules) -> str:
+    if text[:1] == "'" and (lifetime := _LIFETIME.match(text)):
+        text = text[lifetime.end() :]
+    for word in rules.type_prefixes:
+        text = text.removeprefix(word).strip()
+    return text
 
 
 def _generic(text: str, rules: GraphRules) -> str:
@@ -301,7 +334,10 @@ def _generic(text: str, rules: GraphRules) -> str:
     last = name.rpartition(".")[2]
     if match[2] is None:
         return "" if last in _NOTHING_TYPES else name
-    arguments = [part.strip() for part in _split(match[2], ",")]
+    arguments = [part.strip().rpartition(" = ")[2] for part in _split(match[2], ",")]
+    arguments = [part for part in arguments if part[:1] != "'" or part[-1:] == "'"]  # no lifetimes
+    if not arguments:
+        return name
     if last in rules.wrappers:
         return _to_type(arguments[0], rules)
     if last in rules.containers:

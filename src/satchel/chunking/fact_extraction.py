@@ -17,7 +17,8 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
+from satchel.chunking.expressions import last_part, likely_value, member_ranges, to_expression, to_type
+from satchel.chunking.import_trees import read_import_tree
 from satchel.code_facts import (
     ALL_NAMES,
     DEFAULT_NAME,
@@ -48,7 +49,13 @@ _HEAD = re.compile(r"[^.(\[]*")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
 _NOT_A_NAME = re.compile(r"[\d<{^?]")
 _TAG_START = re.compile(rb".<|</", re.DOTALL)
-_LAST_NAME = re.compile(rb"[\w$#]+$")
+_LAST_NAME = re.compile(rb"[\w$#]+[?!]?$")
+_LAST_PART = re.compile(r"\w+\s*$")
+_ANY_WORD = re.compile(rb"\w+")
+# The start of a path that no import binds (`crate::x`, the name of another crate), and the name of a macro.
+_KNOWN_EVERYWHERE = re.compile(rb"(?<![\w.:$])([a-z_]\w*)(?:\s*::|(!)[ ({\[])")
+_ASSIGNMENT = re.compile(rb"\s*(?:\|\||&&|[-+*/])?=(?![=~>])")
+_SELF_TYPES = frozenset({"Self", "typing.Self", "this", "self", "static"})
 # Captures of functions and classes without a name. A closure sees the self around it, a function does not.
 _ANONYMOUS = frozenset({"scope.closure", "scope.function", "scope.class"})
 _MOST_REPLACED = 6  # local variables that one expression goes through
@@ -85,6 +92,9 @@ class GraphCaptures:
     globals: list[tree_sitter.Node] = field(default_factory=list)
     packages: list[tree_sitter.Node] = field(default_factory=list)
     code: list[tree_sitter.Node] = field(default_factory=list)
+    tokens: list[tree_sitter.Node] = field(default_factory=list)  # code that the grammar leaves as tokens
+    opaque: list[tree_sitter.Node] = field(default_factory=list)  # nodes whose names are no uses
+    spans: list[_Word] = field(default_factory=list)  # members for which the grammar has no node
     spaces: dict[int, str] = field(default_factory=dict)  # start of a name → which names it can mean
 
     def add(self, match: Match) -> bool:
@@ -98,6 +108,14 @@ class GraphCaptures:
         for capture, nodes in match.items():
             if capture in _LISTS:
                 _LISTS[capture](self).extend(nodes)
+            elif capture in ("member.start", "member.end"):
+                # The grammar has no node that ends with the name: `receiver.name(…)` is one node.
+                start, end = match["member.start"][0], match["member.end"][0]
+                self.spans.append(_Word(start.start_byte, end.end_byte, end.end_point))
+                return True
+            elif capture.startswith("import."):
+                self.imports.append(match)
+                return True
             elif capture.startswith("bind"):
                 self.bindings.append(match)
                 return True
@@ -133,6 +151,8 @@ _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "export": attrgetter("exports"),
     "key": attrgetter("keys"),
     "code": attrgetter("code"),
+    "tokens": attrgetter("tokens"),
+    "opaque": attrgetter("opaque"),
     "package": attrgetter("packages"),
     "container": attrgetter("containers"),
     "returns.list": attrgetter("result_lists"),
@@ -168,6 +188,7 @@ class _Scope:
     parent: int
     definition: CapturedDefinition | None = None
     is_class: bool = False
+    module: str = ""  # the qualified name of a module inside the file that has names of its own
     anonymous: str = ""  # the capture of a function or class without a name
     has_value: bool = False  # the definition is a name for a function or class that is its value
     generics: dict[str, str] = field(default_factory=dict)  # type parameter → the TYPE that bounds it
@@ -212,11 +233,15 @@ class FactExtractor:
         self.file_names: set[str] = set()
         self._defined = frozenset(names)
         self.bound = set(self._defined)  # where names stand that are bound or defined there, not used
-        self._unknown_members: list[tuple[bytes, Label, tree_sitter.Node]] = []
+        self._unknown_members: list[tuple[bytes, Label, tree_sitter.Node | _Word]] = []
         self._results_taken: dict[int, int] = {}  # start of a name → which result of a call it takes
         self._starts: list[int] = []
         self._definitions = list(_all_definitions(roots))
         self._call_marks = self.rules.call_marks.encode()
+        self._path_mark = b"::" if "::" in language.name_separators else b""
+        self._reads_paths = bool(self.rules.own_module)
+        # Names may be constants of the modules around them, or members of the object around them.
+        self._implies = self.rules.constants_are_lexical or self.rules.implicit_self
 
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
@@ -248,12 +273,15 @@ class FactExtractor:
 
     def _make_scopes(self) -> None:
         """Make the tree of scopes, and give the names of definitions to the scope around each."""
+        kinds = _FUNCTION_KINDS | _TYPE_KINDS
+        if self.rules.modules_are_scopes or self.rules.open_types:
+            kinds |= {ChunkKind.MODULE}
         ranges: dict[tuple[int, int], CapturedDefinition | None] = {
-            (node.start_byte, node.end_byte): None for node in self.captured.scopes
+            (node.start_byte, node.end_byte): None for node in (*self.captured.scopes, *self.captured.tokens)
         }
         ranges.update(dict.fromkeys(self.captured.anonymous))
         for definition in self._definitions:
-            if definition.kind in _FUNCTION_KINDS or definition.kind in _TYPE_KINDS:
+            if definition.kind in kinds:
                 ranges[definition.start, definition.end] = definition
         stack = [0]
         for (start, end), made in sorted(ranges.items(), key=lambda item: (item[0][0], -item[0][1])):
@@ -264,8 +292,9 @@ class FactExtractor:
             if anonymous and around.definition is not None and around.end == end and not around.has_value:
                 around.has_value = True
                 continue
-            is_class = made.kind in _TYPE_KINDS if made is not None else anonymous == "scope.class"
-            self.scopes.append(_Scope(start, end, stack[-1], made, is_class, anonymous))
+            is_class = self._is_class(made) if made is not None else anonymous == "scope.class"
+            module = self._inner_module(made) if made is not None else ""
+            self.scopes.append(_Scope(start, end, stack[-1], made, is_class, module, anonymous))
             stack.append(len(self.scopes) - 1)
         self._starts = [scope.start for scope in self.scopes]
         for definition in self._definitions:
@@ -280,6 +309,15 @@ class FactExtractor:
                 # A function inside a function is reached by its qualified name.
                 qualified = ".".join(definition.title_path)
                 scope.names[definition.title_path[-1]].append(_Binding(0, qualified, declared=True))
+
+    def _is_class(self, definition: CapturedDefinition) -> bool:
+        if definition.kind is ChunkKind.MODULE:
+            return self.rules.open_types and definition.defines
+        return definition.kind in _TYPE_KINDS
+
+    def _inner_module(self, definition: CapturedDefinition) -> str:
+        is_module = self.rules.modules_are_scopes and definition.kind is ChunkKind.MODULE
+        return ".".join(definition.title_path) if is_module else ""
 
     def _scope_of(self, position: int, end: int | None = None) -> int:
         """Return the number of the innermost scope that holds a position, or a range of positions."""
@@ -315,8 +353,31 @@ class FactExtractor:
         found = self._class_of(at)
         if found is None:
             return ""
-        path = found.title_path if found.kind in _TYPE_KINDS else found.title_path[:-1]
+        path = found.title_path if self._is_class(found) else found.title_path[:-1]
         return ".".join(path)
+
+    def _module_parts(self, at: int) -> list[str]:
+        """Return the names of the modules inside the file that a scope is part of."""
+        while at > 0:
+            if self.scopes[at].module:
+                return self.scopes[at].module.split(".")
+            at = self.scopes[at].parent
+        return []
+
+    def _from_file(self, path: list[str], at: int) -> list[str]:
+        """Return a path that begins with the words for the own or the parent module as seen from the module
+        of the file: first `own_module` or, above it, `parent_module`."""
+        own, parent = self.rules.own_module, self.rules.parent_module
+        if not own or path[0] not in (own, parent):
+            return path
+        inside, first = self._module_parts(at), 0
+        while first < len(path) and (path[first] == own or (path[first] == parent and inside)):
+            if path[first] == parent:
+                inside.pop()
+            first += 1
+        if path[first : first + 1] == [parent]:
+            return path[first:]
+        return [own, *inside, *path[first:]]
 
     def _read_generics(self) -> None:
         """Note the type parameters of each scope with the types that bound them."""
@@ -342,7 +403,19 @@ class FactExtractor:
 
     def _read_imports(self) -> None:
         rules = self.rules
+        if self._reads_paths:
+            for found in set(_KNOWN_EVERYWHERE.findall(self.data)):
+                if b"".join(found).decode() not in rules.ignored:
+                    self.file_names.add(found[0].decode())
+        for node in self.captured.opaque:
+            self._hide_names(node)
         for match in self.captured.imports:
+            if "import.tree" in match:
+                self._read_import_tree(match["import.tree"][0])
+                continue
+            if "import.module" not in match:
+                self._read_child_module(match["import.name"][0])
+                continue
             module_nodes = match["import.module"]
             module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode(
                 "utf-8", "replace"
@@ -350,6 +423,8 @@ class FactExtractor:
             module = module.strip().strip("\"'`<>").strip()
             if not module:
                 continue
+            if "import.relative" in match and not module.startswith("."):
+                module = f"./{module}"
             line = module_nodes[0].start_point[0] + 1
             alias = self._text(match["import.alias"][0]) if "import.alias" in match else ""
             for node in match.get("import.alias", ()):
@@ -377,14 +452,46 @@ class FactExtractor:
                     last = last_part(module)
                     self._add_import(Import(last, module, "", line), module_nodes[0])
 
+    def _read_import_tree(self, node: tree_sitter.Node) -> None:
+        """Add the imports of a statement that names several things as a tree."""
+        text, separator = self._text(node), self.language.import_separator
+        self._hide_names(node)
+        at = self._scope_of(node.start_byte)
+        own = self.rules.own_module
+        for item in read_import_tree(text, separator, own):
+            line = node.start_point[0] + 1 + text.count("\n", 0, item.offset)
+            parts = self._from_file(item.module.split(separator), at)
+            around = self._module_parts(at)[: len(parts) - 1]
+            if item.name == ALL_NAMES and parts == [own, *around]:
+                continue  # names of a module around the code, which it sees anyway
+            module = separator.join(parts)
+            if item.name:
+                name = "" if item.name == ALL_NAMES or item.alias == "_" else item.alias or item.name
+                self._add_import(Import(name, module, item.name, line), node)
+            else:
+                self._add_import(Import(item.alias or last_part(module), module, "", line), node)
+
+    def _hide_names(self, node: tree_sitter.Node) -> None:
+        """Take no name inside a node for a use."""
+        words = _ANY_WORD.finditer(self.data, node.start_byte, node.end_byte)
+        self.bound.update(match.start() for match in words)
+
+    def _read_child_module(self, node: tree_sitter.Node) -> None:
+        """Add the import of a module that a file declares to be below it."""
+        parts = self._from_file([self.rules.own_module], self._scope_of(node.start_byte))
+        name = self._text(node)
+        item = Import(name, self.language.import_separator.join(parts), name, node.start_point[0] + 1)
+        self._add_import(item, node)
+
     def _add_import(self, item: Import, node: tree_sitter.Node) -> None:
-        """Add an import. One inside a function binds its name there."""
+        """Add an import. One inside a function or an inner module binds its name there."""
         at = self._scope_of(node.start_byte)
         while at > 0 and self.scopes[at].is_class:
             at = self.scopes[at].parent
         if at > 0 and item.name:
             # Other files do not see the name, so it gets one that no code can write.
-            alias = f"{item.name}@{item.line}"
+            module = self.scopes[at].module
+            alias = f"{module}.{item.name}" if module else f"{item.name}@{item.line}"
             self.scopes[at].names[item.name].append(_Binding(0, alias, declared=True))
             item = Import(alias, item.module, item.imported, item.line)
         elif item.name:
@@ -413,7 +520,7 @@ class FactExtractor:
                 # An alias of a type is a scope because of its parameters; its name belongs to the one around.
                 at = max(scopes[at].parent, 0)
             scope = scopes[at]
-            if at == 0 or scope.is_class or scope.outer or names is None:
+            if at == 0 or scope.is_class or scope.module or scope.outer or names is None:
                 lasting.append((match, at, start))
             for node in names or ():
                 place = node.start_byte
@@ -421,11 +528,30 @@ class FactExtractor:
                 name = data[place : node.end_byte].decode("utf-8", "replace")
                 if at == 0 or name in scope.outer:
                     self.file_names.add(name)
-                elif not scope.is_class and place not in self._defined:
+                elif not scope.is_class and not scope.module and place not in self._defined:
                     scope.names[name].append(self._local_binding(match, node, at))
         # Only now are all names known that the values may use.
         for match, at, start in sorted(lasting, key=itemgetter(2)):
             self._read_lasting_value(match, at, start)
+        for node in self.captured.tokens if self.rules.token_bindings else ():
+            self._read_token_bindings(node)
+
+    def _read_token_bindings(self, node: tree_sitter.Node) -> None:
+        """Read the bindings in code that the grammar leaves as tokens."""
+        text = self._text(node)
+        found = [match for pattern in self.rules.token_bindings for match in re.finditer(pattern, text)]
+        for match in sorted(found, key=lambda item: item.start("name")):
+            said = match.groupdict()
+            position = node.start_byte + len(text[: match.start("name")].encode())
+            at = self._scope_of(position)
+            self.bound.add(position)
+            if declared := said.get("type"):
+                value = self._value_of_type(to_type(declared, self.rules), at, position)
+                binding = _Binding(position, value, declared=True)
+            else:
+                value = self._value(said.get("value") or "", at, position)
+                binding = _Binding(node.start_byte + len(text[: match.end()].encode()), value)
+            self.scopes[at].names[said["name"]].append(binding)
 
     def _paired_bindings(self) -> Iterable[Match]:
         """Yield the bindings; those of a list of names one by one, each with its own value or with its result
@@ -479,8 +605,9 @@ class FactExtractor:
             name = self._text(node)
             if at == 0 or name in scope.outer:
                 self.values[TypedName("", name, expression)] = None
-            elif scope.is_class:
-                self.values[TypedName(self._class_name(at), name, expression)] = None
+            elif scope.is_class or scope.module:
+                owner = scope.module or self._class_name(at)
+                self.values[TypedName(owner, name, expression)] = None
 
     def _is_self(self, match: Match, node: tree_sitter.Node, at: int) -> bool:
         """Return whether a parameter is the object that a method belongs to."""
@@ -507,23 +634,33 @@ class FactExtractor:
 
     def _held_as_a_whole(self, match: Match, at: int, position: int) -> str:
         """Return what a binding holds, before a pattern takes it apart."""
-        marks = self.rules.name_marks
         declared = match.get("bind.type") or match.get("bind.alias")
         if declared:
-            found = self._type_here(to_type(self._text(declared[0]), self.rules), at, position)
-            return f"<{found}>" if found else ""
+            return self._value_of_type(to_type(self._text(declared[0]), self.rules), at, position)
         if "bind.item" in match:
             found = self._type_here(to_type(self._text(match["bind.item"][0]), self.rules), at, position)
             return f"<[{found}]>" if found else ""
         if "bind.value" in match:
-            written = to_expression(likely_value(self._text(match["bind.value"][0])), marks)
-            if number := self._results_taken.get(position):
-                written = f"{written[:-2]}({number})" if written.endswith("()") else ""
-        elif "bind.element" in match:
-            written = to_expression(self._text(match["bind.element"][0]), marks)
-            written = f"{written}[]" if written else ""
-        else:
-            return ""
+            return self._value(self._code(match["bind.value"][0]), at, position)
+        if "bind.element" in match:
+            written = self._expression(self._text(match["bind.element"][0]), at)
+            return self._known(f"{written}[]" if written else "", at, position)
+        return ""
+
+    def _value(self, text: str, at: int, position: int) -> str:
+        """Return what the value of a binding is, without the calls that only wrap it."""
+        for _ in range(_MOST_REPLACED) if self.rules.wrapping_calls else ():
+            call = next((call for call in self.rules.wrapping_calls if text.startswith(f"{call}(")), "")
+            if not call or text[-1:] != ")":
+                break
+            text = text[len(call) + 1 : -1].strip()
+        written = self._expression(likely_value(text), at)
+        if number := self._results_taken.get(position):
+            written = f"{written[:-2]}({number})" if written.endswith("()") else ""
+        return self._known(written, at, position)
+
+    def _known(self, written: str, at: int, position: int) -> str:
+        """Return an expression as the file knows it, empty if it is unknown."""
         found = self._rewritten(written, at, position) if written else ""
         return "" if found.startswith("?") else found
 
@@ -538,13 +675,17 @@ class FactExtractor:
             class_name = held[1:-1]
         if class_name and expression:
             name = self._text(match["bind.attribute"][0])
+            if self.rules.attribute_mark:
+                name = name.lstrip(self.rules.attribute_mark)
             self.values[TypedName(class_name, name, expression)] = None
 
     def _read_bases(self) -> None:
         for node in self.captured.bases:
             at = self._scope_of(node.start_byte)
             name = self._class_name(at)
-            found = to_type(self._text(node), self.rules)
+            found = self._local_type(to_type(self._text(node), self.rules), at, node.start_byte)
+            if found and self.rules.constants_are_lexical:
+                found = _absolute(self._text(node)) or f":{self._around_base(found, at)}:{found}"
             if name and found:
                 self.bases[name, found] = None
         for node in self.captured.containers:
@@ -552,6 +693,12 @@ class FactExtractor:
             found = self._type_here(to_type(self._text(node), self.rules), at, node.start_byte)
             if found and (name := self._class_name(at)):
                 self.values[TypedName(name, ELEMENTS, f"<{found}>")] = None
+
+    def _around_base(self, base: str, at: int) -> str:
+        """Return the class from which the base of a class is seen. A base with the name of the class itself
+        is another one, outside of it."""
+        name = self._class_name(at)
+        return self._class_name(self.scopes[at].parent) if name.rpartition(".")[2] == base else name
 
     def _read_results(self) -> None:
         """Note what functions return: as they declare it, else as all their return statements agree."""
@@ -564,22 +711,48 @@ class FactExtractor:
             if not name:
                 continue
             if is_type:
-                declared[name].add(self._self_type(to_type(self._text(node), self.rules), at))
-            elif expression := to_expression(self._text(node), self.rules.name_marks):
-                found = self._rewritten(expression, self._scope_of(node.start_byte), node.start_byte)
-                written[name].add("" if found.startswith("?") else found)
+                found = to_type(self._text(node), self.rules)
+                declared[name].add(self._value_of_type(found, at, self.scopes[at].end))
+            elif expression := self._expression(self._code(node), at):
+                written[name].add(self._known(expression, self._scope_of(node.start_byte), node.start_byte))
+            elif self.rules.call_name_field and self.data[node.start_byte : node.end_byte] not in _NOTHING:
+                written[name].add("")
         for name, values in declared.items():
             self.returns.update(dict.fromkeys((name, value) for value in sorted(values) if value))
         for name, found_in in written.items():
             if name not in declared and len(found_in) == 1 and (only := next(iter(found_in))):
                 self.returns[name, only] = None
 
-    def _self_type(self, found: str, at: int) -> str:
+    def _code(self, node: tree_sitter.Node) -> str:
+        """Return the text of a value. Of a call whose arguments need no brackets, what counts ends with the
+        name that is called."""
+        if self.rules.call_name_field and node.type == "call":
+            name = node.child_by_field_name(self.rules.call_name_field)
+            if name is not None:
+                return self.data[node.start_byte : name.end_byte].decode("utf-8", "replace") + "()"
+        return self._text(node)
+
+    def _value_of_type(self, found: str, at: int, position: int) -> str:
         """Return the value of a declared type. `Self` is the class around it."""
-        if found in ("Self", "typing.Self", "this", "self", "static"):
-            return f"{{{self._class_name(at)}}}"
-        here = self._type_here(found, at, self.scopes[at].end)
+        if found in _SELF_TYPES:
+            name = self._class_name(at)
+            return f"{{{name}}}" if name else ""
+        here = self._type_here(found, at, position)
         return f"<{here}>" if here else ""
+
+    def _local_type(self, found: str, at: int, position: int) -> str:
+        """Return a type with its first name replaced by what that is where it stands: a type inside a
+        function or an inner module; empty if nothing is known of it."""
+        inner = found.strip("[]")
+        head = inner.partition(".")[0]
+        if self._reads_paths and head in (self.rules.own_module, self.rules.parent_module):
+            parts = self._from_file(inner.split("."), at)
+            return found.replace(inner, ".".join(parts).removeprefix(f"{self.rules.own_module}."))
+        local, _ = self._lookup(head, at, position) if head else (None, 0)
+        if local is None:
+            return found
+        known = local.declared and local.match is None and local.expression[:1] not in ("", "<", "{", "^")
+        return found.replace(head, local.expression, 1) if known else ""
 
     def _type_here(self, found: str, at: int, position: int) -> str:
         """Return a type as the file knows it, empty if it cannot be one that this repository defines."""
@@ -591,10 +764,9 @@ class FactExtractor:
             head = bound.strip("[]").partition(".")[0]
         if not head:
             return ""
-        local, _ = self._lookup(head, at, position)
-        if local is not None:
-            known = local.declared and local.match is None and local.expression[:1] not in ("", "<", "{", "^")
-            return found.replace(head, local.expression, 1) if known else ""
+        local = self._local_type(found, at, position)
+        if local != found:
+            return local
         if head in self.file_names or (self._sees_other_names and head not in self.rules.ignored):
             return found
         return ""
@@ -618,7 +790,7 @@ class FactExtractor:
             declared = child.child_by_field_name("type")
             found = to_type(self._text(declared), self.rules) if declared is not None else ""
             for _ in range(len(child.children_by_field_name("name")) or 1):
-                if value := self._self_type(found, at):
+                if value := self._value_of_type(found, at, self.scopes[at].end):
                     self.returns[f"{name}#{number}" if number else name, value] = None
                 number += 1
 
@@ -630,6 +802,43 @@ class FactExtractor:
         return self.rules.stars_bind and any(item.imported == ALL_NAMES for item in self.imports)
 
     # Uses
+
+    def _expression(self, text: str, at: int) -> str:
+        """Return the expression that a piece of code is, without the members that change nothing."""
+        rules = self.rules
+        if not (self._reads_paths or self._implies):
+            return to_expression(text, rules.name_marks)
+        if self._reads_paths and self._is_from_module(text):
+            separator = self.language.import_separator
+            parts = self._from_file(text.split(separator), at)
+            text = separator.join(parts[1:] if parts[0] == rules.own_module else parts)
+        if rules.attribute_mark and text.startswith(rules.attribute_mark):
+            text = f"{rules.self_names[0]}.{text.lstrip(rules.attribute_mark)}"
+        elif rules.constructor and text.startswith(f"{rules.constructor}("):
+            text = f"{rules.self_names[0]}.{text}"
+        absolute = rules.constants_are_lexical and text.startswith("::")
+        written = to_expression(text[2:] if absolute else text, rules.name_marks, rules.name_endings)
+        if written and self._transparent is not None:
+            written = self._transparent.sub("", written)
+        if written and self._constructor is not None:
+            written = self._constructor.sub("()", written).replace("()()", "()")
+        return f"::{written}" if absolute and written else written
+
+    def _is_from_module(self, text: str) -> bool:
+        """Return whether a path begins with the word for the own or the parent module."""
+        first, separator, _ = text.partition(self.language.import_separator)
+        return bool(separator and first) and first in (self.rules.own_module, self.rules.parent_module)
+
+    @cached_property
+    def _transparent(self) -> re.Pattern[str] | None:
+        members = self.rules.transparent_members
+        brackets = r"(?:\(\))?(?=[.(\[])" if self.rules.calls_without_marks else r"\(\)"
+        return re.compile(rf"\.(?:{'|'.join(sorted(members))}){brackets}") if members else None
+
+    @cached_property
+    def _constructor(self) -> re.Pattern[str] | None:
+        name = self.rules.constructor
+        return re.compile(rf"\.{name}(?:\(\)|(?=\.))") if name else None
 
     def _read_uses(self) -> None:
         extending = {(node.start_byte, node.end_byte) for node in self.captured.bases}
@@ -675,6 +884,8 @@ class FactExtractor:
         arguments = self.rules.has_named_arguments
         packages, spaces = self._package_names(), self.captured.spaces
         lexical, own_words = self.rules.names_start_at_declaration, self.rules.self_names
+        implies = self._implies
+        joint, marked = self._path_mark, any(name.endswith("!") for name in self.rules.ignored)
         outer_name = self._lexical_name if lexical else self._outer_name
         for node in nodes:
             start, end = node.start_byte, node.end_byte
@@ -683,10 +894,12 @@ class FactExtractor:
                 # A name of the language, or one that the file gets in a way that no rule knows.
                 label = self._label(start, end, extending)
                 name = written.decode("utf-8", "replace")
-                if label is not Label.USES and name not in local:
+                if label is not Label.USES and name not in local and start not in bound:
                     self.uses[f"?.{name}", label].add(node.end_point[0] + 1)
                 continue
             if start in bound or (data[start - 1 : start] == b"." and data[start - 2 : start] != b".."):
+                continue
+            if joint and data[start - 2 : start] == joint:
                 continue
             expression = written.decode("utf-8", "replace")
             if expression in local and start not in spaces:
@@ -694,6 +907,8 @@ class FactExtractor:
                 if not expression:
                     continue
             following = data[end : end + 2]
+            if marked and written + following[:1] in ignored:
+                continue  # a macro of the language
             if tags and written[:1].islower() and following[:1] != b"." and _TAG_START.match(data, start - 2):
                 continue  # `<form>` is an element of the page
             if following[:1] == b"." and written in packages:
@@ -704,18 +919,62 @@ class FactExtractor:
                 continue
             if _NOT_A_NAME.match(expression) or expression in own_words:
                 continue
+            if implies and written and expression == written.decode("utf-8", "replace"):
+                self._read_implied(expression, node, extending)
+                continue
             if is_type:
                 expression = f"<{expression}>"
             if start in spaces:
                 expression = f"{expression}@{spaces[start]}"
             self._note(expression, self._label(start, end, extending), node.end_point[0] + 1)
 
+    def _read_implied(
+        self, name: str, node: tree_sitter.Node | _Word, extending: set[tuple[int, int]]
+    ) -> None:
+        """Note the use of a name that is no local one, as the modules and the object around it know it."""
+        start, end, line = node.start_byte, node.end_byte, node.end_point[0] + 1
+        at = self._scope_of(start)
+        if name in self.rules.super_names:
+            if method := self._super_method(at):
+                self._note(method, Label.CALLS, line)
+            return
+        label = self._label(start, end, extending)
+        is_constant = self.rules.constants_are_lexical and name[0].isupper()
+        if is_constant and label is Label.EXTENDS:
+            self._note(f":{self._around_base(name, at)}:{name}", label, line)
+            return
+        expression = self._implied(name, at)
+        if expression and not expression.endswith("()"):
+            self._note(expression, Label.CALLS if label is Label.USES and not is_constant else label, line)
+
+    def _implied(self, name: str, at: int) -> str:
+        """Return the expression of a name that is not local: a constant as seen from the modules around it, a
+        member of the object around it, or a name of the file; empty if it is none of them."""
+        class_name = self._class_name(at)
+        if self.rules.constants_are_lexical and name[0].isupper():
+            return f":{class_name}:{name}"
+        if class_name:
+            return f"{{{class_name}}}()" if name == self.rules.constructor else f"{{{class_name}}}.{name}"
+        return name if name in self.file_names else ""
+
+    def _super_method(self, at: int) -> str:
+        """Return the method of a base class that has the name of the method around a scope, empty if there is
+        none."""
+        class_name = self._class_name(at)
+        while at > 0 and self.scopes[at].definition is None:
+            at = self.scopes[at].parent
+        definition = self.scopes[at].definition
+        if not class_name or definition is None or definition.kind not in _FUNCTION_KINDS:
+            return ""
+        return f"^{{{class_name}}}.{definition.title_path[-1]}"
+
     def _read_type_members(self, extending: set[tuple[int, int]]) -> None:
         """Note the uses of types that stand behind the name of what holds them: `orders.Basket`."""
         for node in self.captured.type_members:
             start, end = node.start_byte, node.end_byte
-            expression = to_expression(self._text(node), self.rules.name_marks)
-            expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
+            at = self._scope_of(start)
+            expression = self._expression(self._text(node), at)
+            expression = self._rewritten(expression, at, start) if expression else "?"
             if expression[0] != "?":
                 label = Label.EXTENDS if (start, end) in extending else Label.USES
                 self._note(f"<{expression}>", label, node.end_point[0] + 1)
@@ -741,6 +1000,8 @@ class FactExtractor:
             and _TYPED_CALL.match(self.data, end)
         ):
             return Label.CALLS
+        if self._path_mark and following == self._path_mark and self.data[end + 2 : end + 3] == b"<":
+            return Label.CALLS  # `find::<Entry>(…)`
         return Label.USES
 
     def _words(self) -> Iterable[_Word]:
@@ -775,13 +1036,21 @@ class FactExtractor:
             name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)
         }
         followed.update((name.encode(), True) for name in self.file_names if name not in local)
+        if self._reads_paths:
+            followed.update({self.rules.own_module.encode(): False, self.rules.parent_module.encode(): False})
+        special = self._reads_paths or self._implies
         every = self._sees_other_names
         kept: dict[bytes, str] = {}
         unknown = self._unknown_members
-        for node in self.captured.members:
+        nodes: Iterable[tree_sitter.Node | _Word] = self.captured.members
+        for node in chain(nodes, self.captured.spans, self._token_members()):
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
             label = self._label(start, end, extending)
+            if special:
+                if start not in self.bound:  # it is not part of an import
+                    self._read_special_member(written, label, node)
+                continue
             head = _FIRST_NAME.match(written)
             lasting = followed.get(head[0]) if head else False
             if lasting is None:
@@ -793,8 +1062,7 @@ class FactExtractor:
                 lasting = first not in local
             expression = kept.get(written)
             if expression is None or not lasting:
-                text = written.decode("utf-8", "replace")
-                expression = to_expression(text, self.rules.name_marks)
+                expression = to_expression(written.decode("utf-8", "replace"), self.rules.name_marks)
                 expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
                 if lasting:
                     kept[written] = expression
@@ -806,6 +1074,38 @@ class FactExtractor:
             if name := _LAST_NAME.search(written):
                 self.uses[f"?.{name[0].decode('utf-8', 'replace')}", label].add(node.end_point[0] + 1)
 
+    def _token_members(self) -> Iterable[_Word]:
+        """Yield the members in code that the grammar leaves as tokens."""
+        for node in self.captured.tokens:
+            start, row = node.start_byte, node.start_point[0]
+            text = self.data[start : node.end_byte]
+            for first, last in member_ranges(text):
+                yield _Word(start + first, start + last, (row + text.count(b"\n", 0, last), 0))
+
+    def _read_special_member(self, code: bytes, label: Label, node: tree_sitter.Node | _Word) -> None:
+        """Note the use of a member in a language with paths, or with calls that do not look like calls."""
+        rules, text = self.rules, code.decode("utf-8", "replace")
+        start, end = node.start_byte, node.end_byte
+        at = self._scope_of(start)
+        written = self._expression(text, at)
+        if label is Label.USES and rules.calls_without_marks and not _ends_with_path(text, "::"):
+            label = Label.CALLS
+        if rules.constructor and label is Label.CALLS and written.endswith(f".{rules.constructor}"):
+            written = written.rpartition(".")[0]
+            if not written[:1].isupper() and not written.startswith("::"):
+                return  # of something else than a class that is named
+        elif rules.calls_without_marks and _ASSIGNMENT.match(self.data, end):
+            written = f"{written}=" if written else ""
+        is_path = _ends_with_path(text, self.language.import_separator)
+        if rules.fields_apart and label is Label.USES and not is_path:
+            return
+        expression = self._rewritten(written, at, start) if written else "?"
+        if expression[0] == "?":
+            if label is not Label.USES:
+                self._unknown_members.append((code, label, node))
+        elif "." in expression or expression[0] == ":" or self._is_from_module(text):
+            self._note(expression, label, node.end_point[0] + 1)
+
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
             self.uses[expression, label].add(line)
@@ -816,21 +1116,30 @@ class FactExtractor:
         for _ in range(_MOST_REPLACED):
             end = _HEAD.match(expression).end()  # type: ignore[union-attr]
             head, rest = expression[:end], expression[end:]
-            if not head or head[0] in "<{^?":
+            if not head or head[0] in "<{^?:":
                 return expression
+            if self.rules.constants_are_lexical and head[0].isupper():
+                return f"{self._implied(head, at)}{rest}"
             if head in self.rules.self_names:
                 name = self._class_name(at)
                 return f"{{{name}}}{rest}" if name else f"?{rest}"
             if head in self.rules.super_names:
+                if self.rules.implicit_self:
+                    called = self._super_method(at)
+                    return f"{called}(){rest.removeprefix('()')}" if called else f"?{rest}"
                 name = self._class_name(at)
                 return f"^{{{name}}}{rest.removeprefix('()')}" if name else f"?{rest}"
+            around = at
             found, at = self._lookup(head, at, position)
             if found is None:
+                if self.rules.implicit_self:
+                    implied = self._implied(head, around)
+                    return f"{implied}{rest}" if implied else f"?{rest}"
                 break
             held = self._held(found, at)
             if not held:
                 return f"?{rest}"
-            if held[0] in "<{^?" or found.declared or held == head or self.rules.names_start_at_declaration:
+            if held[0] in "<{^?:" or found.declared or held == head or self.rules.names_start_at_declaration:
                 return held + rest
             expression, position = held + rest, found.start
         return expression if head in self.file_names or self._sees_other_names else f"?{rest}"
@@ -847,6 +1156,8 @@ class FactExtractor:
         name of the file or of nowhere."""
         if self.rules.names_start_at_declaration:
             seen = self._seen(name, position)
+            if self.rules.rebinds:
+                seen = seen[:1]
             known = (item for item in seen if item.at == seen[0].at and self._held(item.binding, item.at))
             best = next(known, seen[0]) if seen else None
             return (None, 0) if best is None else (best.binding, best.at)
@@ -900,6 +1211,16 @@ class FactExtractor:
         binding = places[at].binding
         is_variable = binding.match is not None or not binding.declared or binding.expression[:1] in "{<"
         return "" if is_variable else binding.expression
+
+
+def _ends_with_path(text: str, separator: str) -> bool:
+    """Return whether the last name of a member access follows the separator of paths, not a dot."""
+    return _LAST_PART.sub("", text).rstrip().endswith(separator)
+
+
+def _absolute(text: str) -> str:
+    """Return the expression of a path from the outermost module, `::A::B`, empty for another one."""
+    return "::" + text[2:].replace("::", ".") if text.startswith("::") else ""
 
 
 def _match_start(match: Match) -> int:

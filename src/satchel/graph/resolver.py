@@ -7,19 +7,20 @@ on the way is noted, so that an edit leads to the files whose answers may change
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from satchel.code_facts import DEFAULT_NAME, ELEMENTS, WHOLE_MODULE, Import, Rule
 from satchel.graph.interfaces import ORDINARY, Definition, Interface, Member
-from satchel.graph.modules.module_system import Module, ModuleSystem
+from satchel.graph.modules.module_system import Module, ModuleSystem, is_named, most_likely
 from satchel.types import ChunkKind
 
 _NAME = re.compile(r"[^\W\d]\w*")
-_HEAD = re.compile(r"<[^>]*>|\^?\{[^}]*\}|[^.(\[]*")
+_HEAD = re.compile(r"<[^>]*>|:[^:]*:[^.(\[]*|\^?\{[^}]*\}|[^.(\[]*")
 _STEP = re.compile(r"\.([^.()\[\]]+)|(\(\d*\))|(\[\])")
+_MARKED = "<{^:?"  # what begins a head that is no name
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 _MOST_PATHS_NOTED = 16  # files of a package; in a larger one the names that were looked for are noted
@@ -104,9 +105,18 @@ class Resolver:
         shown = self._look(target.path)
         if shown is None or target.name in shown.containers:
             return None
+        if self._modules.has_open_types and self._is_scattered(target, shown):
+            return None
         if not is_type and target.name in shown.types_and_values:
             return Answer(target._replace(is_value=True), answer.rule)
         return answer
+
+    def _is_scattered(self, target: Definition, shown: Interface) -> bool:
+        """Return whether a module is opened by several files of which none has its name: a namespace that has
+        no place of its own."""
+        if shown.kinds.get(target.name) is not ChunkKind.MODULE or is_named(target.path, target.name):
+            return False
+        return len(self._definers(target.name)) > 1
 
     def consulted(self) -> set[str]:
         """Return the files that the answers since the last call rest on."""
@@ -117,7 +127,10 @@ class Resolver:
         """Return the module of an import: that of the imported name if it is a module itself."""
         module = self._module(path, item.module)
         if module is None:
-            return None
+            found = self._by_path(path, item)
+            if found is None or not isinstance(found.meaning, Definition):
+                return None
+            return Module("", (found.meaning.path,))
         if item.imported and not self._is_bound(module, item.imported):
             below = self._submodule(module, item.imported)
             if below is not None and below.paths:
@@ -158,13 +171,51 @@ class Resolver:
     # Expressions
 
     def _expression(self, path: str, expression: str) -> Answer | None:
-        head, steps = _parts(expression)
-        answer = self._head(path, head)
-        for step in steps:
+        if self._modules.has_open_types:
+            answer, steps = self._open_head(path, expression)
+        else:
+            head, steps = _parts(expression)
+            answer = self._head(path, head)
+        fields_apart = self._modules.fields_apart
+        for at, step in enumerate(steps):
             if answer is None:
                 return None
-            answer = self._step(answer, step)
+            field = None
+            if fields_apart and steps[at + 1 : at + 2] not in ((), ("()",)):
+                # A method may have the name of a field: without a call, the way leads through the field.
+                field = self._field(answer, step)
+            answer = field or self._step(answer, step)
         return answer
+
+    def _open_head(self, path: str, expression: str) -> tuple[Answer | None, tuple[str, ...]]:
+        """Return what an expression begins with, and the steps behind it, where types are open."""
+        if expression[0] not in _MARKED:
+            # A function inside a block with a title, which may be any text.
+            shown = self._look(path)
+            ends = [at for at, mark in enumerate(expression) if mark in ".(["]
+            for end in reversed([*ends, len(expression)]):
+                title = expression[:end]
+                if shown is not None and title in shown.kinds and not title.isidentifier():
+                    return Answer(Definition(path, title), Rule.SCOPE), _steps(expression, end)
+        head, steps = _parts(expression)
+        answer = self._head(path, head)
+        while answer is None and head[:1] == ":" and steps and steps[0].isidentifier():
+            # `class Minitest::Test` opens a class of a module that no file opens.
+            head, steps = f"{head}.{steps[0]}", steps[1:]
+            answer = self._head(path, head)
+        return answer, steps
+
+    def _field(self, answer: Answer, name: str) -> Answer | None:
+        """Return what an attribute of an object holds, if its class says so."""
+        if not isinstance(answer.meaning, Instance) or answer.meaning.above:
+            return None
+        owner = answer.meaning.type
+        shown = self._look(owner.path)
+        for expression in shown.values.get((owner.name, name), ()) if shown is not None else ():
+            held = self._guarded(owner.path, "value", expression)
+            if held is not None:
+                return Answer(held.meaning, weaker(answer.rule, Rule.ATTRIBUTE))
+        return None
 
     def _head(self, path: str, head: str) -> Answer | None:
         if head.startswith("<"):
@@ -177,6 +228,8 @@ class Resolver:
                 return None
             owner = self._own_class(shown, name)
             return Answer(Instance(owner, head[0] == "^"), Rule.SELF) if owner is not None else None
+        if head.startswith(":"):
+            return self._guarded(path, "constant", head)
         if head == "?" or not head:
             return None
         return self.name(path, head)
@@ -205,7 +258,7 @@ class Resolver:
         shown = self._look(meaning.path)
         if shown is None:
             return None
-        if shown.is_type(meaning.name):
+        if self._is_type(shown, meaning.name):
             return Instance(meaning)
         for expression in shown.values.get(_owner_and_name(meaning.name), ()):
             answer = self._guarded(meaning.path, "alias", expression)
@@ -214,6 +267,12 @@ class Resolver:
                     answer.meaning if isinstance(answer.meaning, Instance) else self._as_type(answer.meaning)
                 )
         return None
+
+    def _is_type(self, shown: Interface, name: str) -> bool:
+        """Return whether a qualified name is that of a type; modules are types where types are open."""
+        if shown.is_type(name):
+            return True
+        return self._modules.has_open_types and shown.kinds.get(name) is ChunkKind.MODULE
 
     def _step(self, answer: Answer, step: str) -> Answer | None:
         if step.startswith("("):
@@ -235,7 +294,7 @@ class Resolver:
         shown = self._look(meaning.path)
         if shown is None:
             return None
-        if shown.is_type(meaning.name) and (
+        if self._is_type(shown, meaning.name) and (
             meaning.name not in shown.returns or meaning.name not in shown.types_and_values
         ):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
@@ -293,9 +352,15 @@ class Resolver:
         if shown is None:
             return None
         inner = f"{meaning.name}.{name}"
+        if self._modules.has_open_types and (part := self._part(meaning.path, inner)) is not None:
+            return Answer(part, answer.rule)
         if inner in shown.kinds or inner in shown.containers:
             return Answer(Definition(meaning.path, inner), answer.rule)
-        if shown.is_type(meaning.name):
+        for item in shown.imports.get(inner, ()):  # of a module inside the file
+            found = self._imported(meaning.path, item)
+            if found is not None:
+                return Answer(found.meaning, weaker(answer.rule, found.rule))
+        if self._is_type(shown, meaning.name):
             return self._type_member(meaning, name, answer.rule)
         held = self._held(answer)
         return self._member(held, name) if held is not None and held.meaning != meaning else None
@@ -312,7 +377,9 @@ class Resolver:
             found = self._guarded(meaning.path, "value", expression)
             if found is not None:
                 return Answer(found.meaning, weaker(answer.rule, _rule_of_value(expression, found.rule)))
-        if shown.kinds.get(meaning.name) is ChunkKind.METHOD:  # a property
+        kind = shown.kinds.get(meaning.name)
+        is_open_function = self._modules.has_open_types and kind is ChunkKind.FUNCTION
+        if kind is ChunkKind.METHOD or is_open_function:  # a property
             return self._returned(meaning, shown, answer.rule)
         return None
 
@@ -347,7 +414,13 @@ class Resolver:
     def _find(self, path: str, kind: str, written: str) -> Answer | None:
         if kind == "name":
             return self._find_name(path, written)
-        return self._from_stars(path, written) if kind == "star" else self._expression(path, written)
+        if kind == "star":
+            return self._from_stars(path, written)
+        if kind == "constant":
+            return self._find_constant(path, written)
+        if kind in ("member", "member above"):
+            return self._find_spread_member(path, written, above=kind == "member above")
+        return self._expression(path, written)
 
     def _find_name(self, path: str, name: str) -> Answer | None:
         shown = self._look(path)
@@ -370,9 +443,14 @@ class Resolver:
         home = self._modules.home(path)
         if home is not None:
             self._consulted.add(folder_key(path))
+            self._consulted.update(home.rests_on)
             found = self._package_member(home, name)
+            if found is None and not home.shared:
+                found = self._module_below(home, name)
             if found is not None:
-                return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
+                # A module that every file knows by its name is as good as imported.
+                rule = Rule.IMPORT if isinstance(found.meaning, Module) else Rule.PACKAGE
+                return Answer(found.meaning, weaker(found.rule, rule))
         found = self._from_stars(path, name)
         if found is None and self._modules.modules_name_themselves:
             found = self._named_by_itself(shown, name)
@@ -387,10 +465,37 @@ class Resolver:
         shown = self._look(path)
         for written in shown.stars if shown is not None else ():
             module = self._module(path, written)
-            answer = self._module_member(module, name, Rule.IMPORT) if module is not None else None
+            if module is not None:
+                answer = self._module_member(module, name, Rule.IMPORT)
+            else:
+                answer = self._by_path(path, Import("", written, name, 0))
             if answer is not None:
-                return answer
+                return Answer(answer.meaning, weaker(answer.rule, Rule.IMPORT))
         return None
+
+    def _find_constant(self, path: str, head: str) -> Answer | None:
+        """Return the constant of `:MODULE:NAME`: in that module, in those around it, in the bases of it."""
+        around, _, name = head[1:].partition(":")
+        modules = around.split(".") if around else []
+        for count in range(len(modules), -1, -1):
+            found = self._part(path, ".".join([*modules[:count], name]))
+            if found is not None:
+                return Answer(found, Rule.SCOPE if found.path == path else Rule.PACKAGE)
+        owner = self._part(path, around) if around else None
+        return self._type_member(owner, name, Rule.PACKAGE) if owner is not None else None
+
+    def _part(self, path: str, name: str) -> Definition | None:
+        """Return the definition of a qualified name that all files know, as seen from a file."""
+        found = most_likely(self._definers(name), path, name)
+        if found is None:
+            return None
+        self._consulted.add(found)
+        return Definition(found, name)
+
+    def _definers(self, name: str) -> Sequence[str]:
+        """Return the files that define a qualified name, and note that it was looked for."""
+        self._consulted.add(linkage_key(name.rpartition(".")[2]))
+        return self._modules.definers(name)
 
     def _linked(self, path: str, name: str) -> Answer | None:
         """Return the definition that a linker would find for a name of a file."""
@@ -414,13 +519,22 @@ class Resolver:
     def _imported(self, path: str, item: Import) -> Answer | None:
         module = self._module(path, item.module)
         if module is None:
-            return None
+            inner = self._by_path(path, item)
+            return Answer(inner.meaning, weaker(inner.rule, Rule.IMPORT)) if inner is not None else None
         if not item.imported:
             return self._whole(module) or Answer(module, Rule.IMPORT)
         found = self._module_member(module, item.imported, Rule.IMPORT)
         if found is None and item.imported == DEFAULT_NAME:
             return self._whole(module)
         return found
+
+    def _by_path(self, path: str, item: Import) -> Answer | None:
+        """Return what an import names step by step, if its module is no file: a module inside of one, a
+        type, a module under another name."""
+        written = self._modules.inner_path(item.module)
+        if not written or ("." not in written and not item.imported):
+            return None
+        return self._guarded(path, "path", f"{written}.{item.imported}" if item.imported else written)
 
     def _whole(self, module: Module) -> Answer | None:
         """Return what a module says that it is as a whole, if it does."""
@@ -436,8 +550,12 @@ class Resolver:
         found = self._package_member(module, name)
         if found is not None:
             return Answer(found.meaning, weaker(rule, found.rule))
+        below = self._module_below(module, name)
+        return Answer(below.meaning, weaker(rule, Rule.IMPORT)) if below is not None else None
+
+    def _module_below(self, module: Module, name: str) -> Answer | None:
         below = self._submodule(module, name)
-        return Answer(below, weaker(rule, Rule.IMPORT)) if below is not None else None
+        return Answer(below, Rule.IMPORT) if below is not None else None
 
     def _package_member(self, module: Module, name: str) -> Answer | None:
         if module.shared:
@@ -468,6 +586,10 @@ class Resolver:
 
     def _type_member(self, owner: Definition, name: str, rule: Rule, *, above: bool = False) -> Answer | None:
         """Return a member of a class, or of the first of its bases that has it."""
+        if self._modules.members_are_spread:
+            question = "member above" if above else "member"
+            answer = self._guarded(owner.path, question, f"{owner.name}.{name}")
+            return Answer(answer.meaning, weaker(rule, answer.rule)) if answer is not None else None
         members = self._members_of(owner)
         self._consulted |= members.consulted
         if members.is_spread:
@@ -482,6 +604,45 @@ class Resolver:
             if held is not None:
                 return Answer(held.meaning, weaker(rule, Rule.ATTRIBUTE))
         return None
+
+    def _find_spread_member(self, path: str, qualified: str, *, above: bool) -> Answer | None:
+        """Return a member of a class, or of the first of its bases that has it, where members may stand in
+        other files than their class."""
+        owner, _, name = qualified.rpartition(".")
+        for at, one in enumerate(self._with_bases(Definition(path, owner))):
+            shown = self._look(one.path)
+            if shown is None or (above and not at):
+                continue
+            inner = f"{one.name}.{name}"
+            if inner in shown.kinds:
+                return Answer(Definition(one.path, inner), Rule.SCOPE)
+            for other in sorted(self._definers(inner)):
+                if other != one.path and self._is_member_of(other, one):
+                    return Answer(Definition(other, inner), Rule.SCOPE)
+            for part in self._parts_of(one):
+                for expression in part.values.get((one.name, name), ()):
+                    held = self._guarded(part.path, "value", expression)
+                    if held is not None:
+                        return Answer(held.meaning, Rule.ATTRIBUTE)
+        return None
+
+    def _parts_of(self, owner: Definition) -> Iterator[Interface]:
+        """Yield the files that open a type, its own first."""
+        others = self._definers(owner.name) if self._modules.has_open_types else ()
+        for path in (owner.path, *sorted(path for path in others if path != owner.path)):
+            shown = self._look(path)
+            if shown is not None:
+                yield shown
+
+    def _is_member_of(self, path: str, owner: Definition) -> bool:
+        """Return whether what a file defines below the name of a class belongs to that class of another
+        file."""
+        shown = self._look(path)
+        if shown is None:
+            return False
+        if self._modules.has_open_types:
+            return self._is_type(shown, owner.name)
+        return self._own_class(shown, owner.name) == owner
 
     def _members_of(self, owner: Definition) -> _Members:
         """Return the members of a class together with those that it inherits, found once."""
@@ -546,11 +707,11 @@ class Resolver:
                 continue
             seen.add(found)
             yield found
-            shown = self._look(found.path)
-            for base in shown.bases.get(found.name, ()) if shown is not None else ():
-                answer = self._guarded(found.path, "base", base)
-                if answer is not None and isinstance(answer.meaning, Definition):
-                    waiting.append(answer.meaning)
+            for part in self._parts_of(found):
+                for base in part.bases.get(found.name, ()):
+                    answer = self._guarded(part.path, "base", base)
+                    if answer is not None and isinstance(answer.meaning, Definition):
+                        waiting.append(answer.meaning)
 
 
 @dataclass(slots=True)
@@ -577,5 +738,8 @@ def _parts(expression: str) -> tuple[str, tuple[str, ...]]:
     """Return the head of an expression and its steps."""
     match = _HEAD.match(expression)
     assert match is not None
-    steps = tuple(step[1] or step[0] for step in _STEP.finditer(expression, match.end()))
-    return match[0], steps
+    return match[0], _steps(expression, match.end())
+
+
+def _steps(expression: str, start: int) -> tuple[str, ...]:
+    return tuple(step[1] or step[0] for step in _STEP.finditer(expression, start))

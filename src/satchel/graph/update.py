@@ -94,7 +94,7 @@ def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     """Return what the files that a change touches have noted as consulted."""
     keys = {path}
     names_before, names_after = _defined(before), _defined(after)
-    keys.update(linkage_key(name) for name in names_before ^ names_after)
+    keys.update(linkage_key(name.rpartition(".")[2]) for name in names_before ^ names_after)
     if before is None or after is None or _package(before) != _package(after):
         folder, _, name = path.rpartition("/")
         keys.add(folder_key(path))
@@ -106,7 +106,7 @@ def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
 def _defined(shown: Shown | None) -> set[str]:
     names = shown[-1] if shown else ()
     assert isinstance(names, tuple)
-    return {name.rpartition(".")[2] for name, _ in names}
+    return {name for name, _ in names}
 
 
 def _package(shown: Shown | None) -> str:
@@ -151,9 +151,14 @@ class _ResolveRun:
 
     def _find_named(self, name: str) -> list[NamedDefinition]:
         return [
-            NamedDefinition(record.path, linkage_of(record.symbol), name_spaces(record.symbol))
+            NamedDefinition(
+                record.path,
+                record.symbol.qualified_name,
+                linkage_of(record.symbol),
+                name_spaces(record.symbol),
+            )
             for record in self.snapshot.symbols_named(name)
-            if record.symbol.qualified_name == name and record.path in self.languages
+            if record.path in self.languages
         ]
 
     def _interface(self, path: str) -> Interface | None:

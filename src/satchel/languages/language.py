@@ -18,7 +18,7 @@ class ImportBinds(StrEnum):
     PACKAGE = "package"  # the name that the package gives itself, which only its own files tell
 
 
-class GraphRules(msgspec.Struct, frozen=True):
+class GraphRules(msgspec.Struct, frozen=True, cache_hash=True):
     """What resolving the uses of a language needs to know beside its query.
 
     `modules` is the file of `graph/modules/` that finds the files of an import. With `implicit_names`, a file
@@ -49,7 +49,30 @@ class GraphRules(msgspec.Struct, frozen=True):
     space_before_call: bool = False  # `call (x)` is a call
     type_arguments_in_brackets: bool = False  # `New[int](1)` is a call
     call_marks: str = "("  # what follows a name that is called
-    ignored: frozenset[str] = frozenset()  # names of the language itself, which no file defines
+    modules_are_scopes: bool = False  # a module inside a file has names of its own (Rust `mod`)
+    own_module: str = ""  # the word that begins a path from the module around the code (Rust `self::`)
+    parent_module: str = ""  # the word that begins a path from the module above it (Rust `super::`)
+    fields_apart: bool = False  # a member that is not called is a field, also if a method has its name
+    # Where names start at their declaration: a second one in the same block makes another variable (Rust).
+    rebinds: bool = False
+    wrapping_calls: tuple[str, ...] = ()  # calls that wrap their only argument (`Some`, `Box::new`)
+    # Patterns of bindings in code that the grammar leaves as tokens; groups `name`, and `type` or `value`.
+    token_bindings: tuple[str, ...] = ()
+    open_types: bool = False  # a type or module may be written in parts, in several files (Ruby)
+    # Names with a capital letter are looked for in the modules around the code, from the inside outwards, and
+    # all files know all of them (Ruby).
+    constants_are_lexical: bool = False
+    implicit_self: bool = False  # a name that is not local is a member of the object whose class is around it
+    calls_without_marks: bool = False  # every member access is a call
+    call_name_field: str = ""  # the field of a call node with its name, if arguments need no brackets
+    attribute_mark: str = ""  # what begins the name of an attribute of that object (Ruby `@name`)
+    name_endings: str = ""  # marks that a name may end with (Ruby `empty?`)
+    constructor: str = ""  # the member of a class that makes an object of it (Ruby `new`)
+    # Members that return the object they belong to, or what a wrapper holds (`unwrap`, `clone`).
+    transparent_members: frozenset[str] = frozenset()
+    ignored: frozenset[str] = (
+        frozenset()
+    )  # names of the language itself, which no file defines; macros with `!`
 
 
 class Language(msgspec.Struct, frozen=True):

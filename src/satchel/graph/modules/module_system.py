@@ -19,11 +19,13 @@ class Module(msgspec.Struct, frozen=True):
     """What an import names: a file, or all files of a package. `name` tells packages without files apart.
 
     The files of a package that is `shared` are one: what one defines, all define; imports stay their own.
+    `rests_on` are the paths of files that say, or would say, which files these are.
     """
 
     name: str
     paths: tuple[str, ...] = ()
     shared: bool = False
+    rests_on: tuple[str, ...] = ()
 
 
 class Linkage(Enum):
@@ -38,6 +40,7 @@ class NamedDefinition(NamedTuple):
     """A definition that is found by its name in the whole repository."""
 
     path: str
+    qualified_name: str
     linkage: Linkage
     spaces: str = "n"  # as `name_spaces` says
 
@@ -69,7 +72,13 @@ class FileTable:
     read: Callable[[str], str]
     package_of: Callable[[str], str] = lambda _path: ""  # the package clause of a file, as written
     imports_of: Callable[[str], Sequence[str]] = _no_imports  # the modules that a file imports unnamed
-    definitions_named: Callable[[str], Sequence[NamedDefinition]] = _no_definitions  # at the top of files
+    # Whose qualified names end with a name.
+    definitions_named: Callable[[str], Sequence[NamedDefinition]] = _no_definitions
+
+    def definers(self, name: str) -> tuple[str, ...]:
+        """Return the files that define a qualified name."""
+        found = self.definitions_named(name.rpartition(".")[2])
+        return tuple(dict.fromkeys(item.path for item in found if item.qualified_name == name))
 
 
 class ModuleSystem:
@@ -77,6 +86,9 @@ class ModuleSystem:
 
     modules_name_themselves = False  # whether `own_name` has answers
     has_linkage = False  # whether `linked` has answers
+    members_are_spread = False  # whether members may stand in other files than their type, as `definers` says
+    has_open_types = False  # whether a type or module may be written in parts, in several files
+    fields_apart = False  # whether a member that is not called is a field, also if a method has its name
 
     def module(self, importer: str, written: str) -> Module | None:
         """Return the module that an import in the file `importer` names, None if it is not in this
@@ -100,6 +112,14 @@ class ModuleSystem:
         as a linker finds it; empty if there is none."""
         return ""
 
+    def definers(self, name: str) -> Sequence[str]:
+        """Return the files that define a qualified name, where all files know it."""
+        return ()
+
+    def inner_path(self, written: str) -> str:
+        """Return the expression of a module that may stand inside a file, empty where no module does."""
+        return ""
+
 
 class ModulePlugin(msgspec.Struct, frozen=True):
     """A way of importing, as its file registers it: `MODULES = ModulePlugin(NAME, open)`.
@@ -111,6 +131,37 @@ class ModulePlugin(msgspec.Struct, frozen=True):
     name: str
     open: Callable[[FileTable], ModuleSystem]
     settings: tuple[str, ...] = ()
+
+
+_TRIAL_FOLDERS = frozenset({"test", "tests", "spec", "specs", "examples", "features", "benchmarks"})
+
+
+def most_likely(candidates: Iterable[str], importer: str, name: str) -> str | None:
+    """Return which of several files that define parts of a type stands for it: the file with its name, the
+    importer itself, or the nearest. Files of tests count only for files beside them."""
+    usable = [path for path in candidates if _is_visible(path, importer)]
+    if not usable:
+        return None
+    named = [path for path in usable if is_named(path, name)]
+    if named:
+        return nearest(named, importer)
+    return importer if importer in usable else nearest(usable, importer)
+
+
+def is_named(path: str, name: str) -> bool:
+    """Return whether a file has the qualified name of a definition: `lib/rack/mock_request.rb` that of
+    `Rack.MockRequest`."""
+    place = name.replace(".", "/").replace("_", "").lower()
+    stem = path.rpartition(".")[0].replace("_", "").lower()
+    return stem == place or stem.endswith(f"/{place}")
+
+
+def _is_visible(path: str, importer: str) -> bool:
+    folders = path.split("/")[:-1]
+    for at, folder in enumerate(folders):
+        if folder in _TRIAL_FOLDERS:
+            return importer.split("/")[: at + 1] == folders[: at + 1]
+    return True
 
 
 def nearest(candidates: Iterable[str], importer: str) -> str:
