@@ -12,9 +12,8 @@ import pytest
 from builders import SHOP, git, git_repo, make_tree, run_cli
 
 from satchel import answer
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Request, decode
+from satchel.serving.envelope import Call, Request, decode
 from satchel.serving.error_table import ERRORS
 from satchel.serving.generated_files import schemas
 

@@ -14,9 +14,8 @@ from builders import SHOP, make_tree
 from http_server import Answer, Server, serving
 
 from satchel.serving import worker_pool as pools
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Request
+from satchel.serving.envelope import Call, Request
 from satchel.serving.worker_pool import WorkerPool
 
 SEARCH = Request("search", {"query": "basket total"})

@@ -31,8 +31,7 @@ from satchel.errors import (
 )
 from satchel.file_writing import disk_trouble
 from satchel.rendering.formats import PACK_FORMATS
-from satchel.serving.call import Call
-from satchel.serving.envelope import Hint, Meta, Request, Response, decode, encode, failure, take_mode
+from satchel.serving.envelope import Call, Hint, Meta, Request, Response, decode, encode, failure, take_mode
 from satchel.serving.served_project import KnownFreshener, KnownFreshness, ServedProject
 from satchel.types import ResponseMode
 

@@ -1,11 +1,13 @@
-"""The Command API's envelope: what a request and an answer look like, on every surface."""
+"""A call of the Command API: what its request and its answer look like on every surface, what ends it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from satchel.cancellation import CancelToken
 from satchel.commands.command import Command
 from satchel.commands.freshness import IndexStateItem
 from satchel.commands.payloads import check_depth, too_deep
@@ -102,3 +104,14 @@ def take_mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
         raise InvalidRequest(
             f"response_mode is {given!r}", hint=f"use {', '.join(mode.value for mode in ResponseMode)}"
         ) from None
+
+
+Progress = Callable[[int, int], None]
+
+
+class Call:
+    """One call of one caller: the token that ends its work, and the function that hears of its progress."""
+
+    def __init__(self, *, seconds: float | None = None, progress: Progress | None = None) -> None:
+        self.token = CancelToken(seconds=seconds)
+        self.progress: Progress = progress or (lambda done, total: None)

@@ -25,9 +25,8 @@ from typing import Any
 import msgspec
 
 from satchel.errors import Cancelled, Internal, InvalidRequest, SatchelError, Timeout
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Request, Response, encode, failure
+from satchel.serving.envelope import Call, Request, Response, encode, failure
 from satchel.serving.served_project import KnownFreshness
 
 _POLL_SECONDS = 0.05  # between two checks whether the caller is still there

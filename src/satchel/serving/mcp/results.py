@@ -17,9 +17,8 @@ from satchel.commands.tool_results import facts, result_json
 from satchel.errors import InvalidBudget, SatchelError
 from satchel.rendering.agent_text import render
 from satchel.rendering.packs.quoting import quoted_line
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Hint, Response, failure
+from satchel.serving.envelope import Call, Hint, Response, failure
 from satchel.serving.mcp.paging import (
     Cursor,
     PageStart,

@@ -21,9 +21,8 @@ from mcp.shared.exceptions import MCPError
 
 from satchel._version import __version__
 from satchel.errors import InvalidRequest, SatchelError, Timeout, Unsupported
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import failure
+from satchel.serving.envelope import Call, failure
 from satchel.serving.error_table import ERRORS
 from satchel.serving.mcp import resources
 from satchel.serving.mcp.results import ToolCallResult, error_result, run_tool
