@@ -19,7 +19,7 @@ from satchel.packing.pack import Pack
 from satchel.packing.sections import PackMode, Section, caps_of
 from satchel.plugins import late
 from satchel.retrieval.filters import Filters
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.tokenizers import CharsPerToken
 from satchel.types import RelatedMode, Strategy
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, Hint, Response
 from satchel.serving.mcp.paging import MAX_RESULT_TOKENS
 from satchel.serving.mcp.results import ToolCallResult, run_tool
-from satchel.serving.mcp.tool_arguments import find_command, parse_tool_call
+from satchel.serving.mcp.tools import find_command, parse_tool_call
 
 COUNT = tokenizers.get("o200k").count
 PACKS = ("context_pack", "build_context_pack")

@@ -79,7 +79,7 @@ def _answer(options: argparse.Namespace) -> Any:
     from satchel.commands.freshness import NoFreshener, PatientFreshener
     from satchel.commands.session import Session
     from satchel.engine import Engine
-    from satchel.rendering.formats import PACK_FORMATS
+    from satchel.rendering.packs import PACK_FORMATS
 
     root = Path(options.repo_root) / options.segment if options.repo_root else Path(options.segment)
     opened = Engine.open(root, index_dir=options.index_dir, profile=options.profile or "")

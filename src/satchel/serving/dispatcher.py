@@ -30,7 +30,7 @@ from satchel.errors import (
     SatchelError,
 )
 from satchel.file_writing import disk_trouble
-from satchel.rendering.formats import PACK_FORMATS
+from satchel.rendering.packs import PACK_FORMATS
 from satchel.serving.envelope import Call, Hint, Meta, Request, Response, decode, encode, failure, take_mode
 from satchel.serving.served_project import KnownFreshener, KnownFreshness, ServedProject
 from satchel.types import ResponseMode

@@ -31,8 +31,8 @@ from satchel.serving.mcp.paging import (
     query_digest,
     take_page,
 )
-from satchel.serving.mcp.tool_arguments import ToolCall, tool_name
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.serving.mcp.tools import ToolCall, tool_name
+from satchel.tokenizers import CharsPerToken
 from satchel.types import ResponseMode
 
 _MAX_ATTEMPTS = 8  # to stay inside a budget; one or two are usual
