@@ -107,6 +107,13 @@ def test_an_unknown_field_and_one_of_another_type_are_typed_errors(engine: Engin
             engine.pack("basket", **fields)
 
 
+def test_a_render_that_is_no_function_is_a_typed_error(engine: Engine) -> None:
+    render: Any = 3
+    for ask in (engine.pack, engine.review):
+        with pytest.raises(InvalidRequest, match="render is 3"):
+            ask("basket" if ask == engine.pack else "HEAD", render=render)
+
+
 def test_what_has_no_meaning_for_a_layout_is_refused() -> None:
     for fields in ({"mode": "edit_minimal"}, {"section_caps": {"tests": 1}}, {"max_candidates": 9}):
         for kind in ({"layout": "flat", "query": "basket"}, {"change": ""}):

@@ -123,6 +123,11 @@ class PackRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def gauge(self, render: Render) -> Gauge:
         """Return what measures packs against the budget; `render` writes the text that is counted."""
+        if not callable(render):
+            raise InvalidRequest(
+                f"render is {render!r}, it must be a function of a pack",
+                hint='use pack_format("markdown").render, or leave it out',
+            )
         room = self._room()
         aside = Size(
             self.reserve_tokens if room.tokens else 0,

@@ -90,6 +90,29 @@ def test_a_worker_that_ended_while_nobody_asked_costs_no_call(pool: WorkerPool) 
     assert pool.answer(SEARCH).status == "ok"
 
 
+def test_a_call_whose_worker_is_killed_is_answered_by_another(pool: WorkerPool) -> None:
+    for worker in [pool._take_free(Call(seconds=60)) for _ in range(2)]:
+        os.kill(worker._process.pid or 0, signal.SIGSTOP)
+        pool._free.put(worker)
+        threading.Timer(0.3, worker._process.kill).start()
+    assert pool.answer(SEARCH, Call(seconds=60)).status == "ok" and pool.killed == 0
+
+
+def test_a_call_that_ends_two_workers_is_not_tried_a_third_time(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def end(worker: pools._Worker, *_: object) -> None:
+        asked.append(worker)
+        raise EOFError
+
+    monkeypatch.setattr(pools._Worker, "ask", end)
+    told = pool.answer(SEARCH, Call(seconds=60))
+    assert told.error and (told.error["code"], told.error["hint"]) == ("internal", "ask again")
+    assert len(asked) == 2
+
+
 def test_a_pool_whose_workers_cannot_start_says_so(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.path", [])  # a new interpreter is told where to look, and finds nothing
     monkeypatch.delenv("PYTHONPATH", raising=False)

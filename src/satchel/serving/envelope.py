@@ -69,11 +69,16 @@ def decode(data: bytes | str) -> Request:
         return msgspec.json.decode(data, type=Request)
     except RecursionError:
         raise too_deep() from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidRequest(
-            f"this is no request: {error}",
-            hint='a request is {"action": "search", "payload": {"query": "…"}, "options": {}, "config": {}}',
-        ) from None
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise not_a_request(error) from None
+
+
+def not_a_request(error: Exception) -> InvalidRequest:
+    """Return the error for what cannot be read as a request."""
+    return InvalidRequest(
+        f"this is no request: {error}",
+        hint='a request is {"action": "search", "payload": {"query": "…"}, "options": {}, "config": {}}',
+    )
 
 
 def encode(response: Response) -> bytes:
