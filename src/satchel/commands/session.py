@@ -50,6 +50,14 @@ else:
 
 
 _SHARED = ("include_paths", "exclude_paths", "file_pattern", "anchor_policy")
+_CURED_BY_INDEX = (IndexMissing, IndexStale, IndexCorrupt)
+# The fields of a request that a detail of the error is a value for.
+_FIELDS = {
+    "min_tokens": ("budget_tokens", "budget"),
+    "min_chars": ("max_chars",),
+    "max_tokens": ("budget_tokens", "budget"),
+    "max_chars": ("max_chars",),
+}
 
 
 class CallOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -237,16 +245,6 @@ def refuse_local_paths(command: Command, request: Any) -> None:
                 hint=f"leave {name} out" if not marks[0].or_name else "name a built-in tokenizer",
                 details={"field": name},
             )
-
-
-_CURED_BY_INDEX = (IndexMissing, IndexStale, IndexCorrupt)
-# The fields of a request that a detail of the error is a value for.
-_FIELDS = {
-    "min_tokens": ("budget_tokens", "budget"),
-    "min_chars": ("max_chars",),
-    "max_tokens": ("budget_tokens", "budget"),
-    "max_chars": ("max_chars",),
-}
 
 
 def with_retry(error: SatchelError, action: str, arguments: Mapping[str, Any]) -> SatchelError:

@@ -16,6 +16,8 @@ from satchel.errors import InvalidRequest, SatchelError
 from satchel.types import ResponseMode
 from satchel.visible_json import compact_bytes
 
+Progress = Callable[[int, int], None]
+
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a single call may set. It can leave more out; what is indexed it cannot change."""
@@ -109,9 +111,6 @@ def take_mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
         raise InvalidRequest(
             f"response_mode is {given!r}", hint=f"use {', '.join(mode.value for mode in ResponseMode)}"
         ) from None
-
-
-Progress = Callable[[int, int], None]
 
 
 class Call:

@@ -21,6 +21,14 @@ from satchel.verifying.validation import ReadSource
 
 _TELLING = re.compile(r"(?:\W*\w){3}")  # a shorter row, such as `}` or `--`, occurs anywhere by chance
 _CLOSERS = ("}", ")", "]", "end")  # rows that start so end the definition above them
+_TELLING_CHARS = 20  # a shorter text occurs in other files by chance: `return None`, `</div>`
+# Characters of a file that are compared or hashed at most: a file of repeated lines has a candidate at each.
+_MOST_CHARS = 20_000_000
+# A rewritten item may have grown to so many times its lines, and so many lines more. A longer range means
+# that its parts have been moved apart and other code stands between them.
+_MOST_GROWTH = 3
+_FREE_GROWTH = 40
+_PARTS = frozenset({"part", "map"})  # reasons of items that never were a whole chunk
 
 
 class Alignment(NamedTuple):
@@ -101,16 +109,6 @@ def _longest_ascending(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]
 
 def _indentation(row: str) -> int:
     return len(row) - len(row.lstrip())
-
-
-_TELLING_CHARS = 20  # a shorter text occurs in other files by chance: `return None`, `</div>`
-# Characters of a file that are compared or hashed at most: a file of repeated lines has a candidate at each.
-_MOST_CHARS = 20_000_000
-# A rewritten item may have grown to so many times its lines, and so many lines more. A longer range means
-# that its parts have been moved apart and other code stands between them.
-_MOST_GROWTH = 3
-_FREE_GROWTH = 40
-_PARTS = frozenset({"part", "map"})  # reasons of items that never were a whole chunk
 
 
 class Location(NamedTuple):

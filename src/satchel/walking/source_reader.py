@@ -43,6 +43,9 @@ _IN_USE = frozenset({
 })
 # fmt: on
 _ROUND_TRIP = "latin-1"  # every byte is a character, so decoding cannot fail
+# (path, beginning of the text) → the name of the language.
+Detect = Callable[[str, str], str]
+_HEAD_CHARS = 20_000  # enough to tell C++ from C
 
 
 def decode(data: bytes) -> tuple[str, str] | None:
@@ -89,12 +92,6 @@ def _guessed(data: bytes) -> str:
     except LookupError:
         return _COMMONEST
     return name if name in _IN_USE else _COMMONEST
-
-
-Detect = Callable[[str, str], str]
-"""(path, beginning of the text) → the name of the language."""
-
-_HEAD_CHARS = 20_000  # enough to tell C++ from C
 
 
 def read_source(path: str, data: bytes, options: WalkOptions, detect: Detect) -> Source | Skipped:

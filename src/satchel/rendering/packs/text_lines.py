@@ -50,6 +50,8 @@ _NO_WORD = re.compile(r"\W+")
 _NO_KIND = "-"
 _UNLABELLED = "related"
 _BETWEEN = " — "
+QUOTE = "> "
+_SECTION = "## "
 
 
 def pack_lines(text: str) -> list[str]:
@@ -218,10 +220,6 @@ def read_next(text: str) -> Suggestion:
     """Read a next query that `next_text` wrote."""
     query, _, reason = text.partition(_BETWEEN)
     return Suggestion(query, reason)
-
-
-QUOTE = "> "
-_SECTION = "## "
 
 
 class TextGrammar(msgspec.Struct, frozen=True):

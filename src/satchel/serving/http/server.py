@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from satchel.errors import ConfigError, InvalidRequest
 from satchel.serving.envelope import encode, failure
-from satchel.serving.http.exchange import HEADER_BYTES
+from satchel.serving.http.middleware import HEADER_BYTES
 
 HEADER_SECONDS = 10.0  # for the headers of a request; only a client that blocks the connection takes longer
 _IDLE_SECONDS = 5  # until a connection without a further request is closed

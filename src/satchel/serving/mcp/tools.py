@@ -55,6 +55,9 @@ _ANNOTATIONS = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": F
 # These clients show the model only the structured content of a result, whenever there is any. The quoted code
 # is in the text alone and would never be seen.
 _CLIENTS_WITHOUT_TEXT = ("claude-code", "claude code", "codex", "visual studio code", "vscode")
+DEFAULT_PACK_TOKENS = 8_000  # clients warn at 10,000 tokens
+_ENVELOPE_TOKENS = 100  # of a result beside its text and data: the index state, and the fields around all
+MIN_REINDEX_MS, MAX_REINDEX_MS = 100, 120_000
 
 
 def hides_text(client_name: str) -> bool:
@@ -190,11 +193,6 @@ def _marked(kind: type[msgspec.Struct], mark: type) -> frozenset[str]:
     return frozenset(
         name for name, hint in hints.items() if any(isinstance(note, mark) for note in get_args(hint))
     )
-
-
-DEFAULT_PACK_TOKENS = 8_000  # clients warn at 10,000 tokens
-_ENVELOPE_TOKENS = 100  # of a result beside its text and data: the index state, and the fields around all
-MIN_REINDEX_MS, MAX_REINDEX_MS = 100, 120_000
 
 
 class ToolCall(msgspec.Struct, frozen=True):
