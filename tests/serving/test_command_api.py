@@ -389,7 +389,7 @@ CONTEXT_PACK_V1 = closed(
         {"query": "basket total", "strategy": "deep"},
         {"query": "basket total", "budget_tokens": 900},
         {"query": "basket total", "budget_tokens": 900, "max_chars": 2_000, "trace": True},
-        {"query": "basket total", "ref": "worktree"},
+        {"query": "basket total", "ref": "HEAD"},
         {"query": "where is no_such_identifier_here in the basket"},
         {"query": "zyzzyva"},
     ],
