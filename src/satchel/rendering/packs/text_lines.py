@@ -7,12 +7,12 @@ citation line  src/shop/session.py:12-48 #3f2a9c1d2e4b class SessionStore
     line     = [path] ":" first ["-" last] tail
     tail     = " #" hash [" @" ref] [" (" label {", " label} ", " distance " hop(s))"] [" " kind [" " symbol]]
 
+A path or ref with anything odd in it is a JSON string, so the line is read back exactly. A line without a
+path means that of the item before it. A kind of `-` stands for none where a symbol follows.
+
 A saved pack is read in one pass: sections, citation lines, quoted text, and the hints and queries at its end.
 Quoted text is stepped over, never parsed, and a line outside of it that the format does not write is an
 error. So no content can add a citation, and no citation can be lost unnoticed.
-
-A path or ref with anything odd in it is a JSON string, so the line is read back exactly. A line without a
-path means that of the item before it. A kind of `-` stands for none where a symbol follows.
 """
 
 from __future__ import annotations
