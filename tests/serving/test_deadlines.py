@@ -161,6 +161,11 @@ def test_a_server_says_that_its_workers_hang_and_heals(shop: Path) -> None:
         while server.command("search", {"query": "basket"}).status != 200 and time.monotonic() < end:
             time.sleep(0.2)
         stopped = workers_of(server, 2)
+        # A worker that is still loading takes no call. One that is ready has a third thread, which listens;
+        # the second one releases old generations.
+        while any(len([*Path(f"/proc/{each}/task").iterdir()]) < 3 for each in stopped):
+            assert time.monotonic() < end
+            time.sleep(0.1)
         for process in stopped:
             os.kill(process, signal.SIGSTOP)
         told: list[Answer] = []
