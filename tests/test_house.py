@@ -24,7 +24,7 @@ LEVELS = (
     ("parsed",),
     ("cancellation", "ids", "plugins", "extras", "terms", "globs", "file_writing"),
     ("settings", "languages", "tokenizers", "embedding", "storage"),
-    ("walking", "chunking", "indexing", "retrieval", "packing"),
+    ("walking", "chunking", "graph", "indexing", "retrieval", "packing"),
     ("verifying",),
     ("tracked_index",),
     ("segment",),
