@@ -124,7 +124,7 @@ def collect_captures(
     graph = collected.graph if language.graph is not None else None
     # Most matches are single names: which patterns give them is found out once.
     roles: dict[int, str] = {}
-    lists = {"use": collected.graph.uses, "member": collected.graph.members}
+    lists = collected.graph.name_lists()
     for pattern, captures in matches:
         if graph is not None:
             if (role := roles.get(pattern, "")) != "":

@@ -18,7 +18,16 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
-from satchel.code_facts import ALL_NAMES, ELEMENTS, FileFacts, Import, TypedName, Use
+from satchel.code_facts import (
+    ALL_NAMES,
+    DEFAULT_NAME,
+    ELEMENTS,
+    WHOLE_MODULE,
+    FileFacts,
+    Import,
+    TypedName,
+    Use,
+)
 from satchel.languages.language import GraphRules, ImportBinds, Language
 from satchel.types import ChunkKind, Label
 
@@ -37,7 +46,11 @@ _NAME = re.compile(r"[^\W\d]")
 _NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 _HEAD = re.compile(r"[^.(\[]*")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
-_LAST_NAME = re.compile(rb"\w+$")
+_NOT_A_NAME = re.compile(r"[\d<{^?]")
+_TAG_START = re.compile(rb".<|</", re.DOTALL)
+_LAST_NAME = re.compile(rb"[\w$#]+$")
+# Captures of functions and classes without a name. A closure sees the self around it, a function does not.
+_ANONYMOUS = frozenset({"scope.closure", "scope.function", "scope.class"})
 _MOST_REPLACED = 6  # local variables that one expression goes through
 # A name that is called or looks like a constant, or what holds no names: comments, strings, members, the
 # operators of macros. Types in the body of a macro are used where the macro is.
@@ -56,10 +69,15 @@ class GraphCaptures:
 
     uses: list[tree_sitter.Node] = field(default_factory=list)
     members: list[tree_sitter.Node] = field(default_factory=list)
+    type_uses: list[tree_sitter.Node] = field(default_factory=list)  # where a name can only mean a type
+    type_members: list[tree_sitter.Node] = field(default_factory=list)
     scopes: list[tree_sitter.Node] = field(default_factory=list)
+    anonymous: dict[tuple[int, int], str] = field(default_factory=dict)  # range of a scope → its capture
+    generics: list[Match] = field(default_factory=list)
     bases: list[tree_sitter.Node] = field(default_factory=list)
     imports: list[Match] = field(default_factory=list)
     bindings: list[Match] = field(default_factory=list)
+    exports: list[tree_sitter.Node] = field(default_factory=list)
     results: list[tuple[tree_sitter.Node, bool]] = field(default_factory=list)  # (node, is a type)
     result_lists: list[tree_sitter.Node] = field(default_factory=list)
     containers: list[tree_sitter.Node] = field(default_factory=list)
@@ -83,6 +101,11 @@ class GraphCaptures:
             elif capture.startswith("bind"):
                 self.bindings.append(match)
                 return True
+            elif capture.startswith("generic"):
+                self.generics.append(match)
+                return True
+            elif capture in _ANONYMOUS:
+                self.anonymous.update(((node.start_byte, node.end_byte), capture) for node in nodes)
             elif capture in ("returns", "result"):
                 self.results += [(node, capture == "returns") for node in nodes]
             elif capture.startswith("use."):
@@ -94,13 +117,20 @@ class GraphCaptures:
             taken = True
         return taken
 
+    def name_lists(self) -> dict[str, list[tree_sitter.Node]]:
+        """Return the lists of names that are used, by their capture."""
+        return {capture: _LISTS[capture](self) for capture in ("use", "member", "use.type", "member.type")}
+
 
 _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "use": attrgetter("uses"),
     "member": attrgetter("members"),
+    "use.type": attrgetter("type_uses"),
+    "member.type": attrgetter("type_members"),
     "scope": attrgetter("scopes"),
     "base": attrgetter("bases"),
     "global": attrgetter("globals"),
+    "export": attrgetter("exports"),
     "key": attrgetter("keys"),
     "code": attrgetter("code"),
     "package": attrgetter("packages"),
@@ -138,6 +168,9 @@ class _Scope:
     parent: int
     definition: CapturedDefinition | None = None
     is_class: bool = False
+    anonymous: str = ""  # the capture of a function or class without a name
+    has_value: bool = False  # the definition is a name for a function or class that is its value
+    generics: dict[str, str] = field(default_factory=dict)  # type parameter → the TYPE that bounds it
     names: dict[str, list[_Binding]] = field(default_factory=lambda: defaultdict(list))
     outer: set[str] = field(default_factory=set)  # names that are declared to be the file's
 
@@ -188,6 +221,7 @@ class FactExtractor:
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
         self._make_scopes()
+        self._read_generics()
         self._read_imports()
         self._read_bindings()
         self._read_bases()
@@ -200,6 +234,7 @@ class FactExtractor:
             values=tuple(self.values),
             bases=tuple(self.bases),
             returns=tuple(self.returns),
+            exports=tuple(sorted({self._text(node) for node in self.captured.exports})),
             uses=tuple(
                 Use(expression, label, tuple(sorted(lines)))
                 for (expression, label), lines in sorted(self.uses.items())
@@ -216,6 +251,7 @@ class FactExtractor:
         ranges: dict[tuple[int, int], CapturedDefinition | None] = {
             (node.start_byte, node.end_byte): None for node in self.captured.scopes
         }
+        ranges.update(dict.fromkeys(self.captured.anonymous))
         for definition in self._definitions:
             if definition.kind in _FUNCTION_KINDS or definition.kind in _TYPE_KINDS:
                 ranges[definition.start, definition.end] = definition
@@ -223,13 +259,20 @@ class FactExtractor:
         for (start, end), made in sorted(ranges.items(), key=lambda item: (item[0][0], -item[0][1])):
             while self.scopes[stack[-1]].end < end:
                 stack.pop()
-            is_class = made is not None and made.kind in _TYPE_KINDS
-            self.scopes.append(_Scope(start, end, stack[-1], made, is_class))
+            anonymous = self.captured.anonymous.get((start, end), "") if made is None else ""
+            around = self.scopes[stack[-1]]
+            if anonymous and around.definition is not None and around.end == end and not around.has_value:
+                around.has_value = True
+                continue
+            is_class = made.kind in _TYPE_KINDS if made is not None else anonymous == "scope.class"
+            self.scopes.append(_Scope(start, end, stack[-1], made, is_class, anonymous))
             stack.append(len(self.scopes) - 1)
         self._starts = [scope.start for scope in self.scopes]
         for definition in self._definitions:
             scope = self.scopes[self._scope_of(definition.start - 1, definition.end)]
-            if not definition.defines:
+            if not definition.defines and definition.kind is ChunkKind.MODULE and scope.parent < 0:
+                self.file_names.add(definition.name.partition(".")[0])  # a namespace
+            if not definition.defines or definition.node.type in self.rules.member_nodes:
                 continue
             if len(definition.title_path) == 1 or scope.parent < 0:
                 self.file_names.add(definition.title_path[0])
@@ -256,8 +299,16 @@ class FactExtractor:
             if definition is not None and definition.scope:
                 # A method outside of its class, as in Go, names it.
                 return definition
+            if self.rules.functions_have_own_self and self._has_own_self(scope):
+                return None
             at = scope.parent
         return None
+
+    def _has_own_self(self, scope: _Scope) -> bool:
+        """Return whether a scope is that of a function, and no method of a class."""
+        if scope.definition is None:
+            return scope.anonymous == "scope.function"
+        return scope.definition.kind in _FUNCTION_KINDS and not self.scopes[scope.parent].is_class
 
     def _class_name(self, at: int) -> str:
         """Return the qualified name of the class around a scope, empty outside of classes."""
@@ -266,6 +317,26 @@ class FactExtractor:
             return ""
         path = found.title_path if found.kind in _TYPE_KINDS else found.title_path[:-1]
         return ".".join(path)
+
+    def _read_generics(self) -> None:
+        """Note the type parameters of each scope with the types that bound them."""
+        for match in self.captured.generics:
+            written = match.get("generic.bound")
+            bound = to_type(self._text(written[0]), self.rules) if written else ""
+            for node in match["generic"]:
+                self.bound.add(node.start_byte)
+                scope = self.scopes[self._scope_of(node.start_byte)]
+                if bound or self._text(node) not in scope.generics:
+                    scope.generics[self._text(node)] = bound
+
+    def _generic_bound(self, name: str, at: int) -> str | None:
+        """Return the bound of a type parameter as seen from a scope, None if the name is none."""
+        while at >= 0:
+            found = self.scopes[at].generics.get(name)
+            if found is not None:
+                return found
+            at = self.scopes[at].parent
+        return None
 
     # Imports and bindings
 
@@ -281,7 +352,13 @@ class FactExtractor:
                 continue
             line = module_nodes[0].start_point[0] + 1
             alias = self._text(match["import.alias"][0]) if "import.alias" in match else ""
-            if alias == "_":  # imported for its effects
+            for node in match.get("import.alias", ()):
+                self.bound.add(node.start_byte)
+            if "import.default" in match:
+                node = match["import.default"][0]
+                bound = Import(self._text(node), module, DEFAULT_NAME, node.start_point[0] + 1)
+                self._add_import(bound, node)
+            elif alias == "_" and rules.import_binds is ImportBinds.PACKAGE:  # imported for its effects
                 self._add_import(Import("", module, "", line), module_nodes[0])
             elif "import.all" in match:
                 self._add_import(Import(alias, module, ALL_NAMES if not alias else "", line), module_nodes[0])
@@ -323,10 +400,18 @@ class FactExtractor:
         lasting: list[tuple[Match, int, int]] = []
         data, scopes, bound = self.data, self.scopes, self.bound
         bound.update(node.start_byte for node in self.captured.keys)
+        # Of two patterns that match one name, the one counts that knows what it holds.
+        telling = [match for match in self.captured.bindings if len(match) > 1]
+        known = {match["bind"][0].start_byte for match in telling if "bind" in match}
         for match in self._paired_bindings():
             names = match.get("bind")
-            start = (names or match["bind.attribute"])[0].start_byte
+            start = _match_start(match)
+            if len(match) == 1 and start in known:
+                continue
             at = self._scope_of(match["bind.scope"][0].start_byte if "bind.scope" in match else start)
+            if "bind.alias" in match:
+                # An alias of a type is a scope because of its parameters; its name belongs to the one around.
+                at = max(scopes[at].parent, 0)
             scope = scopes[at]
             if at == 0 or scope.is_class or scope.outer or names is None:
                 lasting.append((match, at, start))
@@ -387,6 +472,9 @@ class FactExtractor:
         if "bind.attribute" in match:
             self._read_attribute(match, at, expression)
             return
+        if "bind.whole" in match and at == 0:
+            self.values[TypedName("", WHOLE_MODULE, expression)] = None
+            return
         for node in match.get("bind", ()):
             name = self._text(node)
             if at == 0 or name in scope.outer:
@@ -412,18 +500,27 @@ class FactExtractor:
 
     def _bound_expression(self, match: Match, at: int, position: int) -> str:
         """Return what the names of a binding hold."""
-        if "bind.type" in match:
-            found = self._type_here(to_type(self._text(match["bind.type"][0]), self.rules), at, position)
+        expression = self._held_as_a_whole(match, at, position)
+        if expression and "bind.member" in match:
+            return f"{expression}.{self._text(match['bind.member'][0])}"
+        return expression
+
+    def _held_as_a_whole(self, match: Match, at: int, position: int) -> str:
+        """Return what a binding holds, before a pattern takes it apart."""
+        marks = self.rules.name_marks
+        declared = match.get("bind.type") or match.get("bind.alias")
+        if declared:
+            found = self._type_here(to_type(self._text(declared[0]), self.rules), at, position)
             return f"<{found}>" if found else ""
         if "bind.item" in match:
             found = self._type_here(to_type(self._text(match["bind.item"][0]), self.rules), at, position)
             return f"<[{found}]>" if found else ""
         if "bind.value" in match:
-            written = to_expression(likely_value(self._text(match["bind.value"][0])))
+            written = to_expression(likely_value(self._text(match["bind.value"][0])), marks)
             if number := self._results_taken.get(position):
                 written = f"{written[:-2]}({number})" if written.endswith("()") else ""
         elif "bind.element" in match:
-            written = to_expression(self._text(match["bind.element"][0]))
+            written = to_expression(self._text(match["bind.element"][0]), marks)
             written = f"{written}[]" if written else ""
         else:
             return ""
@@ -458,7 +555,7 @@ class FactExtractor:
 
     def _read_results(self) -> None:
         """Note what functions return: as they declare it, else as all their return statements agree."""
-        declared: set[str] = set()
+        declared: dict[str, set[str]] = defaultdict(set)
         written: dict[str, set[str]] = defaultdict(set)
         for node in self.captured.result_lists:
             self._read_result_list(node)
@@ -467,12 +564,12 @@ class FactExtractor:
             if not name:
                 continue
             if is_type:
-                declared.add(name)
-                if value := self._self_type(to_type(self._text(node), self.rules), at):
-                    self.returns[name, value] = None
-            elif expression := to_expression(self._text(node)):
+                declared[name].add(self._self_type(to_type(self._text(node), self.rules), at))
+            elif expression := to_expression(self._text(node), self.rules.name_marks):
                 found = self._rewritten(expression, self._scope_of(node.start_byte), node.start_byte)
                 written[name].add("" if found.startswith("?") else found)
+        for name, values in declared.items():
+            self.returns.update(dict.fromkeys((name, value) for value in sorted(values) if value))
         for name, found_in in written.items():
             if name not in declared and len(found_in) == 1 and (only := next(iter(found_in))):
                 self.returns[name, only] = None
@@ -488,6 +585,10 @@ class FactExtractor:
         """Return a type as the file knows it, empty if it cannot be one that this repository defines."""
         name = found.strip("[]")
         head = name.partition(".")[0]
+        bound = self._generic_bound(head, at)
+        if bound is not None:  # a type parameter is what bounds it
+            found = found.replace(head, bound, 1) if bound else ""
+            head = bound.strip("[]").partition(".")[0]
         if not head:
             return ""
         local, _ = self._lookup(head, at, position)
@@ -502,7 +603,7 @@ class FactExtractor:
         """Return the qualified name of the function, or of the type of functions, that a node is part of, and
         its scope; an empty name if there is none."""
         at = self._scope_of(node.start_byte)
-        while at > 0 and self.scopes[at].definition is None:
+        while at > 0 and self.scopes[at].definition is None and not self.scopes[at].anonymous:
             at = self.scopes[at].parent
         definition = self.scopes[at].definition
         if definition is None or (definition.kind not in _FUNCTION_KINDS and not self.scopes[at].is_class):
@@ -524,7 +625,9 @@ class FactExtractor:
     @cached_property
     def _sees_other_names(self) -> bool:
         """Return whether the file may use names that it neither defines nor imports by name."""
-        return self.rules.implicit_names or any(item.imported == ALL_NAMES for item in self.imports)
+        if self.rules.implicit_names:
+            return True
+        return self.rules.stars_bind and any(item.imported == ALL_NAMES for item in self.imports)
 
     # Uses
 
@@ -538,7 +641,10 @@ class FactExtractor:
             if any(item.declared and item.expression and item.match is None for item in bindings)
         }
         local = {name for scope in self.scopes[1:] for name in scope.names}
-        self._read_names({name.encode() for name in self.file_names | inner}, local, extending)
+        wanted = {name.encode() for name in self.file_names | inner}
+        self._read_names(chain(self.captured.uses, self._words()), wanted, local, extending)
+        if self.captured.type_uses:
+            self._read_names(self.captured.type_uses, wanted, local, extending, is_type=True)
         telling = {
             name
             for scope in self.scopes[1:]
@@ -546,18 +652,31 @@ class FactExtractor:
             if any(item.match is not None or item.expression for item in bindings)
         }
         self._read_members(local, telling, extending)
+        self._read_type_members(extending)
+        for match in self.captured.bindings:
+            if "bind.member" in match:
+                self._read_bound_member(match)
 
-    def _read_names(self, wanted: set[bytes], local: set[str], extending: set[tuple[int, int]]) -> None:
-        """Note the uses of bare names."""
+    def _read_names(
+        self,
+        nodes: Iterable[tree_sitter.Node | _Word],
+        wanted: set[bytes],
+        local: set[str],
+        extending: set[tuple[int, int]],
+        *,
+        is_type: bool = False,
+    ) -> None:
+        """Note the uses of bare names. With `is_type`, they stand where only types do."""
         data, bound = self.data, self.bound
+        generics = {name.encode() for scope in self.scopes for name in scope.generics}
+        tags = self.rules.lower_case_tags and not is_type
         every = self._sees_other_names
         ignored = {name.encode() for name in self.rules.ignored}
         arguments = self.rules.has_named_arguments
         packages, spaces = self._package_names(), self.captured.spaces
         lexical, own_words = self.rules.names_start_at_declaration, self.rules.self_names
         outer_name = self._lexical_name if lexical else self._outer_name
-        found: Iterable[tree_sitter.Node | _Word] = chain(self.captured.uses, self._words())
-        for node in found:
+        for node in nodes:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
             if written not in wanted and (not every or written in ignored):
@@ -575,15 +694,37 @@ class FactExtractor:
                 if not expression:
                     continue
             following = data[end : end + 2]
+            if tags and written[:1].islower() and following[:1] != b"." and _TAG_START.match(data, start - 2):
+                continue  # `<form>` is an element of the page
             if following[:1] == b"." and written in packages:
                 continue  # the use is that of the name behind it
             if arguments and following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
-            if not _NAME.match(expression) or expression in own_words:
+            if written in generics and self._generic_bound(expression, self._scope_of(start)) is not None:
                 continue
+            if _NOT_A_NAME.match(expression) or expression in own_words:
+                continue
+            if is_type:
+                expression = f"<{expression}>"
             if start in spaces:
                 expression = f"{expression}@{spaces[start]}"
             self._note(expression, self._label(start, end, extending), node.end_point[0] + 1)
+
+    def _read_type_members(self, extending: set[tuple[int, int]]) -> None:
+        """Note the uses of types that stand behind the name of what holds them: `orders.Basket`."""
+        for node in self.captured.type_members:
+            start, end = node.start_byte, node.end_byte
+            expression = to_expression(self._text(node), self.rules.name_marks)
+            expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
+            if expression[0] != "?":
+                label = Label.EXTENDS if (start, end) in extending else Label.USES
+                self._note(f"<{expression}>", label, node.end_point[0] + 1)
+
+    def _read_bound_member(self, match: Match) -> None:
+        """Note the use of a member in a pattern that takes an object apart: `const { total } = basket`."""
+        start = _match_start(match)
+        if expression := self._bound_expression(match, self._scope_of(start), start):
+            self._note(expression, Label.USES, match["bind.member"][0].end_point[0] + 1)
 
     def _label(self, start: int, end: int, extending: set[tuple[int, int]]) -> Label:
         """Return how a name is used: as a base, as what is called, or otherwise."""
@@ -653,7 +794,7 @@ class FactExtractor:
             expression = kept.get(written)
             if expression is None or not lasting:
                 text = written.decode("utf-8", "replace")
-                expression = to_expression(text)
+                expression = to_expression(text, self.rules.name_marks)
                 expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
                 if lasting:
                     kept[written] = expression
@@ -762,7 +903,7 @@ class FactExtractor:
 
 
 def _match_start(match: Match) -> int:
-    for capture in ("bind", "bind.attribute"):
+    for capture in ("bind", "bind.attribute", "bind.whole"):
         if capture in match:
             return match[capture][0].start_byte
     return 0

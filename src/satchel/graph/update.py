@@ -22,6 +22,7 @@ from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin,
 from satchel.graph.resolver import Resolver, folder_key, import_key, linkage_key
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord, SymbolRecord
+from satchel.types import Label
 
 _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
 _FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
@@ -203,7 +204,9 @@ class _ResolveRun:
             meaning = answer.meaning
             # What a variable holds is used through the variable; only an import gives a thing another name.
             if answer.rule is Rule.IMPORT or used_name(use.expression) == meaning.name.rpartition(".")[2]:
-                target = Target(meaning.path, meaning.name)
+                # An import brings the type and the value of a name alike.
+                is_value = meaning.is_value and use.label is not Label.IMPORTS
+                target = Target(meaning.path, meaning.name, is_value)
                 uses.append((number, targets.setdefault(target, len(targets)), answer.rule))
         imports: list[tuple[int, int]] = []
         used = {target.path for target in targets}

@@ -35,6 +35,13 @@ class GraphRules(msgspec.Struct, frozen=True):
     wrappers: tuple[str, ...] = ()  # generic types that mean their first argument (`Optional`, `Promise`)
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
+    quoted_types: bool = True  # whether a type may be written as a string
+    generic_marks: str = "<["  # what the arguments of a generic type start with
+    name_marks: str = ""  # characters of names beside letters, digits and `_`
+    functions_have_own_self: bool = False  # whether a function inside a method is part of no class
+    member_nodes: tuple[str, ...] = ()  # definitions that are only reached through an object
+    lower_case_tags: bool = False  # whether a small letter behind `<` starts an element of a page
+    stars_bind: bool = True  # whether an import of all names binds them in the file, or only hands them on
     # A local name is bound once in its block, from there on, with one type (as in C and Go).
     names_start_at_declaration: bool = False
     has_named_arguments: bool = True  # whether `name=` may be the name of an argument
@@ -82,7 +89,7 @@ class Language(msgspec.Struct, frozen=True):
         str, ...
     ] = ()  # patterns of text that breaks the grammar; their group 1 is replaced by spaces
     name_separators: tuple[str, ...] = ()  # `::` in a C++ name, `.` and `:` in a Lua one
-    import_separator: str = "."  # between @import.module and @import.name
+    import_separator: str = "."  # between @import.module and @import.name; empty where names are no modules
     module_kind: ChunkKind = ChunkKind.MODULE  # the kind of the code between definitions
     merge_clauses: bool = False  # consecutive clauses of one name are one definition (Haskell, Elixir)
     prose: bool = False  # a document: never minified, part of the default pack
