@@ -207,3 +207,8 @@ def test_many_files_at_once_give_the_same_edges(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(update, "_MANY_FILES", 0)
     assert edges_of(SHOP) == set(USES.strip().split("\n"))
     assert edges_of({"a.c": "#include <b.h>\n"}) == set()
+
+
+def test_a_name_that_the_parser_inserts_is_no_use() -> None:
+    text = "int f(va_list ap) { char *text = va_arg(ap, struct name**); return text ^ char(2); }\n"
+    assert edges_of({"a.c": text}) == set()
