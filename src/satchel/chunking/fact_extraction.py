@@ -702,7 +702,7 @@ class FactExtractor:
                 continue  # the name of an argument
             if written in generics and self._generic_bound(expression, self._scope_of(start)) is not None:
                 continue
-            if _NOT_A_NAME.match(expression) or expression in own_words:
+            if not expression or _NOT_A_NAME.match(expression) or expression in own_words:
                 continue
             if is_type:
                 expression = f"<{expression}>"
