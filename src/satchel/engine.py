@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from satchel.retrieval import impact as impacts
     from satchel.retrieval import search as ranking
     from satchel.retrieval.file_cache import FileCache
-    from satchel.tokenizers.tokenizer import Tokenizer
+    from satchel.tokenizers import Tokenizer
     from satchel.verifying import validation
     from satchel.walking import change_set, git_trees, source_reader
 else:  # what some commands do without
@@ -276,8 +276,7 @@ class Engine(Segment):
         corpus = self.corpus()
         if path := self.known_path(name):
             return [Target(path), *impacts.definitions_in(corpus, path)]
-        found = references.definitions_meant(corpus, name)
-        return list(dict.fromkeys(Target(item.path, item.symbol.qualified_name) for item in found))
+        return references.definition_targets(corpus, name)
 
     @contextmanager
     def changed_side(self, change: str) -> Iterator[tuple[Engine, list[Target]]]:

@@ -128,10 +128,13 @@ def collect_captures(
     for pattern, captures in matches:
         if graph is not None:
             if (role := roles.get(pattern, "")) != "":
-                lists[role] += captures[role]
+                if role == "bind":
+                    graph.bindings.append(captures)
+                else:
+                    lists[role] += captures[role]
                 continue
             if graph.add(captures):
-                if len(captures) == 1 and (role := next(iter(captures))) in lists:
+                if len(captures) == 1 and (role := next(iter(captures))) in ("use", "member", "bind"):
                     roles[pattern] = role
                 continue
         for capture, nodes in captures.items():

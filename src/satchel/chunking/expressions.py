@@ -21,6 +21,7 @@ _PREFIX = re.compile(
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 # `[]T{…}`, `map[K]T{…}`, `make(chan T)`
 _LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
+_MADE_BY_FUNCTION = re.compile(r"new\([\w.]+\)(?!\()")
 _CHANNEL = re.compile(r"(?:<-)?\s*chan\b(?:\s*<-)?")
 # A bracket and the one that closes it, and the start of a string where brackets do not count.
 _BRACKETS = {
@@ -134,6 +135,8 @@ class _Reader:
         head = self._parenthesised() if self._peek() == "(" else self._name()
         if not head:
             return ""
+        if _MADE_BY_FUNCTION.match(self.text):  # `new(Basket)`
+            head, made = f"{head}()", False
         parts = [head]
         called = False
         for _ in range(_MOST_STEPS):

@@ -176,6 +176,18 @@ class _Scope:
     outer: set[str] = field(default_factory=set)  # names that are declared to be the file's
 
 
+class _Place(NamedTuple):
+    """Where a binding is seen: from its start to the end of its scope."""
+
+    start: int
+    end: int
+    at: int
+    binding: _Binding
+
+
+_PLACE_START: Callable[[_Place], int] = itemgetter(0)
+
+
 class FactExtractor:
     """Extracts the facts of one file."""
 
@@ -199,7 +211,8 @@ class FactExtractor:
         self.returns: dict[tuple[str, str], None] = {}
         self.uses: dict[tuple[str, Label], set[int]] = defaultdict(set)
         self.file_names: set[str] = set()
-        self.bound: set[int] = set(names)  # where names stand that are bound or defined there, not used
+        self._defined = frozenset(names)
+        self.bound = set(self._defined)  # where names stand that are bound or defined there, not used
         self._unknown_members: list[tuple[bytes, Label, tree_sitter.Node]] = []
         self._results_taken: dict[int, int] = {}  # start of a name → which result of a call it takes
         self._starts: list[int] = []
@@ -409,7 +422,7 @@ class FactExtractor:
                 name = data[place : node.end_byte].decode("utf-8", "replace")
                 if at == 0 or name in scope.outer:
                     self.file_names.add(name)
-                elif not scope.is_class:
+                elif not scope.is_class and place not in self._defined:
                     scope.names[name].append(self._local_binding(match, node, at))
         # Only now are all names known that the values may use.
         for match, at, start in sorted(lasting, key=itemgetter(2)):
@@ -662,6 +675,8 @@ class FactExtractor:
         ignored = {name.encode() for name in self.rules.ignored}
         arguments = self.rules.has_named_arguments
         packages, spaces = self._package_names(), self.captured.spaces
+        lexical, own_words = self.rules.names_start_at_declaration, self.rules.self_names
+        outer_name = self._lexical_name if lexical else self._outer_name
         for node in nodes:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
@@ -674,6 +689,11 @@ class FactExtractor:
                 continue
             if start in bound or (data[start - 1 : start] == b"." and data[start - 2 : start] != b".."):
                 continue
+            expression = written.decode("utf-8", "replace")
+            if expression in local and start not in spaces:
+                expression = outer_name(expression, start)
+                if not expression:
+                    continue
             following = data[end : end + 2]
             if tags and written[:1].islower() and following[:1] != b"." and _TAG_START.match(data, start - 2):
                 continue  # `<form>` is an element of the page
@@ -681,12 +701,9 @@ class FactExtractor:
                 continue  # the use is that of the name behind it
             if arguments and following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
-            expression = written.decode("utf-8", "replace")
             if written in generics and self._generic_bound(expression, self._scope_of(start)) is not None:
                 continue
-            if expression in local:
-                expression = self._outer_name(expression, start)
-            if not expression or _NOT_A_NAME.match(expression) or expression in self.rules.self_names:
+            if _NOT_A_NAME.match(expression) or expression in own_words:
                 continue
             if is_type:
                 expression = f"<{expression}>"
@@ -735,7 +752,7 @@ class FactExtractor:
             start, row = node.start_byte, node.start_point[0]
             text = self.data[start : node.end_byte]
             for word in _WORD.finditer(text):
-                if word[1]:
+                if word[1] and word[1].decode() not in self.rules.ignored:
                     line = row + text.count(b"\n", 0, word.start(1))
                     yield _Word(start + word.start(1), start + word.end(1), (line, 0))
 
@@ -831,6 +848,11 @@ class FactExtractor:
     def _lookup(self, name: str, at: int, position: int) -> tuple[_Binding | None, int]:
         """Return the binding of a local name as seen from a position, and the scope that has it; None for a
         name of the file or of nowhere."""
+        if self.rules.names_start_at_declaration:
+            seen = self._seen(name, position)
+            known = (item for item in seen if item.at == seen[0].at and self._held(item.binding, item.at))
+            best = next(known, seen[0]) if seen else None
+            return (None, 0) if best is None else (best.binding, best.at)
         first = at
         while at > 0:
             scope = self.scopes[at]
@@ -838,12 +860,6 @@ class FactExtractor:
                 return None, 0
             if name in scope.names and (not scope.is_class or at == first):
                 bindings = scope.names[name]
-                if self.rules.names_start_at_declaration:
-                    above = [item for item in bindings if item.start <= position]
-                    if above:
-                        return next((item for item in above if self._held(item, at)), above[0]), at
-                    at = scope.parent
-                    continue
                 if len(bindings) == 1:
                     return bindings[0], at
                 declared = [item for item in bindings if item.declared]
@@ -853,6 +869,40 @@ class FactExtractor:
                 return (before or bindings)[-1], at
             at = scope.parent
         return None, 0
+
+    @cached_property
+    def _places(self) -> dict[str, list[_Place]]:
+        """Return where the bindings of each local name are seen, by their start."""
+        found: defaultdict[str, list[_Place]] = defaultdict(list)
+        for at, scope in enumerate(self.scopes):
+            for name, bindings in scope.names.items() if at and not scope.is_class else ():
+                found[name] += [
+                    _Place(max(item.start, scope.start), scope.end, at, item) for item in bindings
+                ]
+        for places in found.values():
+            # A receiver is a parameter too; what it is for the class counts.
+            places.sort(key=lambda item: (item.start, item.binding.expression[:1] == "{"))
+        return found
+
+    def _seen(self, name: str, position: int) -> list[_Place]:
+        """Return the bindings of a local name that are seen at a position, the innermost first."""
+        places = self._places.get(name)
+        if places is None:
+            return []
+        above = places[: bisect_right(places, position, key=_PLACE_START)]
+        return [item for item in reversed(above) if item.end > position]
+
+    def _lexical_name(self, name: str, position: int) -> str:
+        """Return the same as `_outer_name` where names start at their declaration."""
+        places = self._places.get(name, ())
+        at = bisect_right(places, position, key=_PLACE_START) - 1
+        while at >= 0 and places[at].end <= position:
+            at -= 1
+        if at < 0:
+            return name
+        binding = places[at].binding
+        is_variable = binding.match is not None or not binding.declared or binding.expression[:1] in "{<"
+        return "" if is_variable else binding.expression
 
 
 def _match_start(match: Match) -> int:

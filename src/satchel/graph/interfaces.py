@@ -29,7 +29,7 @@ Member = Definition | tuple[tuple[str, str], ...]
 
 
 ORDINARY, TAG, MACRO = "n", "t", "m"
-_TAGGED = re.compile(r"(typedef\s+)?(?:\w+\s+)?(?:struct|union|enum)\s+(\w+)?")
+_TAGGED = re.compile(r"(typedef\s+)?(?:\w+\s+)?(?:struct|union|enum)\b([^{]*)")
 
 
 def name_spaces(symbol: Symbol) -> str:
@@ -42,7 +42,9 @@ def name_spaces(symbol: Symbol) -> str:
     tagged = _TAGGED.match(symbol.signature) if symbol.kind in (ChunkKind.STRUCT, ChunkKind.ENUM) else None
     if tagged is None:
         return ORDINARY
-    return (ORDINARY if tagged[1] else "") + (TAG if tagged[2] == symbol.name else "")
+    if not tagged[1]:
+        return TAG
+    return ORDINARY + (TAG if symbol.name in tagged[2].split() else "")
 
 
 def _is_parameter(symbol: Symbol) -> bool:

@@ -322,6 +322,8 @@ class Resolver:
 
     def name(self, path: str, name: str) -> Answer | None:
         """Return what a name of a file means."""
+        if self._modules.has_linkage:  # names mean no other names: no answer is asked for twice
+            return self._find_name(path, name)
         return self._guarded(path, "name", name)
 
     def _guarded(self, path: str, kind: str, written: str) -> Answer | None:
@@ -373,7 +375,11 @@ class Resolver:
             found = self._package_member(home, name)
             if found is not None:
                 return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
-        found = self._from_stars(path, name) or self._named_by_itself(shown, name) or self._linked(path, name)
+        found = self._from_stars(path, name)
+        if found is None and self._modules.modules_name_themselves:
+            found = self._named_by_itself(shown, name)
+        if found is None and self._modules.has_linkage:
+            found = self._linked(path, name)
         if found is None and plain in shown.containers:
             return Answer(Definition(path, plain), Rule.SCOPE)
         return found
@@ -392,8 +398,6 @@ class Resolver:
         """Return the definition that a linker would find for a name of a file."""
         plain, _, space = name.partition("@")
         found = self._modules.linked(path, plain, space or ORDINARY)
-        if found is None:
-            return None
         self._consulted.add(linkage_key(plain))
         if not found:
             return None

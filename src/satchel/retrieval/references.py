@@ -99,6 +99,12 @@ def definitions_meant(corpus: Corpus, name: str) -> list[SymbolRecord]:
     return [item for item in found if _ends_with(item.symbol.qualified_name, dotted)]
 
 
+def definition_targets(corpus: Corpus, name: str) -> list[Target]:
+    """Return what edges lead to that mean the definitions of a name."""
+    found = definitions_meant(corpus, name)
+    return list(dict.fromkeys(Target(item.path, item.symbol.qualified_name) for item in found))
+
+
 def find_references(
     corpus: Corpus, name: str, labels: Iterable[Label] = (), *, possible: bool = False
 ) -> list[ResolvedReference]:

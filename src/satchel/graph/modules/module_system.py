@@ -75,6 +75,9 @@ class FileTable:
 class ModuleSystem:
     """Finds modules. It is made once for a set of files."""
 
+    modules_name_themselves = False  # whether `own_name` has answers
+    has_linkage = False  # whether `linked` has answers
+
     def module(self, importer: str, written: str) -> Module | None:
         """Return the module that an import in the file `importer` names, None if it is not in this
         repository."""
@@ -92,10 +95,10 @@ class ModuleSystem:
         """Return the name that an import of a module binds if the module itself chooses it, else nothing."""
         return ""
 
-    def linked(self, path: str, name: str, space: str) -> str | None:
+    def linked(self, path: str, name: str, space: str) -> str:
         """Return the file whose definition of a name, in a space of names, a file means without importing it,
-        as a linker finds it, empty if there is none; None where the language has no such names."""
-        return None
+        as a linker finds it; empty if there is none."""
+        return ""
 
 
 class ModulePlugin(msgspec.Struct, frozen=True):
