@@ -240,6 +240,8 @@ class Resolver:
         ):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
         found = self._returned(meaning, shown, answer.rule, number)
+        if found is None and _is_constructor(meaning, shown):
+            return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
         if found is not None or shown.kinds.get(meaning.name) is not ChunkKind.CONST:
             return found
         held = self._held(answer)  # another name for a function or a class
@@ -561,6 +563,13 @@ class _Members:
     of_bases: dict[str, Member]
     consulted: frozenset[str]
     is_spread: bool  # over a package of so many files that the names are noted instead
+
+
+def _is_constructor(meaning: Definition, shown: Interface) -> bool:
+    """Return whether a function makes objects, as those of JavaScript that have methods do."""
+    name = meaning.name.rpartition(".")[2]
+    is_function = shown.kinds.get(meaning.name) is ChunkKind.FUNCTION
+    return is_function and name[:1].isupper() and bool(shown.members(meaning.name))
 
 
 def _rule_of_value(expression: str, rule: Rule) -> Rule:
