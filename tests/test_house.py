@@ -24,7 +24,7 @@ LEVELS = (
     ("parsed",),
     ("cancellation", "ids", "plugins", "extras", "terms", "globs", "file_writing"),
     ("settings", "languages", "tokenizers", "embedding", "storage"),
-    ("walking", "chunking", "indexing", "retrieval", "packing"),
+    ("walking", "chunking", "graph", "indexing", "retrieval", "packing"),
     ("verifying",),
     ("tracked_index",),
     ("segment",),
@@ -186,7 +186,7 @@ UNUSED_BY_SEARCH = {
 
 
 # What a command needs to run in a session, as on every surface.
-OF_A_SESSION = ("freshness", "next_actions", "payloads", "session")
+OF_A_SESSION = ("freshness", "payloads", "session")
 
 
 @pytest.fixture(scope="module")

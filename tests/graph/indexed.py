@@ -12,36 +12,36 @@ from satchel.storage.protocol import Snapshot
 from satchel.types import Label
 
 
-def edges_of(files: dict[str, str]) -> set[str]:
-    """Return the resolved uses: `cart.go:12 Total → basket.go Basket.Total (self)`."""
-    snapshot = _index(files)
+def edges_of(files: dict[str, str], then: dict[str, str] | None = None) -> set[str]:
+    """Return the resolved uses: `cart.go:12 Total → basket.go Basket.Total (self)`. With `then`, these files
+    are written after the first index, and the edges are those of the refreshed one."""
+    snapshot = _index(files, then)
     found = set()
-    for path in sorted(files):
-        if snapshot.file(path) is None:
-            continue
-        facts, (edges,) = snapshot.facts(path), snapshot.edges([path])
+    for record in snapshot.files():
+        facts, (edges,) = snapshot.facts(record.path), snapshot.edges([record.path])
         for use_number, target_number, rule in edges.uses:
             use, target = facts.uses[use_number], edges.targets[target_number]
             if use.label is not Label.IMPORTS:
-                name = used_name(use.expression)
-                found |= {
-                    f"{path}:{line} {name} → {target.path} {target.name} ({rule})" for line in use.lines
-                }
+                used = f"{used_name(use.expression)} → {target.path} {target.name} ({rule})"
+                found |= {f"{record.path}:{line} {used}" for line in use.lines}
     return found
 
 
 def imports_of(files: dict[str, str]) -> set[str]:
     """Return which file loads which: `main.go → cart/cart.go`."""
     snapshot = _index(files)
-    found = set()
-    for path in sorted(files):
-        (edges,) = snapshot.edges([path]) if snapshot.file(path) is not None else ((),)
-        for _, number in edges.imports if edges else ():
-            found.add(f"{path} → {edges.targets[number].path}")
-    return found
+    paths = [record.path for record in snapshot.files()]
+    return {
+        f"{path} → {edges.targets[number].path}"
+        for path, edges in zip(paths, snapshot.edges(paths), strict=True)
+        for _, number in edges.imports
+    }
 
 
-def _index(files: dict[str, str]) -> Snapshot:
+def _index(files: dict[str, str], then: dict[str, str] | None = None) -> Snapshot:
     with tempfile.TemporaryDirectory() as folder:
         engine = memory_engine(make_tree(Path(folder), files))
+        if then:
+            make_tree(Path(folder), then)
+            engine.refresh()
         return engine.snapshot()

@@ -6,7 +6,10 @@ compiled: functions precision 1.000 and recall .994 and 1.000, types .997 and .9
 
 from __future__ import annotations
 
+import pytest
 from indexed import edges_of, imports_of
+
+from satchel.graph import update
 
 SHOP = {
     "include/shop/cart.h": """\
@@ -189,3 +192,23 @@ def test_uses_of_c_lead_to_their_definitions() -> None:
 
 def test_includes_of_c_lead_to_their_files() -> None:
     assert imports_of(SHOP) == set(IMPORTS.strip().split("\n"))
+
+
+def test_an_edit_gives_the_same_edges_as_a_new_index() -> None:
+    then = {
+        "src/start.c": "static void start(void) { }\n",
+        "src/util.h": "int clamp(int value, int most);\n",
+        "bench/b.c": "static int shared;\n",
+    }
+    assert edges_of(SHOP, then) == edges_of({**SHOP, **then}) != edges_of(SHOP)
+
+
+def test_many_files_at_once_give_the_same_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(update, "_MANY_FILES", 0)
+    assert edges_of(SHOP) == set(USES.strip().split("\n"))
+    assert edges_of({"a.c": "#include <b.h>\n"}) == set()
+
+
+def test_a_name_that_the_parser_inserts_is_no_use() -> None:
+    text = "void f(va_list ap) { char **text; text = va_arg(ap,Name**); }\n"
+    assert edges_of({"a.c": text}) == set()

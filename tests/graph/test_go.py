@@ -305,3 +305,12 @@ def test_uses_of_go_lead_to_their_definitions() -> None:
 
 def test_imports_of_go_lead_to_the_files_that_are_used() -> None:
     assert imports_of(SHOP) == set(IMPORTS.strip().split("\n"))
+
+
+def test_an_edit_gives_the_same_edges_as_a_new_index() -> None:
+    then = {
+        "cart/check.go": SHOP["cart/check.go"].replace("func (c *Cart) check", "func (c *Cart) verify"),
+        "cart/more.go": "package cart\n\nfunc (c *Cart) check() *Cart { return c }\n",
+        "coin/format_linux.go": "package money\n",
+    }
+    assert edges_of(SHOP, then) == edges_of({**SHOP, **then}) != edges_of(SHOP)

@@ -9,8 +9,7 @@ from builders import SHOP, make_tree, memory_engine
 
 from satchel import tokenizers
 from satchel.engine import Engine
-from satchel.packing.repository_map import MapSymbol, fit, rank, render
-from satchel.storage.records import SymbolRecord
+from satchel.packing.repository_map import MapSymbol, fit, map_symbol, render
 from satchel.types import ChunkKind, Symbol
 
 TREE: dict[str, str | bytes] = {
@@ -32,17 +31,38 @@ def names(engine: Engine, budget: int = 10_000) -> list[str]:
     return [item.name for item in engine.map(budget, tokenizers.get())]
 
 
-def test_the_most_mentioned_symbol_comes_first(engine: Engine) -> None:
+def test_what_most_files_refer_to_comes_first(engine: Engine) -> None:
     found = engine.map(10_000, tokenizers.get())
-    assert found[0].name == "popular_helper" and found[0].mentions >= 8
-    mentions = [item.mentions for item in found]
-    assert mentions == sorted(mentions, reverse=True)
+    assert (found[0].name, found[0].files) == ("popular_helper", 8)
+    files = [item.files for item in found]
+    assert files == sorted(files, reverse=True) and min(files) > 0
 
 
-def test_left_out_are_tests_locals_short_names_and_names_of_the_language(engine: Engine) -> None:
+def test_left_out_are_tests_locals_and_what_nothing_refers_to(engine: Engine) -> None:
     found = names(engine)
-    assert "Basket" in found and "OpenTill" in found
+    assert "Basket" in found
     assert not {"test_total", "popular_helper.inner_helper", "__repr__", "ab"} & set(found)
+
+
+def test_a_namesake_that_nothing_means_is_not_shown(tmp_path: Path) -> None:
+    tree: dict[str, str | bytes] = {
+        "a.py": "def start():\n    pass\n",
+        "b.py": "def start():\n    pass\n",
+        "c.py": "from a import start\n\nstart()\n",
+    }
+    found = memory_engine(make_tree(tmp_path, tree)).map(1_000, tokenizers.get())
+    assert [(item.path, item.name, item.files) for item in found] == [("a.py", "start", 1)]
+
+
+def test_a_focus_brings_what_is_central_from_there(engine: Engine) -> None:
+    from_basket = engine.central_symbols(focus="src/basket.py")
+    assert from_basket[0].name == "add_money" != engine.central_symbols()[0].name
+
+
+def test_a_path_prefix_keeps_what_is_below_it(engine: Engine) -> None:
+    found = engine.central_symbols(path_prefix="src")
+    assert found and all(item.path.startswith("src/") for item in found)
+    assert engine.central_symbols(path_prefix="sr") == []
 
 
 @pytest.mark.parametrize("budget", [1, 5, 20, 60, 200])
@@ -54,9 +74,9 @@ def test_the_rendered_map_fits_the_budget(engine: Engine, budget: int) -> None:
 def test_one_symbol_more_would_not_fit(engine: Engine) -> None:
     tokenizer = tokenizers.get()
     everything = engine.map(100_000, tokenizer)
-    chosen = engine.map(40, tokenizer)
+    chosen = engine.map(30, tokenizer)
     assert 0 < len(chosen) < len(everything) and chosen == everything[: len(chosen)]
-    assert tokenizer.count(render(everything[: len(chosen) + 1])) > 40
+    assert tokenizer.count(render(everything[: len(chosen) + 1])) > 30
 
 
 def test_the_map_shows_files_with_their_lines_and_signatures(engine: Engine) -> None:
@@ -64,17 +84,9 @@ def test_the_map_shows_files_with_their_lines_and_signatures(engine: Engine) -> 
     assert "src/basket.py:\n" in text and "    6 class Basket" in text
 
 
-def test_mentions_are_shared_among_definitions_of_a_name() -> None:
-    def record(path: str) -> SymbolRecord:
-        return SymbolRecord(path, Symbol("start", "start", ChunkKind.FUNCTION, 1, 2))
-
-    ranked = rank([record("b.py"), record("a.py")], lambda name: 10, lambda path: False)
-    assert [(item.path, item.mentions) for item in ranked] == [("a.py", 4), ("b.py", 4)]
-
-
-def test_a_file_aside_gives_no_symbols() -> None:
-    record = SymbolRecord("tests/a.py", Symbol("start", "start", ChunkKind.FUNCTION, 1, 2))
-    assert rank([record], lambda name: 1, lambda path: path.startswith("tests/")) == []
+def test_a_signature_that_does_not_name_its_symbol_is_replaced() -> None:
+    symbol = Symbol("Basket", "Basket", ChunkKind.STRUCT, 3, 9, signature="typedef struct {")
+    assert map_symbol("a.c", symbol, 2).signature == "struct Basket"
 
 
 def test_nothing_fits_into_nothing() -> None:

@@ -345,7 +345,7 @@ def test_staged_and_changed_see_what_they_say(root: Path) -> None:
 
 
 def test_a_sub_folder_reviews_only_itself(root: Path) -> None:
-    git_repo(root, {"shop/cart.py": NEW_CART, "bank/bills.py": BANK + "\nx = 1\n"})
+    git_repo(root, {"shop/__init__.py": "", "shop/cart.py": NEW_CART, "bank/bills.py": BANK + "\nx = 1\n"})
     pack = review(root / "shop")
     assert {item.path for item in pack.items} == {"cart.py", "checkout.py"}
 

@@ -66,6 +66,7 @@ _WORD = re.compile(
     rb"|([A-Za-z_]\w*(?=\s*\()|[A-Z_][A-Z0-9_]+\b)|\w+",
     re.DOTALL,
 )
+_GENERIC_CALL = re.compile(rb"<[\w.,:;\s\[\]{}|&\"'<>$]{1,120}>\(")
 _TYPED_CALL = re.compile(rb"\[[\w.*,\s\[\]]{1,80}\][({]")
 _LONGEST = 200  # characters of an expression
 
@@ -917,7 +918,7 @@ class FactExtractor:
                 continue  # the name of an argument
             if written in generics and self._generic_bound(expression, self._scope_of(start)) is not None:
                 continue
-            if _NOT_A_NAME.match(expression) or expression in own_words:
+            if not expression or _NOT_A_NAME.match(expression) or expression in own_words:
                 continue
             if implies and written and expression == written.decode("utf-8", "replace"):
                 self._read_implied(expression, node, extending)
@@ -993,6 +994,8 @@ class FactExtractor:
         if following[:1] and following[0] in self._call_marks:
             return Label.CALLS
         if self.rules.space_before_call and following == b" (":
+            return Label.CALLS
+        if following[:1] == b"<" and self.rules.generic_marks == "<" and _GENERIC_CALL.match(self.data, end):
             return Label.CALLS
         if (
             self.rules.type_arguments_in_brackets

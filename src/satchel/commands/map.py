@@ -56,15 +56,11 @@ def run(engine: Engine, request: MapRequest) -> MapResponse:
     References are those of the code graph: a use counts for the definition that it means. Tests, examples and
     documents count as files that refer, and are not shown.
     """
-    if request.budget_tokens < 1:
-        raise InvalidBudget(
-            f"the budget is {request.budget_tokens} tokens, it must be at least 1", details={"min_tokens": 1}
-        )
     tokenizer = tokenizers.get(request.tokenizer)
     ranked = engine.central_symbols(focus=request.focus, path_prefix=request.path_prefix)
     chosen = engine.map(request.budget_tokens, tokenizer, ranked)
-    if ranked and not chosen:
-        least = tokenizer.count(render(ranked[:1]))
+    if (ranked and not chosen) or request.budget_tokens < 1:
+        least = max(1, tokenizer.count(render(ranked[:1])))
         raise InvalidBudget(
             f"the budget is {request.budget_tokens} tokens, the smallest map takes {least}",
             details={"min_tokens": least},

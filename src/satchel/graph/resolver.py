@@ -24,6 +24,7 @@ _MARKED = "<{^:?"  # what begins a head that is no name
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 _MOST_PATHS_NOTED = 16  # files of a package; in a larger one the names that were looked for are noted
+_MOST_NAMES = 8  # variables that hold each other, one behind the other
 _MOST_BASES = 60  # classes that a member is looked for in
 
 
@@ -251,8 +252,9 @@ class Resolver:
             return None
         return self._as_type(answer.meaning)
 
-    def _as_type(self, meaning: Meaning) -> Meaning | None:
-        """Return a value of the type that a definition is, through aliases of types."""
+    def _as_type(self, meaning: Meaning, names: int = 0) -> Meaning | None:
+        """Return a value of the type that a definition is, through aliases of types. `names` counts them as
+        in `_called`."""
         if not isinstance(meaning, Definition):
             return None
         shown = self._look(meaning.path)
@@ -262,10 +264,10 @@ class Resolver:
             return Instance(meaning)
         for expression in shown.values.get(_owner_and_name(meaning.name), ()):
             answer = self._guarded(meaning.path, "alias", expression)
+            if answer is not None and isinstance(answer.meaning, Instance):
+                return answer.meaning
             if answer is not None:
-                return (
-                    answer.meaning if isinstance(answer.meaning, Instance) else self._as_type(answer.meaning)
-                )
+                return self._as_type(answer.meaning, names + 1) if names < _MOST_NAMES else None
         return None
 
     def _is_type(self, shown: Interface, name: str) -> bool:
@@ -281,8 +283,9 @@ class Resolver:
             return self._element(answer)
         return self._member(answer, step)
 
-    def _called(self, answer: Answer, number: str) -> Answer | None:
-        """Return the result of a call, of several the one of a number."""
+    def _called(self, answer: Answer, number: str, names: int = 0) -> Answer | None:
+        """Return the result of a call, of several the one of a number. `names` counts the variables that the
+        called one was reached by: they may hold each other."""
         meaning = answer.meaning
         if isinstance(meaning, Instance):  # `cls()`, or an object that can be called
             shown = self._look(meaning.type.path)
@@ -299,12 +302,14 @@ class Resolver:
         ):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
         found = self._returned(meaning, shown, answer.rule, number)
+        if found is None and _is_constructor(meaning, shown):
+            return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
         if found is not None or shown.kinds.get(meaning.name) is not ChunkKind.CONST:
             return found
-        held = self._held(answer)  # another name for a function or a class
-        return (
-            self._called(held, number) if held is not None and isinstance(held.meaning, Definition) else None
-        )
+        held = self._held(answer) if names < _MOST_NAMES else None  # another name for a function or a class
+        if held is None or not isinstance(held.meaning, Definition):
+            return None
+        return self._called(held, number, names + 1)
 
     def _returned(self, meaning: Definition, shown: Interface, rule: Rule, number: str = "") -> Answer | None:
         expression = shown.returns.get(f"{meaning.name}#{number}" if number else meaning.name)
@@ -340,7 +345,8 @@ class Resolver:
             shown.is_type(meaning.name) or shown.kinds.get(meaning.name) is ChunkKind.FUNCTION
         )
 
-    def _member(self, answer: Answer, name: str) -> Answer | None:
+    def _member(self, answer: Answer, name: str, names: int = 0) -> Answer | None:
+        """Return a member of what an answer means. `names` counts as in `_called`."""
         meaning = answer.meaning
         if isinstance(meaning, Module):
             return self._module_member(meaning, name, answer.rule)
@@ -362,8 +368,8 @@ class Resolver:
                 return Answer(found.meaning, weaker(answer.rule, found.rule))
         if self._is_type(shown, meaning.name):
             return self._type_member(meaning, name, answer.rule)
-        held = self._held(answer)
-        return self._member(held, name) if held is not None and held.meaning != meaning else None
+        held = self._held(answer) if names < _MOST_NAMES else None
+        return self._member(held, name, names + 1) if held is not None else None
 
     def _held(self, answer: Answer) -> Answer | None:
         """Return what a variable, an attribute or a property holds."""
@@ -722,6 +728,13 @@ class _Members:
     of_bases: dict[str, Member]
     consulted: frozenset[str]
     is_spread: bool  # over a package of so many files that the names are noted instead
+
+
+def _is_constructor(meaning: Definition, shown: Interface) -> bool:
+    """Return whether a function makes objects, as those of JavaScript that have methods do."""
+    name = meaning.name.rpartition(".")[2]
+    is_function = shown.kinds.get(meaning.name) is ChunkKind.FUNCTION
+    return is_function and name[:1].isupper() and bool(shown.members(meaning.name))
 
 
 def _rule_of_value(expression: str, rule: Rule) -> Rule:

@@ -9,21 +9,24 @@ resolved anew, and no others. An edit inside a function shows others nothing new
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 from satchel import languages, plugins
 from satchel.caching import Cache
 from satchel.code_facts import FileEdges, FileFacts, Rule, Target, used_name
-from satchel.graph.interfaces import Definition, Interface, make_interface, name_spaces, shown_to_others
-from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, NamedDefinition, linkage_of
+from satchel.graph.interfaces import Definition, Interface, make_interface, shown_to_others
+from satchel.graph.linkage import DefinitionTable, as_definitions
+from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, NamedDefinition
 from satchel.graph.resolver import Resolver, folder_key, import_key, linkage_key
 from satchel.storage.protocol import Snapshot, Writer
-from satchel.storage.records import FileRecord
+from satchel.storage.records import FileRecord, SymbolRecord
 from satchel.types import Label
 
 _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
 _FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
+_MANY_FILES = 50  # resolved at once; the names of fewer are asked for one by one
 _NAMES_KEPT = 100_000  # answers of the store about one name, most of them short
 
 Shown = tuple[object, ...]
@@ -123,7 +126,8 @@ class _ResolveRun:
         self.snapshot = writer.snapshot
         self.languages = {record.path: record.language for record in records}
         self.interfaces: Cache[str, Interface] = Cache(_INTERFACES_KEPT)
-        self.named: Cache[str, list[NamedDefinition]] = Cache(_NAMES_KEPT)
+        self.named: Cache[str, Sequence[NamedDefinition]] = Cache(_NAMES_KEPT)
+        self.is_large = False  # whether so many files are resolved that reading every definition pays
         self.facts: Cache[str, FileFacts] = Cache(_FACTS_KEPT)
         table = FileTable(
             paths=tuple(sorted(self.languages)),
@@ -146,20 +150,22 @@ class _ResolveRun:
         shown = self._interface(path)
         return shown.unnamed if shown is not None else ()
 
-    def _definitions_named(self, name: str) -> list[NamedDefinition]:
+    def _definitions_named(self, name: str) -> Sequence[NamedDefinition]:
         return self.named.get_or_compute(name, lambda: self._find_named(name))
 
-    def _find_named(self, name: str) -> list[NamedDefinition]:
-        return [
-            NamedDefinition(
-                record.path,
-                record.symbol.qualified_name,
-                linkage_of(record.symbol),
-                name_spaces(record.symbol),
-            )
-            for record in self.snapshot.symbols_named(name)
-            if record.path in self.languages
-        ]
+    def _find_named(self, name: str) -> Sequence[NamedDefinition]:
+        if self.is_large:
+            return self.every_definition.named(name)
+        return as_definitions(self.snapshot.symbols_named(name), self.languages)
+
+    @cached_property
+    def every_definition(self) -> DefinitionTable:
+        symbols = (
+            SymbolRecord(path, symbol)
+            for path in sorted(self.languages)
+            for symbol in self.snapshot.symbols(path)
+        )
+        return DefinitionTable(symbols)
 
     def _interface(self, path: str) -> Interface | None:
         if path not in self.languages:
@@ -174,9 +180,10 @@ class _ResolveRun:
         symbols = self.snapshot.symbols(path)
         return make_interface(path, language, facts, symbols, has_name_spaces=has_spaces)
 
-    def run(self, paths: Iterable[str], check: Callable[[], None]) -> int:
+    def run(self, paths: Sequence[str], check: Callable[[], None]) -> int:
         """Resolve some files, put their edges, and return how many files there were."""
         count = 0
+        self.is_large = len(paths) > _MANY_FILES
         for path in paths:
             check()
             edges = self._edges(path)

@@ -98,6 +98,8 @@ _GRAPH_QUERY = f"""
 ({_REQUIRE} (#eq? @_require "require"))
 ((variable_declarator name: (identifier) @import.alias value: {_REQUIRE}) (#eq? @_require "require"))
 ((variable_declarator name: {_NAMES} value: {_REQUIRE}) (#eq? @_require "require"))
+((variable_declarator name: (identifier) @import.alias
+  value: (member_expression object: {_REQUIRE} property: (_) @import.name)) (#eq? @_require "require"))
 ((assignment_expression
   left: (member_expression
     object: (identifier) @_module property: (property_identifier) @_exports) @bind.whole

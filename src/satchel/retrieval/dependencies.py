@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from satchel.code_facts import CONFIDENCE, Target
-from satchel.retrieval.code_graph import file_uses, uses_between
+from satchel.retrieval.code_graph import SureUse, file_uses, uses_between
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.references import Edge, clear_definitions, definition_chunk, definition_line
 from satchel.types import Label, LineRange, Reference
@@ -61,12 +61,17 @@ def _meanings(corpus: Corpus, path: str) -> Iterator[tuple[tuple[str, str, int],
     definition: by the code graph, or by name where the language has no rules and the name is clear."""
     if corpus.has_graph(path):
         for use in file_uses(corpus, path).uses:
-            if use.label is not Label.IMPORTS and (line := definition_line(corpus, use.target)):
+            if _is_telling(use) and (line := definition_line(corpus, use.target)):
                 yield (use.target.name.rpartition(".")[2], use.target.path, line), use.line
         return
     for name, line in corpus.uses(path):
         for place in clear_definitions(corpus, name)[:1]:
             yield (name, *place), line
+
+
+def _is_telling(use: SureUse) -> bool:
+    """Return whether a use is worth a look at its definition: a call, a base or a type, not a constant."""
+    return use.label in (Label.CALLS, Label.EXTENDS) or (use.name[:1].isupper() and not use.name.isupper())
 
 
 def used_definitions(corpus: Corpus, path: str, ranges: Sequence[LineRange]) -> Iterator[Edge]:

@@ -18,6 +18,7 @@ from satchel.graph.modules.module_system import (
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m")
 _MOST_INCLUDED = 3_000  # files of one closure; the kernel has about a thousand in most
 _CLOSURES_KEPT = 256
+_INCLUDES_KEPT = 50_000
 
 
 class Includes(ModuleSystem):
@@ -35,7 +36,7 @@ class Includes(ModuleSystem):
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in table.paths:
             self._by_name[posixpath.basename(path)].append(path)
-        self._found: dict[tuple[str, str], str] = {}
+        self._found: Cache[tuple[str, str], str] = Cache(_INCLUDES_KEPT)
         self._direct: dict[str, tuple[str, ...]] = {}  # what each file includes itself
         self._closures: Cache[str, dict[str, int]] = Cache(_CLOSURES_KEPT)
 
@@ -46,10 +47,7 @@ class Includes(ModuleSystem):
     def _included(self, importer: str, written: str) -> str:
         """Return the file of an `#include`: beside the importer, else the one whose path ends so."""
         folder = importer.rpartition("/")[0]
-        key = folder, written
-        if key not in self._found:
-            self._found[key] = self._find(folder, importer, written)
-        return self._found[key]
+        return self._found.get_or_compute((folder, written), lambda: self._find(folder, importer, written))
 
     def _find(self, folder: str, importer: str, written: str) -> str:
         beside = posixpath.normpath(posixpath.join(folder, written))

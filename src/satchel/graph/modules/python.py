@@ -20,6 +20,7 @@ class PythonModules(ModuleSystem):
             for path in table.paths
             if path.rpartition("/")[2].startswith("__init__.py")
         }
+        self._is_package = "" in self._packages
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._names: dict[str, str] = {}
         self._folders: set[str] = set()
@@ -67,6 +68,8 @@ class PythonModules(ModuleSystem):
     def _named(self, name: str, importer: str) -> Module | None:
         """Return the module of a dotted name; of several the one nearest to the importer."""
         found = self._by_name.get(name)
+        if not found and self._is_package:  # the first name is that of the folder that is indexed
+            found = self._by_name.get(name.partition(".")[2])
         if found:
             return Module(name, (nearest(found, importer),))
         return Module(name) if name in self._folders else None
