@@ -7,12 +7,16 @@ graph stage resolves the uses of all files to definitions: `FileEdges`.
 A *use* is kept as an expression over names that the whole file knows. Local variables are replaced where they
 are used by what they hold, so that an expression means the same wherever it stands in the file:
 
-    expression = head step…          head = NAME | <TYPE> | {TYPE} | ^TYPE | ?
-    step       = .NAME | () | []     TYPE = NAME(.NAME)… | [TYPE]
+    expression = head step…          head = NAME | <TYPE> | {TYPE} | ^TYPE | SEEN:NAME | ?
+    step       = .NAME | () | []     TYPE = NAME(.NAME)… | SEEN:NAME(.NAME)… | [TYPE]
+                                     SEEN = {TYPE}… | <TYPE>…
 
 `<T>` is a value of type T, `{T}` the object whose class T the code is part of (`self`, `this`), `^T` that
-object seen as its base classes (`super`), and `?` something unknown. `()` is the result of a call, `[]` an
-element; `[T]` is the type of a container with elements of type T. Three lines of Python and what is kept:
+object seen as its base classes (`super`), and `?` something unknown. `{T}{U}:NAME` is a name as the code
+inside of T, which is inside of U, sees it: a member of T, which may have it from a base, then one of U, then
+a name of the file. `()` is the result of a call, `[]` an element; `[T]` is the type of a container with
+elements of type T. A name with a leading `\\` is looked for from the outermost namespace only. Three lines of
+Python and what is kept:
 
     client = Client(url)
     client.send(request)         →  Client().send
@@ -108,4 +112,4 @@ class FileEdges(msgspec.Struct, frozen=True, array_like=True):
 
 def used_name(expression: str) -> str:
     """Return the name that an expression uses, its last one."""
-    return expression.rpartition(".")[2].partition("@")[0].strip("<>{}^")
+    return expression.rpartition(".")[2].rpartition(":")[2].partition("@")[0].strip("<>{}^\\")

@@ -15,8 +15,12 @@ _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 # What may stand between two names, longest first; all of it is a dot.
 _JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
-_PREFIX = re.compile(r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+")
+_PREFIX = re.compile(
+    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+"
+)
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+# `(Type) value`, and `value as Type` of a value that says less than the type.
+_CAST = re.compile(r"\(\s*((?!\d)[\w.]+)(?:<[^()]*>)?\s*\)\s*(?=[\w(\"$])")
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
 _LONGEST = 400  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
@@ -122,7 +126,9 @@ class _Reader:
         start = self.at
         if not self._balanced("("):
             return ""
-        inner = self.text[start + 1 : self.at - 1]
+        inner = self.text[start + 1 : self.at - 1].strip()
+        if cast := _CAST.match(inner):
+            return f"<{cast[1]}>"
         for word in (" as ", " satisfies "):
             inner = inner.partition(word)[0]
         return to_expression(inner.strip())

@@ -40,14 +40,16 @@ class GraphCaptures:
     """What the query captured for the graph, before scopes are known."""
 
     uses: list[tree_sitter.Node] = field(default_factory=list)
-    members: list[tree_sitter.Node] = field(default_factory=list)
+    members: list[tuple[int, int, int]] = field(default_factory=list)  # (start, end, last line)
     scopes: list[tree_sitter.Node] = field(default_factory=list)
+    objects: list[tuple[tree_sitter.Node, tree_sitter.Node]] = field(default_factory=list)  # (body, type)
     bases: list[tree_sitter.Node] = field(default_factory=list)
     imports: list[Match] = field(default_factory=list)
     bindings: list[Match] = field(default_factory=list)
     results: list[tuple[tree_sitter.Node, bool]] = field(default_factory=list)  # (node, is a type)
     globals: list[tree_sitter.Node] = field(default_factory=list)
-    package: str = ""
+    packages: list[tree_sitter.Node] = field(default_factory=list)
+    generics: list[tree_sitter.Node] = field(default_factory=list)
 
     def add(self, match: Match) -> bool:
         """Take a match of the query if it is about the graph; return whether it is."""
@@ -55,7 +57,12 @@ class GraphCaptures:
             if capture == "use":
                 self.uses += nodes
             elif capture == "member":
-                self.members += nodes
+                self.members += [(node.start_byte, node.end_byte, node.end_point[0] + 1) for node in nodes]
+            elif capture.startswith("member."):
+                # The grammar has no node that ends with the name: `receiver.name(…)` is one node.
+                start, end = match["member.start"][0], match["member.end"][0]
+                self.members.append((start.start_byte, end.end_byte, end.end_point[0] + 1))
+                return True
             elif capture == "scope":
                 self.scopes += nodes
             elif capture.startswith("bind"):
@@ -72,6 +79,16 @@ class GraphCaptures:
                 self.results += [(node, False) for node in nodes]
             elif capture == "global":
                 self.globals += nodes
+            elif capture.startswith("object"):
+                self.objects.append((match["object"][0], match["object.type"][0]))
+                return True
+            elif capture == "package":
+                self.packages += nodes
+            elif capture == "generic":
+                self.generics += nodes
+            elif capture == "namespace":
+                self.packages.append(match["name"][0])
+                return False
             elif not capture.startswith("_"):  # a capture of that kind is for the conditions of its pattern
                 return False
         return True
@@ -84,6 +101,7 @@ class _Binding:
     start: int
     expression: str
     declared: bool = False  # by a type, so that it holds at every position
+    is_definition: bool = False  # the expression is that of a definition, so that the name is a use of it
 
 
 @dataclass(slots=True)
@@ -97,6 +115,12 @@ class _Scope:
     is_class: bool = False
     names: dict[str, list[_Binding]] = field(default_factory=lambda: defaultdict(list))
     outer: set[str] = field(default_factory=set)  # names that are declared to be the file's
+    members: dict[str, str] = field(
+        default_factory=dict
+    )  # functions and constants of a class, as expressions
+    fields: dict[str, str] = field(default_factory=dict)  # other values of a class
+    types: dict[str, str] = field(default_factory=dict)  # types inside of it; empty for type parameters
+    object_type: tree_sitter.Node | None = None  # of an object with a class of its own that has no name
 
 
 class FactExtractor:
@@ -122,20 +146,23 @@ class FactExtractor:
         self.returns: dict[tuple[str, str], None] = {}
         self.uses: dict[tuple[str, Label], set[int]] = defaultdict(set)
         self.file_names: set[str] = set()
+        self._defined: frozenset[int] = frozenset(names)
         self.bound: set[int] = set(names)  # where names stand that are bound or defined there, not used
         self._starts: list[int] = []
         self._definitions = list(_all_definitions(roots))
+        self._seen_from: dict[int, str] = {}
+        self._with_bases: set[str] = set()
 
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
         self._make_scopes()
         self._read_imports()
-        self._read_bindings()
         self._read_bases()
+        self._read_bindings()
         self._read_results()
         self._read_uses()
         return FileFacts(
-            package=self.captured.package,
+            package=self._package(),
             imports=tuple(self.imports),
             values=tuple(self.values),
             bases=tuple(self.bases),
@@ -149,6 +176,14 @@ class FactExtractor:
     def _text(self, node: tree_sitter.Node) -> str:
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
+    def _package(self) -> str:
+        """Return the packages that the file declares, with spaces between several."""
+        found = {self._text(node): None for node in self.captured.packages}
+        for definition in self._definitions:
+            if definition.kind is ChunkKind.MODULE and not definition.defines:
+                found[".".join(definition.title_path)] = None
+        return " ".join(found)
+
     # Scopes
 
     def _make_scopes(self) -> None:
@@ -156,6 +191,8 @@ class FactExtractor:
         ranges: dict[tuple[int, int], CapturedDefinition | None] = {
             (node.start_byte, node.end_byte): None for node in self.captured.scopes
         }
+        objects = {(node.start_byte, node.end_byte): of_type for node, of_type in self.captured.objects}
+        ranges.update(dict.fromkeys(objects))
         for definition in self._definitions:
             if definition.kind in _FUNCTION_KINDS or definition.kind in _TYPE_KINDS:
                 ranges[definition.start, definition.end] = definition
@@ -164,19 +201,39 @@ class FactExtractor:
             while self.scopes[stack[-1]].end < end:
                 stack.pop()
             is_class = made is not None and made.kind in _TYPE_KINDS
-            self.scopes.append(_Scope(start, end, stack[-1], made, is_class))
+            self.scopes.append(
+                _Scope(start, end, stack[-1], made, is_class, object_type=objects.get((start, end)))
+            )
             stack.append(len(self.scopes) - 1)
         self._starts = [scope.start for scope in self.scopes]
         for definition in self._definitions:
             scope = self.scopes[self._scope_of(definition.start - 1, definition.end)]
             if not definition.defines:
                 continue
+            if scope.parent >= 0 and self.rules.class_scope_is_visible:
+                self._add_inner(scope, definition)
             if len(definition.title_path) == 1 or scope.parent < 0:
                 self.file_names.add(definition.title_path[0])
             elif not scope.is_class:
                 # A function inside a function is reached by its qualified name.
                 qualified = ".".join(definition.title_path)
-                scope.names[definition.title_path[-1]].append(_Binding(0, qualified, declared=True))
+                scope.names[definition.title_path[-1]].append(
+                    _Binding(0, qualified, declared=True, is_definition=True)
+                )
+        for node in self.captured.generics:
+            self.scopes[self._scope_of(node.start_byte)].types[self._text(node)] = ""
+            self.bound.add(node.start_byte)
+
+    def _add_inner(self, scope: _Scope, definition: CapturedDefinition) -> None:
+        """Note a definition that code around it sees by its name alone."""
+        name, is_type = definition.title_path[-1], definition.kind in _TYPE_KINDS
+        if scope.is_class and scope.definition is not None:
+            held = scope.types if is_type else scope.members
+            # A constructor has the name of its class, which is not what the name means.
+            if name != scope.definition.title_path[-1]:
+                held[name] = f"{{{'.'.join(scope.definition.title_path)}}}.{name}"
+        elif is_type:
+            scope.types[name] = ".".join(definition.title_path)
 
     def _scope_of(self, position: int, end: int | None = None) -> int:
         """Return the number of the innermost scope that holds a position, or a range of positions."""
@@ -220,7 +277,9 @@ class FactExtractor:
         rules = self.rules
         for match in self.captured.imports:
             module_nodes = match["import.module"]
-            module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode("utf-8", "replace")
+            module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode(
+                "utf-8", "replace"
+            )
             module = module.strip().strip("\"'`<>").strip()
             if not module:
                 continue
@@ -251,7 +310,7 @@ class FactExtractor:
         if at > 0 and item.name:
             # Other files do not see the name, so it gets one that no code can write.
             alias = f"{item.name}@{item.line}"
-            self.scopes[at].names[item.name].append(_Binding(0, alias, declared=True))
+            self.scopes[at].names[item.name].append(_Binding(0, alias, declared=True, is_definition=True))
             item = Import(alias, item.module, item.imported, item.line)
         elif item.name:
             self.file_names.add(item.name)
@@ -271,8 +330,17 @@ class FactExtractor:
                 at = self._local_scope(node.start_byte)
                 if at == 0 or self._text(node) in self.scopes[at].outer:
                     self.file_names.add(self._text(node))
+                elif self._is_field(node, at):
+                    says = "bind.type" in match or "bind.value" in match or "bind.self" in match
+                    name = self._text(node)
+                    self.scopes[at].fields[name] = f"{{{self._class_name(at)}}}.{name}" if says else ""
         for match in matches:
             self._read_binding(match)
+
+    def _is_field(self, node: tree_sitter.Node, at: int) -> bool:
+        """Return whether a bound name is a value of a class that is no definition of its own."""
+        visible = self.rules.class_scope_is_visible
+        return visible and self.scopes[at].is_class and node.start_byte not in self._defined
 
     def _local_scope(self, position: int) -> int:
         at = self._scope_of(position)
@@ -283,6 +351,8 @@ class FactExtractor:
         names = match.get("bind", ())
         position = _match_start(match)
         at = self._local_scope(position)
+        if "bind.type" in match and self._text(match["bind.type"][0]) in self.rules.inferred_types:
+            match = {capture: nodes for capture, nodes in match.items() if capture != "bind.type"}
         declared = "bind.type" in match
         expression = self._bound_expression(match, at, position)
         if "bind.attribute" in match:
@@ -295,22 +365,31 @@ class FactExtractor:
                 if expression:
                     self.values[TypedName("", name, expression)] = None
             elif scope.is_class:
+                if "bind.self" in match:
+                    expression = f"{{{self._class_name(at)}}}"
                 if expression:
                     self.values[TypedName(self._class_name(at), name, expression)] = None
             else:
                 value = expression
                 if self._is_self(match, node, at):
-                    value = f"{{{self._class_name(at)}}}"
+                    value = self._own(at)
                 if value or not self._is_literal(match):
                     # A name is bound when its statement is over: `x = x.next` reads the old one.
-                    start = max((item.end_byte for item in match.get("bind.value", ())), default=node.start_byte)
+                    start = max(
+                        (item.end_byte for item in match.get("bind.value", ())), default=node.start_byte
+                    )
                     scope.names[name].append(_Binding(start, value, declared))
                 else:
                     scope.names[name]  # noqa: B018  (the name is local, and what it holds says nothing)
 
     def _is_literal(self, match: Match) -> bool:
         """Return whether a value says nothing about a type, as `None` does not."""
-        return "bind.value" in match and self._text(match["bind.value"][0]) in ("None", "null", "undefined", "nil")
+        return "bind.value" in match and self._text(match["bind.value"][0]) in (
+            "None",
+            "null",
+            "undefined",
+            "nil",
+        )
 
     def _is_self(self, match: Match, node: tree_sitter.Node, at: int) -> bool:
         """Return whether a parameter is the object that a method belongs to."""
@@ -327,8 +406,8 @@ class FactExtractor:
     def _bound_expression(self, match: Match, at: int, position: int) -> str:
         """Return what the names of a binding hold."""
         if "bind.type" in match:
-            found = to_type(self._text(match["bind.type"][0]), self.rules)
-            return f"<{found}>" if self._is_known_type(found) else ""
+            found = self._scoped_type(to_type(self._text(match["bind.type"][0]), self.rules), at)
+            return f"<{found}>" if found else ""
         if "bind.value" in match:
             written = to_expression(likely_value(self._text(match["bind.value"][0])))
         elif "bind.element" in match:
@@ -356,9 +435,14 @@ class FactExtractor:
         for node in self.captured.bases:
             at = self._scope_of(node.start_byte)
             name = self._class_name(at)
-            found = to_type(self._text(node), self.rules)
+            while at > 0 and not self.scopes[at].is_class:
+                at = self.scopes[at].parent
+            # The names of a class do not hold where its bases are named.
+            found = self._scoped_type(to_type(self._text(node), self.rules), max(self.scopes[at].parent, 0))
             if name and found:
                 self.bases[name, found] = None
+        self._with_bases = {name for name, _ in self.bases}
+        self._seen_from.clear()
 
     def _read_results(self) -> None:
         """Note what functions return: as they declare it, else as all their return statements agree."""
@@ -387,12 +471,70 @@ class FactExtractor:
         """Return the value of a declared type. `Self` is the class around it."""
         if found in ("Self", "typing.Self", "this", "self", "static"):
             return f"{{{self._class_name(at)}}}"
-        return f"<{found}>" if self._is_known_type(found) else ""
+        found = self._scoped_type(found, at)
+        return f"<{found}>" if found else ""
 
-    def _is_known_type(self, found: str) -> bool:
-        """Return whether a type can be one that this repository defines."""
-        head = found.strip("[]").partition(".")[0]
-        return bool(head) and (head in self.file_names or self._sees_other_names)
+    def _scoped_type(self, found: str, at: int) -> str:
+        """Return a type as the whole file knows it, nothing for one that this repository cannot define."""
+        brackets = len(found) - len(found.lstrip("["))
+        head, dot, rest = found[brackets:].partition(".")
+        head = head.rstrip("]")
+        if not head or head in self.rules.ignored:
+            return ""
+        meant = self._inner_type(head, at) if self.rules.class_scope_is_visible else None
+        if meant is None and head not in self.file_names:
+            if not self._sees_other_names:
+                return ""
+            if owners := self._owners(at):
+                meant = f"{owners}:{head}"
+        if meant is None:
+            return found
+        tail = f".{rest}" if dot else "]" * brackets
+        return f"{'[' * brackets}{meant}{tail}" if meant else ""
+
+    def _inner_type(self, name: str, at: int) -> str | None:
+        """Return the type of a name in the scopes around, empty for a type parameter."""
+        while at > 0:
+            if name in self.scopes[at].types:
+                return self.scopes[at].types[name]
+            at = self.scopes[at].parent
+        return None
+
+    def _owners(self, at: int) -> str:
+        """Return the classes around a scope that may have names from elsewhere, innermost first: `{T}{U}`."""
+        if at <= 0 or not self.rules.class_scope_is_visible:
+            return ""
+        known = self._seen_from.get(at)
+        if known is None:
+            scope = self.scopes[at]
+            self._seen_from[at] = ""  # the type of an object is named outside of it
+            own = ""
+            if scope.object_type is not None:
+                own = self._object_type(at)
+            elif scope.is_class and self._class_name(at) in self._with_bases:
+                own = f"{{{self._class_name(at)}}}"
+            known = self._seen_from[at] = own + self._owners(scope.parent)
+        return known
+
+    def _object_type(self, at: int) -> str:
+        """Return the object of a scope that is the body of one, as a value of the type that it extends."""
+        scope = self.scopes[at]
+        assert scope.object_type is not None
+        found = self._scoped_type(to_type(self._text(scope.object_type), self.rules), max(scope.parent, 0))
+        return f"<{found}>" if found else ""
+
+    def _own(self, at: int, name: str = "") -> str:
+        """Return the object that code belongs to: of the innermost class, or of the one with that name."""
+        while at > 0:
+            scope = self.scopes[at]
+            if scope.object_type is not None and not name:
+                return self._object_type(at)
+            if scope.is_class or (scope.definition is not None and scope.definition.scope):
+                qualified = self._class_name(at)
+                if not name or qualified.rpartition(".")[2] == name:
+                    return f"{{{qualified}}}"
+            at = scope.parent
+        return ""
 
     @cached_property
     def _sees_other_names(self) -> bool:
@@ -406,6 +548,12 @@ class FactExtractor:
         implicit = self._sees_other_names
         names = {name.encode() for name in self.file_names}
         local = {name.encode() for scope in self.scopes[1:] for name in scope.names if not scope.is_class}
+        if rules.class_scope_is_visible:
+            for scope in self.scopes[1:]:
+                local |= {
+                    name.encode() for held in (scope.members, scope.fields, scope.types) for name in held
+                }
+        open_names = any(item.imported == ALL_NAMES for item in self.imports)
         ignored = {name.encode() for name in rules.ignored}
         bound = self.bound
         base_starts = {node.start_byte for node in self.captured.bases}
@@ -424,24 +572,36 @@ class FactExtractor:
                 continue  # the name of an argument
             expression = name.decode("utf-8", "replace")
             if name in local:
-                found, _ = self._lookup(expression, self._scope_of(start), start)
+                at = self._scope_of(start)
+                called = following[:1] == b"("
+                found, _ = self._lookup(expression, at, start, called=called, is_use=True)
                 if found is not None:
-                    if not found.declared or not found.expression or found.expression[0] in "<{^":
+                    if not found.is_definition:
                         continue  # a local variable, not what it holds
                     expression = found.expression
-            if expression in self.rules.self_names or not _NAME.match(expression):
+                elif name in names:
+                    pass
+                elif owners := self._owners(at):
+                    expression = f"{owners}:{expression}"
+            elif rules.class_scope_is_visible and name not in names:
+                owners = self._owners(self._scope_of(start))
+                could_be_type = not rules.packages_hold_types or open_names or not name[:1].islower()
+                if not could_be_type and (not owners or following[:1] != b"("):
+                    continue  # fields of bases are no definitions
+                if owners:
+                    expression = f"{owners}:{expression}"
+            if expression in self.rules.self_names or not (expression[0] in "{<" or _NAME.match(expression)):
                 continue
             label = Label.USES
-            if start in base_starts and end in base_ends:
+            if start in base_starts and (end in base_ends or following[:1] in (b"<", b"(")):
                 label = Label.EXTENDS
-            elif following[:1] and following[0] in marks:
+            elif (following[:1] and following[0] in marks) or data[start - 4 : start] == b"new ":
                 label = Label.CALLS
             self._note(expression, label, node.end_point[0] + 1)
-        for node in self.captured.members:
-            start, end = node.start_byte, node.end_byte
+        for start, end, line in self.captured.members:
             text = data[start:end].decode("utf-8", "replace")
             written = to_expression(text)
-            called = data[end : end + 1] and data[end] in marks
+            called = data[end : end + 1] != b"" and data[end] in marks
             expression = self._rewritten(written, self._scope_of(start), start) if written else ""
             if not expression:
                 expression = unknown_member(text)
@@ -452,9 +612,9 @@ class FactExtractor:
             if "." not in expression:
                 continue
             label = Label.CALLS if called else Label.USES
-            if start in base_starts and end in base_ends:
+            if start in base_starts and (end in base_ends or data[end : end + 1] in (b"<", b"(")):
                 label = Label.EXTENDS
-            self._note(expression, label, node.end_point[0] + 1)
+            self._note(expression, label, line)
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -463,18 +623,22 @@ class FactExtractor:
     def _rewritten(self, expression: str, at: int, position: int) -> str:
         """Return an expression with its first name replaced by what the scope there says it is: `?…` where
         that is unknown, nothing for a name that no rule can follow."""
+        for word in (*self.rules.self_names, *self.rules.super_names):
+            if f".{word}" in expression:
+                expression = self._named_own(expression, at)
+        inner = at
         for _ in range(_MOST_REPLACED):
             end = next((place for place, mark in enumerate(expression) if mark in ".(["), len(expression))
             head, rest = expression[:end], expression[end:]
             if not head or head[0] in "<{^?":
                 return expression
             if head in self.rules.self_names:
-                name = self._class_name(at)
-                return f"{{{name}}}{rest}" if name else f"?{rest}"
+                return f"{self._own(at) or '?'}{rest}"
             if head in self.rules.super_names:
-                name = self._class_name(at)
-                return f"^{{{name}}}{rest.removeprefix('()')}" if name else f"?{rest}"
-            found, at = self._lookup(head, at, position)
+                own = self._own(at)
+                return f"{'^' if own[:1] == '{' else ''}{own or '?'}{rest.removeprefix('()')}"
+            inner = at
+            found, at = self._lookup(head, at, position, called=rest.startswith("()"))
             if found is None:
                 break
             if not found.expression:
@@ -484,18 +648,50 @@ class FactExtractor:
             expression, position = found.expression + rest, found.start
             if found.expression.startswith("?"):
                 return expression
-        return expression if head in self.file_names or self._sees_other_names else f"?{rest}"
+        if head in self.file_names:
+            return expression
+        if head in self.rules.ignored or not self._sees_other_names:
+            return f"?{rest}"
+        return f"{owners}:{expression}" if (owners := self._owners(inner)) else expression
 
-    def _lookup(self, name: str, at: int, position: int) -> tuple[_Binding | None, int]:
+    def _named_own(self, expression: str, at: int) -> str:
+        """Return an expression that starts with `Outer.this` or `Base.super` with that object as its head."""
+        parts = expression.split(".")
+        for place, part in enumerate(parts[1:], start=1):
+            rest = "".join(f".{item}" for item in parts[place + 1 :])
+            if part in self.rules.self_names:
+                return f"{self._own(at, parts[place - 1]) or '?'}{rest}"
+            if part in self.rules.super_names:
+                if own := self._own(at, parts[place - 1]):
+                    return f"^{own}{rest}"
+                found = self._scoped_type(".".join(parts[:place]), at)
+                return f"<{found}>{rest}" if found else f"?{rest}"
+        return expression
+
+    def _lookup(
+        self, name: str, at: int, position: int, *, called: bool = False, is_use: bool = False
+    ) -> tuple[_Binding | None, int]:
         """Return the binding of a local name as seen from a position, and the scope that has it; None for a
-        name of the file or of nowhere."""
+        name of the file or of nowhere. With `is_use`, a field of a class hides no type of its name."""
         first = at
+        called = called and self.rules.calls_name_functions
         while at > 0:
             scope = self.scopes[at]
             if name in scope.outer:
                 return None, 0
-            if name in scope.names and (not scope.is_class or at == first):
-                bindings = scope.names[name]
+            if name in scope.types and (not called or name not in scope.members):
+                return _Binding(
+                    0, scope.types[name], declared=True, is_definition=bool(scope.types[name])
+                ), at
+            if scope.is_class and self.rules.class_scope_is_visible:
+                if name in scope.members and (called or name not in scope.fields):
+                    return _Binding(0, scope.members[name], declared=True, is_definition=True), at
+                if name in scope.fields and not called and (not is_use or name[:1].islower()):
+                    return _Binding(0, scope.fields[name], declared=True), at
+            bindings = scope.names.get(name, ())
+            if called:
+                bindings = [item for item in bindings if item.is_definition]
+            if (bindings or (name in scope.names and not called)) and (not scope.is_class or at == first):
                 declared = [item for item in bindings if item.declared and item.expression]
                 if declared:
                     return declared[-1], at

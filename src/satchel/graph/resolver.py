@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from satchel import languages
 from satchel.code_facts import Import, Rule
 from satchel.graph.interfaces import Interface
-from satchel.graph.modules.module_system import Module, ModuleSystem
+from satchel.graph.modules.module_system import Module, ModuleSystem, package_mark
+from satchel.languages.language import GraphRules, OuterPackages
 from satchel.types import ChunkKind
 
 _STEP = re.compile(r"\.(\w+)|(\(\))|(\[\])")
+_OWNER = re.compile(r"\{[^}]*\}|<[^>]*>")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 _MOST_BASES = 60  # classes that a member is looked for in
@@ -125,11 +128,17 @@ class Resolver:
         answer = self._head(path, head)
         for step in _steps(rest):
             if answer is None:
-                return None
-            answer = self._step(answer, step)
+                break
+            before, answer = answer, self._step(answer, step)
+            if answer is None and isinstance(before.meaning, Instance) and step not in ("()", "[]"):
+                answer = self._extension(path, before.meaning.type, step)
+        if answer is None and rest and (shown := self._look(path)) is not None and expression in shown.kinds:
+            return Answer(Definition(path, expression), Rule.SCOPE)  # a function inside another
         return answer
 
     def _head(self, path: str, head: str) -> Answer | None:
+        if ":" in head and head[0] in "<{":
+            return self._seen_name(path, head)
         if head.startswith("<"):
             found = self._type(path, head[1:-1])
             return Answer(found, Rule.ANNOTATION) if found is not None else None
@@ -143,6 +152,18 @@ class Resolver:
         if head == "?" or not head:
             return None
         return self.name(path, head)
+
+    def _seen_name(self, path: str, head: str) -> Answer | None:
+        """Return what a name means inside of classes: a member of the innermost that has it, or a name of the
+        file."""
+        owners, _, name = head.rpartition(":")
+        for owner in _OWNER.findall(owners):
+            around = self._head(path, owner)
+            if around is not None and isinstance(around.meaning, Instance):
+                found = self._type_member(around.meaning.type, name, Rule.SELF)
+                if found is not None:
+                    return found
+        return self.name(path, name)
 
     def _own_class(self, shown: Interface, name: str) -> Definition | None:
         """Return the class of a qualified name in a file, or in its package (Go, Rust, Kotlin)."""
@@ -173,7 +194,9 @@ class Resolver:
         for expression in shown.values.get(_owner_and_name(meaning.name), ()):
             answer = self._guarded(meaning.path, "alias", expression)
             if answer is not None:
-                return answer.meaning if isinstance(answer.meaning, Instance) else self._as_type(answer.meaning)
+                return (
+                    answer.meaning if isinstance(answer.meaning, Instance) else self._as_type(answer.meaning)
+                )
         return None
 
     def _step(self, answer: Answer, step: str) -> Answer | None:
@@ -275,6 +298,8 @@ class Resolver:
         shown = self._look(path)
         if shown is None:
             return None
+        if name.startswith("\\"):
+            return self._outermost(path, name[1:])
         if name in shown.kinds:
             return Answer(Definition(path, name), Rule.SCOPE)
         for item in shown.imports.get(name, ()):
@@ -285,25 +310,51 @@ class Resolver:
             answer = self._expression(path, expression) if expression != name else None
             if answer is not None:
                 return answer
-        home = self._modules.home(path)
-        if home is not None:
+        for home in self._homes(path, _rules_of(shown)):
             found = self._package_member(home, name)
             if found is not None:
                 return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
-        for written in shown.stars:
-            module = self._modules.module(path, written)
-            answer = self._module_member(module, name, Rule.IMPORT) if module is not None else None
-            if answer is not None:
+        for written in (*shown.stars, *self._modules.shared_imports(path)):
+            around = self._written_module(path, written)
+            answer = self._member(around, name) if around is not None else None
+            if answer is not None and not isinstance(answer.meaning, Module):
                 return answer
-        return None
+        return self._outermost(path, name) if _rules_of(shown).packages_are_names else None
+
+    def _homes(self, path: str, rules: GraphRules) -> Iterator[Module]:
+        """Yield the packages whose names a file sees without importing them, nearest first."""
+        home = self._modules.home(path)
+        if home is not None:
+            yield home
+        while home is not None and rules.outer_packages is not OuterPackages.NONE:
+            home = self._modules.outer(home)
+            if home is not None and (rules.outer_packages is OuterPackages.ALL or not home.name):
+                yield home
+
+    def _outermost(self, path: str, name: str) -> Answer | None:
+        """Return a definition of no package, or an outermost package."""
+        return self._module_member(Module("", importer=path), name, Rule.IMPORT)
 
     def _imported(self, path: str, item: Import) -> Answer | None:
-        module = self._modules.module(path, item.module)
-        if module is None:
-            return None
-        if not item.imported:
+        around = self._written_module(path, item.module)
+        return self._member(around, item.imported) if around is not None and item.imported else around
+
+    def _written_module(self, path: str, written: str) -> Answer | None:
+        """Return the module of an import, or the type that it imports from: `import static a.Type.name`."""
+        module = self._modules.module(path, written)
+        if module is not None:
             return Answer(module, Rule.IMPORT)
-        return self._module_member(module, item.imported, Rule.IMPORT)
+        shown = self._look(path)
+        if shown is None or not _rules_of(shown).packages_are_names:
+            return None
+        package, _, name = written.replace("\\", ".").strip(".").rpartition(".")
+        if not name:
+            return None
+        around = (
+            self._written_module(path, package) if package else Answer(Module("", importer=path), Rule.IMPORT)
+        )
+        found = self._member(around, name) if around is not None else None
+        return found if found is not None and isinstance(found.meaning, Definition) else None
 
     def _module_member(self, module: Module, name: str, rule: Rule) -> Answer | None:
         """Return a name of a module: of one of its files, or a module below it."""
@@ -314,6 +365,10 @@ class Resolver:
         return Answer(below, weaker(rule, Rule.IMPORT)) if below is not None else None
 
     def _package_member(self, module: Module, name: str) -> Answer | None:
+        self._consulted.add(package_mark(module.name))
+        known = self._modules.definition(module, name)
+        if known is not None:
+            return Answer(Definition(*known), Rule.SCOPE)
         for path in module.paths:
             shown = self._look(path)
             if shown is not None and name in shown.kinds:
@@ -354,10 +409,34 @@ class Resolver:
             seen.add(found)
             yield found
             shown = self._look(found.path)
+            if shown is not None and _rules_of(shown).types_have_parts:
+                parts = [Definition(path, found.name) for path in self._modules.parts(found.path, found.name)]
+                waiting = parts + waiting
             for base in shown.bases.get(found.name, ()) if shown is not None else ():
                 answer = self._guarded(found.path, "base", base)
                 if answer is not None and isinstance(answer.meaning, Definition):
                     waiting.append(answer.meaning)
+
+    def _extension(self, path: str, owner: Definition, name: str) -> Answer | None:
+        """Return the function that extends a type, or a base of it, by a name that a file sees."""
+        shown = self._look(path)
+        if shown is None or not _rules_of(shown).has_extensions:
+            return None
+        for found in self._with_bases(owner):
+            extended = f"{found.name.rpartition('.')[2]}.{name}"
+            answer = self.name(path, extended)
+            for item in shown.imports.get(name, ()) if answer is None else ():
+                module = self._modules.module(path, item.module)
+                answer = self._package_member(module, f"{found.name}.{item.imported}") if module else None
+            if answer is not None:
+                return Answer(answer.meaning, weaker(answer.rule, Rule.ANNOTATION))
+        return None
+
+
+def _rules_of(shown: Interface) -> GraphRules:
+    rules = languages.get(shown.language).graph
+    assert rules is not None
+    return rules
 
 
 def _rule_of_value(expression: str, rule: Rule) -> Rule:
@@ -371,14 +450,25 @@ def _owner_and_name(qualified: str) -> tuple[str, str]:
 
 def _split_head(expression: str) -> tuple[str, str]:
     """Return the head of an expression and its steps."""
-    first = expression[:1]
-    if first == "<":
-        end = expression.index(">") + 1
-    elif first in ("{", "^"):
-        end = expression.index("}") + 1
-    else:
-        end = next((at for at, mark in enumerate(expression) if mark in ".(["), len(expression))
+    first, end = expression[:1], 0
+    while expression[end : end + 1] in ("<", "{", "^"):
+        end = _owner_end(expression, end)
+    if not first or first not in "<{^" or expression[end : end + 1] == ":":
+        end = next((at for at in range(end, len(expression)) if expression[at] in ".(["), len(expression))
     return expression[:end], expression[end:]
+
+
+def _owner_end(expression: str, at: int) -> int:
+    """Return where a head in brackets ends. A type may hold one itself: `<{Outer}:Entry>`."""
+    depth = 0
+    for end in range(at, len(expression)):
+        if expression[end] in "<{":
+            depth += 1
+        elif expression[end] in ">}":
+            depth -= 1
+            if not depth:
+                return end + 1
+    return len(expression)
 
 
 def _steps(rest: str) -> list[str]:

@@ -17,6 +17,14 @@ class ImportBinds(StrEnum):
     LAST_PART = "last part"  # `import "net/http"` binds `http`
 
 
+class OuterPackages(StrEnum):
+    """Which packages a file sees without imports beside its own."""
+
+    NONE = "none"  # Java: `a.b` does not see the names of `a`
+    ALL = "all"  # C#: the code of `A.B.C` sees the names of `A.B`, `A` and of no namespace
+    GLOBAL = "global"  # PHP: names of no namespace
+
+
 class GraphRules(msgspec.Struct, frozen=True):
     """What resolving the uses of a language needs to know beside its query.
 
@@ -30,7 +38,14 @@ class GraphRules(msgspec.Struct, frozen=True):
     self_names: tuple[str, ...] = ()  # the words for the object whose class the code is part of
     super_names: tuple[str, ...] = ()  # the words for the same object seen as its base classes
     self_is_first_parameter: bool = False  # of a function right inside a class
-    class_scope_is_visible: bool = True  # whether functions see the members of the class around them by name
+    class_scope_is_visible: bool = False  # whether functions see the members of the class around them by name
+    calls_name_functions: bool = False  # whether a name that is called is never that of a variable
+    packages_are_names: bool = False  # whether code may write out a package, and import from inside of types
+    outer_packages: OuterPackages = OuterPackages.NONE
+    types_have_parts: bool = False  # whether several files of a package may define one type together
+    has_extensions: bool = False  # whether `T.name` outside of T is a member of T where it is visible
+    packages_hold_types: bool = False  # whether all that a package defines are types, which are capitalised
+    inferred_types: tuple[str, ...] = ()  # words in place of a type that leave it to the value (`var`)
     wrappers: tuple[str, ...] = ()  # generic types that mean their first argument (`Optional`, `Promise`)
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
@@ -51,6 +66,10 @@ class Language(msgspec.Struct, frozen=True):
     - `@container.KIND` with `@name`: lends its name to what it holds but defines nothing
       (`impl`, `extension`, `instance`, `namespace`).
     - `@namespace` with `@name`: a statement that lends its name to all below it, up to the next one.
+    - `@generic`: the name of a type parameter.
+    - `@object` with `@object.type`: the body of an object that has a class of its own without a name.
+    - `@member.start` with `@member.end`: a member access in a grammar without a node that ends with the name.
+    - `@package`: the name of the package that the file belongs to, if definitions do not carry it.
     - `@wrapper`: a node around a definition that belongs to it (decorators, export, template).
     - `@leading`: a node of its own that belongs to the definition right below it (attributes); with
       `@doc` inside, it documents that definition.

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
 
 
 class Module(msgspec.Struct, frozen=True):
-    """What an import names: a file, or all files of a package. `name` tells packages without files apart."""
+    """What an import names: a file, or all files of a package. `name` tells packages without files apart.
+
+    `importer` is the file that asks. Of several definitions with one name, the nearest to it is meant.
+    """
 
     name: str
     paths: tuple[str, ...] = ()
+    importer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +25,15 @@ class FileTable:
     """The files that imports may lead to, and a reader of those that say how (`go.mod`, `tsconfig.json`).
 
     `read` returns an empty text for a file that is not in the index, and notes that it was asked for.
+    `packages` is `FileFacts.package` of each file that has one. `definers` returns the files that define a
+    qualified name.
     """
 
     paths: tuple[str, ...]  # of the languages that share this way of importing, sorted
     every_path: frozenset[str]  # of all files
     read: Callable[[str], str]
+    packages: Mapping[str, str] = field(default_factory=dict)
+    definers: Callable[[str], Sequence[str]] = lambda name: ()
 
 
 class ModuleSystem(Protocol):
@@ -40,6 +48,28 @@ class ModuleSystem(Protocol):
 
     def home(self, path: str) -> Module | None:
         """Return the package whose names the file sees without importing them; None where there is none."""
+
+    def outer(self, module: Module) -> Module | None:
+        """Return the package around another, None where the language has none."""
+        return None
+
+    def definition(self, module: Module, name: str) -> tuple[str, str] | None:
+        """Return the file and the qualified name of a definition of a package; None where only its files
+        tell what they define."""
+        return None
+
+    def shared_imports(self, path: str) -> tuple[str, ...]:
+        """Return the modules all of whose names a file sees because its project imports them."""
+        return ()
+
+    def parts(self, path: str, name: str) -> tuple[str, ...]:
+        """Return the other files with parts of the type that a file defines under a qualified name."""
+        return ()
+
+
+def package_mark(name: str) -> str:
+    """Return the mark that stands for a package among the files that an answer rests on."""
+    return f"//{name}"
 
 
 class ModulePlugin(msgspec.Struct, frozen=True):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, nearest
+from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, ModuleSystem, nearest
 
 _SUFFIXES = (".py", ".pyi", ".pyw")
 
 
-class PythonModules:
+class PythonModules(ModuleSystem):
     """Knows each file by its dotted name: the folders above the outermost `__init__.py` are no part of it.
     A folder without `__init__.py` is a package too, so that a name from the root of the repository, or from
     its `src`, is known as well."""
