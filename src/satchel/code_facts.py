@@ -66,7 +66,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
 
 class TypedName(msgspec.Struct, frozen=True, array_like=True):
     """What a name of the file or an attribute of a class holds. `owner` is the qualified name of the class,
-    empty for a name of the file."""
+    empty for a name of the file; `+T` for the function of that qualified name, which extends the type T."""
 
     owner: str
     name: str

@@ -14,13 +14,15 @@ from satchel.languages.language import GraphRules
 _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 # What may stand between two names, longest first; all of it is a dot.
-_JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
+_JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".", "\\")
 _PREFIX = re.compile(
-    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+"
+    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@~]|\s)+"
 )
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 # `(Type) value`, and `value as Type` of a value that says less than the type.
 _CAST = re.compile(r"\(\s*((?!\d)[\w.]+)(?:<[^()]*>)?\s*\)\s*(?=[\w(\"$])")
+_AS = re.compile(r"^[\w.]+ as\??\s+((?!\d)[\w.]+)(?:<[^()]*>)?\??$")
+_LABEL = re.compile(r"\b(this|super)@(\w+)")
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
 _LONGEST = 400  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
@@ -70,12 +72,13 @@ class _Reader:
         self.at = 0
 
     def expression(self) -> str:
+        if "@" in self.text:  # `this@Outer`
+            self.text = _LABEL.sub(r"\2.\1", self.text)
+        if self.text.startswith("global::"):
+            self.text = "\\" + self.text.removeprefix("global::")
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
         self._skip(_PREFIX)
-        if self._peek() == "(":
-            head = self._parenthesised()
-        else:
-            head = self._name()
+        head = self._parenthesised() if self._peek() == "(" else self._head_name()
         if not head:
             return ""
         parts = [head]
@@ -114,6 +117,8 @@ class _Reader:
             if self.text.startswith(joint, self.at):
                 self.at += len(joint)
                 self._spaces()
+                if self._peek() == "$" and joint.endswith("->"):
+                    return ""  # the name is in a variable
                 if self._peek() in "([":  # `maybe?.[0]`, `maybe?.(x)`
                     return "-"
                 if self._peek() == "<":
@@ -129,9 +134,18 @@ class _Reader:
         inner = self.text[start + 1 : self.at - 1].strip()
         if cast := _CAST.match(inner):
             return f"<{cast[1]}>"
+        if cast := _AS.search(inner):
+            return f"<{cast[1]}>"
         for word in (" as ", " satisfies "):
             inner = inner.partition(word)[0]
         return to_expression(inner.strip())
+
+    def _head_name(self) -> str:
+        """Return the first name, with the mark of a PHP variable or of the outermost namespace."""
+        mark = self._peek() if self._peek() in ("$", "\\") else ""
+        self.at += len(mark)
+        name = self._name()
+        return mark + name if name else ""
 
     def _name(self) -> str:
         self._spaces()

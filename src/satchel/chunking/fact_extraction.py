@@ -42,7 +42,7 @@ class GraphCaptures:
     uses: list[tree_sitter.Node] = field(default_factory=list)
     members: list[tuple[int, int, int]] = field(default_factory=list)  # (start, end, last line)
     scopes: list[tree_sitter.Node] = field(default_factory=list)
-    objects: list[tuple[tree_sitter.Node, tree_sitter.Node]] = field(default_factory=list)  # (body, type)
+    objects: list[tuple[tree_sitter.Node, tree_sitter.Node | None]] = field(default_factory=list)  # (body, type)
     bases: list[tree_sitter.Node] = field(default_factory=list)
     imports: list[Match] = field(default_factory=list)
     bindings: list[Match] = field(default_factory=list)
@@ -50,6 +50,8 @@ class GraphCaptures:
     globals: list[tree_sitter.Node] = field(default_factory=list)
     packages: list[tree_sitter.Node] = field(default_factory=list)
     generics: list[tree_sitter.Node] = field(default_factory=list)
+    keys: list[tree_sitter.Node] = field(default_factory=list)
+    extensions: list[tree_sitter.Node] = field(default_factory=list)
 
     def add(self, match: Match) -> bool:
         """Take a match of the query if it is about the graph; return whether it is."""
@@ -68,7 +70,7 @@ class GraphCaptures:
             elif capture.startswith("bind"):
                 self.bindings.append(match)
                 return True
-            elif capture == "import.module":
+            elif capture.startswith("import."):
                 self.imports.append(match)
                 return True
             elif capture == "base":
@@ -80,12 +82,17 @@ class GraphCaptures:
             elif capture == "global":
                 self.globals += nodes
             elif capture.startswith("object"):
-                self.objects.append((match["object"][0], match["object.type"][0]))
+                of_type = match.get("object.type")
+                self.objects.append((match["object"][0], of_type[0] if of_type else None))
                 return True
             elif capture == "package":
                 self.packages += nodes
             elif capture == "generic":
                 self.generics += nodes
+            elif capture == "extension":
+                self.extensions += nodes
+            elif capture == "key":
+                self.keys += nodes
             elif capture == "namespace":
                 self.packages.append(match["name"][0])
                 return False
@@ -120,7 +127,8 @@ class _Scope:
     )  # functions and constants of a class, as expressions
     fields: dict[str, str] = field(default_factory=dict)  # other values of a class
     types: dict[str, str] = field(default_factory=dict)  # types inside of it; empty for type parameters
-    object_type: tree_sitter.Node | None = None  # of an object with a class of its own that has no name
+    is_object: bool = False  # the body of an object with a class of its own that has no name
+    object_type: tree_sitter.Node | None = None  # what that class extends
 
 
 class FactExtractor:
@@ -159,6 +167,7 @@ class FactExtractor:
         self._read_imports()
         self._read_bases()
         self._read_bindings()
+        self._read_extensions()
         self._read_results()
         self._read_uses()
         return FileFacts(
@@ -202,7 +211,15 @@ class FactExtractor:
                 stack.pop()
             is_class = made is not None and made.kind in _TYPE_KINDS
             self.scopes.append(
-                _Scope(start, end, stack[-1], made, is_class, object_type=objects.get((start, end)))
+                _Scope(
+                    start,
+                    end,
+                    stack[-1],
+                    made,
+                    is_class,
+                    is_object=(start, end) in objects,
+                    object_type=objects.get((start, end)),
+                )
             )
             stack.append(len(self.scopes) - 1)
         self._starts = [scope.start for scope in self.scopes]
@@ -223,6 +240,7 @@ class FactExtractor:
         for node in self.captured.generics:
             self.scopes[self._scope_of(node.start_byte)].types[self._text(node)] = ""
             self.bound.add(node.start_byte)
+        self.bound.update(node.start_byte for node in (*self.captured.keys, *self.captured.packages))
 
     def _add_inner(self, scope: _Scope, definition: CapturedDefinition) -> None:
         """Note a definition that code around it sees by its name alone."""
@@ -276,7 +294,7 @@ class FactExtractor:
     def _read_imports(self) -> None:
         rules = self.rules
         for match in self.captured.imports:
-            module_nodes = match["import.module"]
+            module_nodes = match["import.file"] if "import.file" in match else match["import.module"]
             module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode(
                 "utf-8", "replace"
             )
@@ -285,12 +303,20 @@ class FactExtractor:
                 continue
             line = module_nodes[0].start_point[0] + 1
             alias = self._text(match["import.alias"][0]) if "import.alias" in match else ""
-            if "import.all" in match:
+            self.bound.update(node.start_byte for node in match.get("import.alias", ()))
+            if "import.file" in match:
+                self._add_import(Import("", module, "", line), module_nodes[0])
+            elif "import.all" in match:
                 self._add_import(Import(alias, module, ALL_NAMES if not alias else "", line), module_nodes[0])
             elif "import.name" in match:
                 for node in match["import.name"]:
                     name = self._text(node).strip("\"'`")
                     self._add_import(Import(alias or name, module, name, node.end_point[0] + 1), node)
+            elif rules.import_binds is ImportBinds.MEMBER:
+                package, _, name = module.rpartition(self.language.import_separator)
+                self._add_import(
+                    Import(alias or name, package or name, name if package else "", line), module_nodes[0]
+                )
             elif alias:
                 self._add_import(Import(alias, module, "", line), module_nodes[0])
             else:
@@ -322,7 +348,7 @@ class FactExtractor:
     def _read_bindings(self) -> None:
         for node in self.captured.globals:
             self.scopes[self._scope_of(node.start_byte)].outer.add(self._text(node))
-        matches = sorted(self.captured.bindings, key=_match_start)
+        matches = self._distinct_bindings()
         # Names come before values: what a value means may depend on a name that is bound below it.
         for match in matches:
             for node in match.get("bind", ()):
@@ -336,6 +362,17 @@ class FactExtractor:
                     self.scopes[at].fields[name] = f"{{{self._class_name(at)}}}.{name}" if says else ""
         for match in matches:
             self._read_binding(match)
+
+    def _distinct_bindings(self) -> list[Match]:
+        """Return the bindings by position, each name once: a pattern that says what it holds goes first."""
+        found: dict[tuple[int, int], Match] = {}
+        for match in sorted(self.captured.bindings, key=_match_start):
+            # Several names of one match, or one name that several classes get, are not told apart.
+            key = _match_start(match), len(match.get("bind", ()))
+            known = found.get(key)
+            if known is None or len(known) < len(match):
+                found[key] = match
+        return list(found.values())
 
     def _is_field(self, node: tree_sitter.Node, at: int) -> bool:
         """Return whether a bound name is a value of a class that is no definition of its own."""
@@ -444,6 +481,22 @@ class FactExtractor:
         self._with_bases = {name for name, _ in self.bases}
         self._seen_from.clear()
 
+    def _read_extensions(self) -> None:
+        """Note the functions that extend types, by the last name of the type."""
+        for node in self.captured.extensions:
+            scope = self.scopes[self._scope_of(node.start_byte)]
+            if scope.definition is None:
+                continue
+            found = to_type(self._text(node), self.rules).rpartition(".")[2]
+            if scope.types.get(found) == "":
+                # A type parameter means what it is bound by.
+                head = self.data[node.end_byte : scope.end].partition(b"{")[0].decode("utf-8", "replace")
+                bound = re.search(rf"\bwhere\s+{found}\s*:\s*([\w.]+)", head)
+                found = bound[1].rpartition(".")[2] if bound else ""
+            if found and found[0] != "[":
+                path = scope.definition.title_path
+                self.values[TypedName(f"+{found}", path[-1], ".".join(path))] = None
+
     def _read_results(self) -> None:
         """Note what functions return: as they declare it, else as all their return statements agree."""
         declared: set[str] = set()
@@ -511,15 +564,20 @@ class FactExtractor:
             own = ""
             if scope.object_type is not None:
                 own = self._object_type(at)
-            elif scope.is_class and self._class_name(at) in self._with_bases:
+            elif scope.is_class and (
+                self.rules.extensions_are_members or self._class_name(at) in self._with_bases
+            ):
                 own = f"{{{self._class_name(at)}}}"
+            elif scope.definition is not None and scope.definition.scope:
+                own = self._own(at)
             known = self._seen_from[at] = own + self._owners(scope.parent)
         return known
 
     def _object_type(self, at: int) -> str:
         """Return the object of a scope that is the body of one, as a value of the type that it extends."""
         scope = self.scopes[at]
-        assert scope.object_type is not None
+        if scope.object_type is None:
+            return ""
         found = self._scoped_type(to_type(self._text(scope.object_type), self.rules), max(scope.parent, 0))
         return f"<{found}>" if found else ""
 
@@ -527,9 +585,13 @@ class FactExtractor:
         """Return the object that code belongs to: of the innermost class, or of the one with that name."""
         while at > 0:
             scope = self.scopes[at]
-            if scope.object_type is not None and not name:
+            if scope.is_object and not name:
                 return self._object_type(at)
-            if scope.is_class or (scope.definition is not None and scope.definition.scope):
+            if self.rules.extensions_are_members and scope.definition is not None and scope.definition.scope:
+                if not name:
+                    found = self._scoped_type(scope.definition.scope, max(scope.parent, 0))
+                    return f"<{found}>" if found else ""
+            elif scope.is_class or (scope.definition is not None and scope.definition.scope):
                 qualified = self._class_name(at)
                 if not name or qualified.rpartition(".")[2] == name:
                     return f"{{{qualified}}}"
@@ -566,6 +628,8 @@ class FactExtractor:
                 continue
             if start in bound or data[start - 1 : start] == b".":
                 continue
+            if data[start - 2 : start] in (b"::", b"->") and data[start - 3 : start - 2].strip(b" \t\n(,=:"):
+                continue  # a member, which has a capture of its own
             end = node.end_byte
             following = data[end : end + 2]
             if following[:1] == b"=" and following != b"==":
@@ -579,18 +643,22 @@ class FactExtractor:
                     if not found.is_definition:
                         continue  # a local variable, not what it holds
                     expression = found.expression
-                elif name in names:
+                elif name in names and not (called and self._is_extension(expression)):
                     pass
                 elif owners := self._owners(at):
                     expression = f"{owners}:{expression}"
-            elif rules.class_scope_is_visible and name not in names:
+            elif rules.class_scope_is_visible and (
+                name not in names or (following[:1] == b"(" and self._is_extension(name.decode()))
+            ):
                 owners = self._owners(self._scope_of(start))
-                could_be_type = not rules.packages_hold_types or open_names or not name[:1].islower()
-                if not could_be_type and (not owners or following[:1] != b"("):
-                    continue  # fields of bases are no definitions
+                is_lower = not name.lstrip(b"_")[:1].isupper()
+                if rules.packages_hold_types and is_lower:
+                    # Fields of bases are no definitions.
+                    if following[:1] != b"(" or not (owners or open_names):
+                        continue
                 if owners:
                     expression = f"{owners}:{expression}"
-            if expression in self.rules.self_names or not (expression[0] in "{<" or _NAME.match(expression)):
+            if expression in self.rules.self_names or not (expression[:1] in ("{", "<") or _NAME.match(expression)):
                 continue
             label = Label.USES
             if start in base_starts and (end in base_ends or following[:1] in (b"<", b"(")):
@@ -599,6 +667,8 @@ class FactExtractor:
                 label = Label.CALLS
             self._note(expression, label, node.end_point[0] + 1)
         for start, end, line in self.captured.members:
+            if start in bound:
+                continue  # a package clause or an import
             text = data[start:end].decode("utf-8", "replace")
             written = to_expression(text)
             called = data[end : end + 1] != b"" and data[end] in marks
@@ -609,12 +679,20 @@ class FactExtractor:
                 if not called:
                     continue
                 expression = "?." + expression.rpartition(".")[2]
-            if "." not in expression:
+            if "." not in expression and expression[0] != "\\":
                 continue
             label = Label.CALLS if called else Label.USES
             if start in base_starts and (end in base_ends or data[end : end + 1] in (b"<", b"(")):
                 label = Label.EXTENDS
             self._note(expression, label, line)
+
+    def _is_extension(self, name: str) -> bool:
+        """Return whether a name may be an imported function that extends the class around its use."""
+        return self.rules.extensions_are_members and name[:1].islower() and name in self._imported_names
+
+    @cached_property
+    def _imported_names(self) -> frozenset[str]:
+        return frozenset(item.name for item in self.imports)
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -650,7 +728,7 @@ class FactExtractor:
                 return expression
         if head in self.file_names:
             return expression
-        if head in self.rules.ignored or not self._sees_other_names:
+        if head in self.rules.ignored or head[0] == "$" or not self._sees_other_names:
             return f"?{rest}"
         return f"{owners}:{expression}" if (owners := self._owners(inner)) else expression
 
@@ -686,7 +764,7 @@ class FactExtractor:
             if scope.is_class and self.rules.class_scope_is_visible:
                 if name in scope.members and (called or name not in scope.fields):
                     return _Binding(0, scope.members[name], declared=True, is_definition=True), at
-                if name in scope.fields and not called and (not is_use or name[:1].islower()):
+                if name in scope.fields and not called and not (is_use and name[:1].isupper()):
                     return _Binding(0, scope.fields[name], declared=True), at
             bindings = scope.names.get(name, ())
             if called:

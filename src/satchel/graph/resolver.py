@@ -19,7 +19,7 @@ from satchel.languages.language import GraphRules, OuterPackages
 from satchel.types import ChunkKind
 
 _STEP = re.compile(r"\.(\w+)|(\(\))|(\[\])")
-_OWNER = re.compile(r"\{[^}]*\}|<[^>]*>")
+_NAMED_RECEIVER = re.compile(r"^<(?:.*:)?(\w+)>$|^(?:.*:)?(\w+)\(\)$")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 _MOST_BASES = 60  # classes that a member is looked for in
@@ -96,13 +96,25 @@ class Resolver:
         """Return the module of an import: that of the imported name if it is a module itself."""
         module = self._modules.module(path, item.module)
         if module is None:
-            return None
+            return self._file_of(path, item)
         self._consulted.update(module.paths)
+        if not module.paths and item.imported:
+            return self._file_of(path, item) or module
         if item.imported and not self._is_bound(module, item.imported):
             below = self._modules.submodule(module, item.imported)
             if below is not None and below.paths:
                 return below
         return module
+
+    def _file_of(self, path: str, item: Import) -> Module | None:
+        """Return the file that defines what an import brings from a package."""
+        answer = self._imported(path, item)
+        found = answer.meaning if answer is not None else None
+        if found is None:
+            found = next(iter(self._imported_extensions(path, item)), None)
+        if isinstance(found, Definition):
+            return Module(found.name, (found.path,))
+        return found if isinstance(found, Module) and found.paths else None
 
     def _is_bound(self, module: Module, name: str) -> bool:
         """Return whether a file of a module binds a name."""
@@ -132,12 +144,15 @@ class Resolver:
             before, answer = answer, self._step(answer, step)
             if answer is None and isinstance(before.meaning, Instance) and step not in ("()", "[]"):
                 answer = self._extension(path, before.meaning.type, step)
-        if answer is None and rest and (shown := self._look(path)) is not None and expression in shown.kinds:
-            return Answer(Definition(path, expression), Rule.SCOPE)  # a function inside another
+        if answer is None and rest and (shown := self._look(path)) is not None:
+            if expression in shown.kinds:
+                return Answer(Definition(path, expression), Rule.SCOPE)  # a function inside another
+            if _rules_of(shown).extensions_are_members:
+                return self._extension_of_unknown(shown, expression)
         return answer
 
     def _head(self, path: str, head: str) -> Answer | None:
-        if ":" in head and head[0] in "<{":
+        if head[:1] in ("<", "{") and head[-1] not in ">}":
             return self._seen_name(path, head)
         if head.startswith("<"):
             found = self._type(path, head[1:-1])
@@ -157,10 +172,12 @@ class Resolver:
         """Return what a name means inside of classes: a member of the innermost that has it, or a name of the
         file."""
         owners, _, name = head.rpartition(":")
-        for owner in _OWNER.findall(owners):
-            around = self._head(path, owner)
+        while owners:
+            end = _owner_end(owners, 0)
+            around, owners = self._head(path, owners[:end]), owners[end:]
             if around is not None and isinstance(around.meaning, Instance):
-                found = self._type_member(around.meaning.type, name, Rule.SELF)
+                owner = around.meaning.type
+                found = self._type_member(owner, name, Rule.SELF) or self._extension(path, owner, name)
                 if found is not None:
                     return found
         return self.name(path, name)
@@ -209,6 +226,11 @@ class Resolver:
     def _called(self, answer: Answer) -> Answer | None:
         meaning = answer.meaning
         if isinstance(meaning, Instance):  # `cls()`, or an object that can be called
+            shown = self._look(meaning.type.path)
+            method = _rules_of(shown).call_method if shown is not None and answer.rule is not Rule.SELF else ""
+            run = self._type_member(meaning.type, method, answer.rule) if method else None
+            if run is not None and isinstance(run.meaning, Definition):
+                return self._called(run)
             return Answer(meaning, weaker(answer.rule, Rule.CONSTRUCTOR))
         if not isinstance(meaning, Definition):
             return None
@@ -248,7 +270,8 @@ class Resolver:
         if inner in shown.kinds:
             return Answer(Definition(meaning.path, inner), answer.rule)
         if shown.is_type(meaning.name):
-            return self._type_member(meaning, name, answer.rule)
+            found = self._type_member(meaning, name, answer.rule)
+            return answer if found is None and name in _rules_of(shown).own_members else found
         held = self._held(answer)
         return self._member(held, name) if held is not None and held.meaning != meaning else None
 
@@ -306,6 +329,8 @@ class Resolver:
             found = self._imported(path, item)
             if found is not None:
                 return found
+        if name in shown.imports and _rules_of(shown).packages_are_names:
+            return None  # it is from another repository
         for expression in shown.values.get(("", name), ()):
             answer = self._expression(path, expression) if expression != name else None
             if answer is not None:
@@ -417,19 +442,88 @@ class Resolver:
                 if answer is not None and isinstance(answer.meaning, Definition):
                     waiting.append(answer.meaning)
 
+    def _extension_of_unknown(self, shown: Interface, expression: str) -> Answer | None:
+        """Return the function that extends a type of another repository, if the type is known by name, or if
+        an import brings a single function of that name."""
+        receiver, _, name = expression.rpartition(".")
+        if match := _NAMED_RECEIVER.search(receiver):
+            extended = f"{match[1] or match[2]}.{name}"
+            answer = self._visible_extension(shown.path, extended)
+            if answer is not None:
+                return answer
+        found = [each for item in shown.imports.get(name, ()) for each in self._imported_extensions(shown.path, item)]
+        if match:
+            found = [each for each in found if each.name == extended]
+        return Answer(found[0], Rule.IMPORT) if len({each.name for each in found}) == 1 else None
+
+    def _imported_extensions(self, path: str, item: Import) -> list[Definition]:
+        """Return the functions that an import brings and that extend types."""
+        module = self._modules.module(path, item.module)
+        if module is not None:
+            rows = [Definition(*each) for each in self._modules.namesakes(module, item.imported)]
+            return [each for each in rows if self._is_extension(each)]
+        around = self._written_module(path, item.module)
+        if around is None or not isinstance(around.meaning, Definition):
+            return []
+        # The companion of a class may hold functions that extend other types.
+        shown = self._look(around.meaning.path)
+        prefix, tail = f"{around.meaning.name}.", f".{item.imported}"
+        return [
+            Definition(around.meaning.path, name)
+            for name in (shown.kinds if shown is not None else ())
+            if name.startswith(prefix) and name.endswith(tail) and len(name) > len(prefix) + len(tail)
+        ]
+
+    def _is_extension(self, found: Definition) -> bool:
+        """Return whether a definition `T.name` stands outside of T."""
+        shown = self._look(found.path)
+        return found.name.count(".") == 1 and shown is not None and not shown.is_type(found.name.partition(".")[0])
+
+    def _visible_extension(self, path: str, extended: str) -> Answer | None:
+        """Return the function of a qualified name that a file sees, if it is no member of a class."""
+        answer = self.name(path, extended)
+        if answer is None or not isinstance(answer.meaning, Definition):
+            return None
+        shown = self._look(answer.meaning.path)
+        if shown is None or shown.is_type(extended.rpartition(".")[0]):
+            return None
+        return Answer(answer.meaning, weaker(answer.rule, Rule.ANNOTATION))
+
     def _extension(self, path: str, owner: Definition, name: str) -> Answer | None:
         """Return the function that extends a type, or a base of it, by a name that a file sees."""
         shown = self._look(path)
         if shown is None or not _rules_of(shown).has_extensions:
             return None
+        if not _rules_of(shown).extensions_are_members:
+            return self._extending_function(shown, owner, name)
         for found in self._with_bases(owner):
             extended = f"{found.name.rpartition('.')[2]}.{name}"
-            answer = self.name(path, extended)
+            answer = self._visible_extension(path, extended)
             for item in shown.imports.get(name, ()) if answer is None else ():
-                module = self._modules.module(path, item.module)
-                answer = self._package_member(module, f"{found.name}.{item.imported}") if module else None
+                imported = self._imported_extensions(path, item)
+                tail = f"{found.name.rpartition('.')[2]}.{item.imported}"
+                fitting = [each for each in imported if f".{each.name}".endswith(f".{tail}")]
+                answer = Answer(fitting[0], Rule.IMPORT) if fitting else None
             if answer is not None:
                 return Answer(answer.meaning, weaker(answer.rule, Rule.ANNOTATION))
+        return None
+
+
+    def _extending_function(self, shown: Interface, owner: Definition, name: str) -> Answer | None:
+        """Return the function that a visible package declares to extend a type, or the nearest base of it."""
+        written = (*shown.stars, *self._modules.shared_imports(shown.path))
+        imported = (self._modules.module(shown.path, each) for each in written)
+        visible = [*self._homes(shown.path, _rules_of(shown)), *(each for each in imported if each is not None)]
+        extending: dict[str, Definition] = {}
+        for module in visible:
+            for path, qualified in self._modules.namesakes(module, name):
+                other = self._look(path)
+                for (extended, called), held in other.values.items() if other is not None else ():
+                    if called == name and extended[:1] == "+" and qualified in held:
+                        extending.setdefault(extended[1:], Definition(path, qualified))
+        for found in self._with_bases(owner) if extending else ():
+            if (last := found.name.rpartition(".")[2]) in extending:
+                return Answer(extending[last], Rule.ANNOTATION)
         return None
 
 

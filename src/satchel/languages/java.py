@@ -18,6 +18,7 @@ LANGUAGE = Language(
         super_names=("super",),
         class_scope_is_visible=True,
         calls_name_functions=True,
+        own_members=("Companion", "INSTANCE"),  # of Kotlin
         inferred_types=("var",),
         wrappers=("Optional", "Supplier", "Provider"),
         containers=(

@@ -15,6 +15,7 @@ class ImportBinds(StrEnum):
     NOTHING = "nothing"
     FIRST_PART = "first part"  # `import os.path` binds `os`
     LAST_PART = "last part"  # `import "net/http"` binds `http`
+    MEMBER = "member"  # `import a.b.C` binds the name `C` of `a.b`
 
 
 class OuterPackages(StrEnum):
@@ -43,12 +44,15 @@ class GraphRules(msgspec.Struct, frozen=True):
     packages_are_names: bool = False  # whether code may write out a package, and import from inside of types
     outer_packages: OuterPackages = OuterPackages.NONE
     types_have_parts: bool = False  # whether several files of a package may define one type together
-    has_extensions: bool = False  # whether `T.name` outside of T is a member of T where it is visible
+    own_members: tuple[str, ...] = ()  # names of members that stand for the type itself (`Companion`)
+    has_extensions: bool = False  # whether functions outside of a type may be called like members of it
+    extensions_are_members: bool = False  # whether they are named `T.name`, and see the members of T by name
     packages_hold_types: bool = False  # whether all that a package defines are types, which are capitalised
     inferred_types: tuple[str, ...] = ()  # words in place of a type that leave it to the value (`var`)
     wrappers: tuple[str, ...] = ()  # generic types that mean their first argument (`Optional`, `Promise`)
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
+    call_method: str = ""  # the member that runs when an object is called
     call_marks: str = "("  # what follows a name that is called
     ignored: frozenset[str] = frozenset()  # names of the language itself, which no file defines
 
@@ -69,6 +73,9 @@ class Language(msgspec.Struct, frozen=True):
     - `@generic`: the name of a type parameter.
     - `@object` with `@object.type`: the body of an object that has a class of its own without a name.
     - `@member.start` with `@member.end`: a member access in a grammar without a node that ends with the name.
+    - `@extension`: the type that the function around it extends (C#).
+    - `@key`: a name that is no use of what it names elsewhere (the name of an argument).
+    - `@import.file`: the path of an included file, which binds no name.
     - `@package`: the name of the package that the file belongs to, if definitions do not carry it.
     - `@wrapper`: a node around a definition that belongs to it (decorators, export, template).
     - `@leading`: a node of its own that belongs to the definition right below it (attributes); with

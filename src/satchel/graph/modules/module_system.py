@@ -25,15 +25,15 @@ class FileTable:
     """The files that imports may lead to, and a reader of those that say how (`go.mod`, `tsconfig.json`).
 
     `read` returns an empty text for a file that is not in the index, and notes that it was asked for.
-    `packages` is `FileFacts.package` of each file that has one. `definers` returns the files that define a
-    qualified name.
+    `packages` is `FileFacts.package` of each file that has one. `named` returns the definitions of a name,
+    qualified or not, as (path, qualified name).
     """
 
     paths: tuple[str, ...]  # of the languages that share this way of importing, sorted
     every_path: frozenset[str]  # of all files
     read: Callable[[str], str]
     packages: Mapping[str, str] = field(default_factory=dict)
-    definers: Callable[[str], Sequence[str]] = lambda name: ()
+    named: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
 
 
 class ModuleSystem(Protocol):
@@ -60,6 +60,10 @@ class ModuleSystem(Protocol):
 
     def shared_imports(self, path: str) -> tuple[str, ...]:
         """Return the modules all of whose names a file sees because its project imports them."""
+        return ()
+
+    def namesakes(self, module: Module, name: str) -> tuple[tuple[str, str], ...]:
+        """Return all definitions of a package that end with a name, as (path, qualified name)."""
         return ()
 
     def parts(self, path: str, name: str) -> tuple[str, ...]:

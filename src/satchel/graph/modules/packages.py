@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections import defaultdict
 
 from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, ModuleSystem, nearest
@@ -9,6 +11,11 @@ from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin,
 # Languages that call each other's code by package; any other language stays by itself.
 _FAMILIES = {"java": "jvm", "jav": "jvm", "kt": "jvm", "kts": "jvm", "cs": "cs", "csx": "cs"}
 _OTHER_FAMILY = "php"
+# C#: what is imported for a whole project stands in the project, or in a file that is named for it.
+_PROJECT_SUFFIXES = (".csproj", "Directory.Build.props", "Directory.Build.targets", "Usings.cs")
+_SHARED_IMPORT = re.compile(
+    r'<Using\s+Include="([\w.]+)"|^\s*global\s+using\s+(?:static\s+)?([\w.]+)\s*;', re.MULTILINE
+)
 
 
 class PackageModules(ModuleSystem):
@@ -17,7 +24,14 @@ class PackageModules(ModuleSystem):
 
     def __init__(self, table: FileTable) -> None:
         self._table = table
+        self._paths = frozenset(table.paths)
+        self._definers_of: dict[str, tuple[str, ...]] = {}
         self._packages = {path: _dotted(written).split() for path, written in table.packages.items()}
+        self._imports_of: dict[str, tuple[str, ...]] = {}
+        self._project_files: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(table.every_path):
+            if path.endswith(_PROJECT_SUFFIXES):
+                self._project_files[path.rpartition("/")[0]].append(path)
         # Packages and what is around them, for each family: `a.b.c` makes `a`, `a.b` and `a.b.c` known.
         self._known: dict[str, set[str]] = defaultdict(set)
         for path, packages in self._packages.items():
@@ -28,8 +42,15 @@ class PackageModules(ModuleSystem):
                     package = package.rpartition(".")[0]
 
     def module(self, importer: str, written: str) -> Module | None:
+        if "/" in written or written.endswith(".php"):
+            return self._file(importer, written)
         name = _dotted(written)
         return self._package(name, importer) if name else None
+
+    def _file(self, importer: str, written: str) -> Module | None:
+        """Return the file that a file includes by a path from its own folder."""
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(importer), written.lstrip("/")))
+        return Module(path, (path,)) if path in self._paths else None
 
     def submodule(self, module: Module, name: str) -> Module | None:
         return self._package(f"{module.name}.{name}".lstrip("."), module.importer)
@@ -45,20 +66,51 @@ class PackageModules(ModuleSystem):
         # C# and PHP definitions carry their namespace, Java and Kotlin ones do not.
         for qualified in dict.fromkeys((f"{module.name}.{name}".lstrip("."), name)):
             if found := self._definers(qualified, module.name, module.importer):
-                return nearest(found, module.importer), qualified
+                return nearest(self._main_parts(found, name), module.importer), qualified
         return None
+
+    def namesakes(self, module: Module, name: str) -> tuple[tuple[str, str], ...]:
+        return tuple(row for row in self._table.named(name) if self._is_in(row[0], module.name, module.importer))
+
+    def _main_parts(self, paths: list[str], name: str) -> list[str]:
+        """Return the files that are named after a definition if there are any: of the parts of a type, the
+        others are about something else."""
+        return [path for path in paths if path.rpartition("/")[2].rpartition(".")[0] == name] or paths
 
     def parts(self, path: str, name: str) -> tuple[str, ...]:
         package = next(iter(self._packages.get(path, ())), "")
         return tuple(sorted(found for found in self._definers(name, package, path) if found != path))
 
+    def shared_imports(self, path: str) -> tuple[str, ...]:
+        if _family(path) != "cs":
+            return ()
+        folder, found = path, dict[str, None]()
+        while folder:
+            folder = folder.rpartition("/")[0]
+            found.update(dict.fromkeys(self._project_imports(folder)))
+        return tuple(found)
+
+    def _project_imports(self, folder: str) -> tuple[str, ...]:
+        """Return the namespaces that the projects of a folder import for all of their files."""
+        known = self._imports_of.get(folder)
+        if known is None:
+            found = [
+                name
+                for path in self._project_files.get(folder, ())
+                for name in _SHARED_IMPORT.findall(self._table.read(path))
+            ]
+            known = self._imports_of[folder] = tuple(first or second for first, second in found)
+        return known
+
     def _definers(self, qualified: str, package: str, importer: str) -> list[str]:
-        family = _family(importer)
-        return [
-            path
-            for path in self._table.definers(qualified)
-            if package in (self._packages.get(path) or ("",)) and _family(path) == family
-        ]
+        known = self._definers_of.get(qualified)
+        if known is None:
+            rows = self._table.named(qualified.rpartition(".")[2])
+            known = self._definers_of[qualified] = tuple(path for path, name in rows if name == qualified)
+        return [path for path in known if self._is_in(path, package, importer)]
+
+    def _is_in(self, path: str, package: str, importer: str) -> bool:
+        return package in (self._packages.get(path) or ("",)) and _family(path) == _family(importer)
 
     def _package(self, name: str, importer: str) -> Module | None:
         return Module(name, importer=importer) if name in self._known[_family(importer)] else None
