@@ -29,7 +29,7 @@ from enum import StrEnum
 
 import msgspec
 
-from satchel.types import Label
+from satchel.types import Label, Reference
 
 ALL_NAMES = "*"
 """The imported name of an import that brings every name of a module."""
@@ -90,6 +90,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     bases: tuple[tuple[str, str], ...] = ()  # (qualified name of a class, TYPE), in order
     returns: tuple[tuple[str, str], ...] = ()  # (qualified name of a function, expression of its result)
     uses: tuple[Use, ...] = ()
+    separator: str = "."  # between a module and a name in it, as the language writes it
 
 
 class Target(msgspec.Struct, frozen=True, array_like=True):
@@ -113,3 +114,22 @@ class FileEdges(msgspec.Struct, frozen=True, array_like=True):
 def used_name(expression: str) -> str:
     """Return the name that an expression uses, its last one."""
     return expression.rpartition(".")[2].rpartition(":")[2].partition("@")[0].strip("<>{}^\\")
+
+
+def references_of(facts: FileFacts) -> tuple[Reference, ...]:
+    """Return the imports, calls, bases and used types of a file one by one, by line.
+
+    Each use is given by its last name alone, as for languages without rules. Names that are neither called
+    nor like those of types are left out: they are most of all uses, and say least about what a file does.
+    """
+    found: set[tuple[int, Label, str]] = set()
+    for use in facts.uses:
+        name = used_name(use.expression)
+        if use.label is not Label.IMPORTS and (use.label is not Label.USES or name[:1].isupper()):
+            found.update((line, use.label, name) for line in use.lines)
+    for item in facts.imports:
+        written = item.module
+        if item.imported not in ("", ALL_NAMES):
+            written += ("" if written.endswith(facts.separator) else facts.separator) + item.imported
+        found.add((item.line, Label.IMPORTS, written))
+    return tuple(Reference(name, label, line) for line, label, name in sorted(found))

@@ -20,6 +20,7 @@ _DOORS = {
     "client": ("satchel.serving.clients", "CLIENT"),
     "command": ("satchel.commands", "COMMAND"),
     "language": ("satchel.languages", "LANGUAGE"),
+    "modules": ("satchel.graph.modules", "MODULES"),
     "renderer": ("satchel.rendering.packs", "RENDERER"),
     "signal": ("satchel.retrieval.signals", "SIGNAL"),
     "store": ("satchel.storage", "STORE"),

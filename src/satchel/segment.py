@@ -37,11 +37,13 @@ from satchel.walking.work_tree import SourceTree, WorkTree, in_repository
 if TYPE_CHECKING:
     from satchel import chunking
     from satchel.embedding import word_vectors
+    from satchel.graph import update as graph_update
     from satchel.indexing import analysis, refresh, workers
     from satchel.storage import history, ref_indexes
     from satchel.walking import git_trees, own_output, source_reader, watermark
 else:  # what a search of a fresh index does without
     chunking, word_vectors = late("satchel.chunking"), late("satchel.embedding.word_vectors")
+    graph_update = late("satchel.graph.update")
     analysis, refresh, workers = (
         late(f"satchel.indexing.{name}") for name in ("analysis", "refresh", "workers")
     )
@@ -249,6 +251,7 @@ class Segment(TrackedIndex):
             chunking.prepare,
             chunking.prepare_worker,
             words=word_vectors.load,
+            graph=graph_update.GraphUpdate,
         )
 
     def rebuild(self, problem: IndexProblem, token: CancelToken | None = None) -> Refresh:

@@ -169,7 +169,7 @@ def test_the_last_name_of_a_reference(written: str, name: str) -> None:
 )
 def test_what_has_no_name_is_no_symbol_and_no_reference(text: str, language: str) -> None:
     parsed = parse_source(text, language)
-    assert all(item.name for item in (*parsed.symbols, *parsed.references))
+    assert all(item.name for item in (*parsed.symbols, *parsed.all_references()))
 
 
 def test_an_outline_that_is_no_utf8_is_damage() -> None:

@@ -28,7 +28,7 @@ def outline(parsed: Parsed) -> str:
             f"{s.start_line}-{s.end_line} {s.kind} {s.qualified_name} | {s.signature} | {s.doc}".rstrip(" |")
         )
     rows += ["# references"]
-    rows += [f"{r.line} {r.label} {r.name}" for r in parsed.references]
+    rows += [f"{r.line} {r.label} {r.name}" for r in parsed.all_references()]
     return "\n".join(rows) + "\n"
 
 
@@ -68,7 +68,7 @@ def test_every_line_end_gives_the_same_symbols_and_references(path: Path, line_e
     text = sample_text(path)
     language = detect(path.name, text.split("\n", 1)[0])
     found, expected = (parse_source(each, language) for each in (text.replace("\n", line_end), text))
-    assert (found.symbols, found.references) == (expected.symbols, expected.references)
+    assert (found.symbols, found.all_references()) == (expected.symbols, expected.all_references())
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

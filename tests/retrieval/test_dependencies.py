@@ -33,7 +33,7 @@ function f(
 
 def imports_of(text: str, language: str, content: str) -> list[str]:
     parsed = parse_source(text, language)
-    return needed_imports(import_statements(parsed.references, split_lines(text)), content)
+    return needed_imports(import_statements(parsed.all_references(), split_lines(text)), content)
 
 
 @pytest.mark.parametrize(

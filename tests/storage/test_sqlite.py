@@ -362,7 +362,7 @@ def graph_answers(path: Path) -> list[object]:
     with closing(snapshot):
         asked = [partial(snapshot.facts, name) for name in names]
         asked += [partial(snapshot.edges, [name]) for name in names]
-        asked += [partial(snapshot.consulting, name) for name in names]
+        asked += [partial(snapshot.consulting, [name]) for name in names]
         return [answer(ask) for ask in (*asked, partial(snapshot.edges, names))]
 
 

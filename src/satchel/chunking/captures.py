@@ -122,9 +122,19 @@ def collect_captures(
     uses: defaultdict[Label, list[tree_sitter.Node]] = defaultdict(list)
     labels = _REFERENCE_CAPTURES
     graph = collected.graph if language.graph is not None else None
+    # Most matches are single names: which patterns give them is found out once.
+    names: dict[int, str] = {}
+    lists = {"use": collected.graph.uses, "member": collected.graph.members}
     for pattern, captures in matches:
-        if graph is not None and graph.add(captures):
-            continue
+        if graph is not None:
+            role = names.get(pattern)
+            if role is not None:
+                lists[role] += captures[role]
+                continue
+            if graph.add(captures):
+                if len(captures) == 1 and (role := next(iter(captures))) in lists:
+                    names[pattern] = role
+                continue
         for capture, nodes in captures.items():
             label = labels.get(capture)
             if label is not None:

@@ -52,12 +52,6 @@ def likely_value(text: str) -> str:
     return text
 
 
-def unknown_member(text: str) -> str:
-    """Return the use of the last name of a member access whose receiver is unknown: `?.name`."""
-    names = _NAME.findall(text[-_LONGEST:])
-    return f"?.{names[-1]}" if names else ""
-
-
 def last_part(module: str) -> str:
     """Return the last name of a module as written: `cobra` for `github.com/spf13/cobra`."""
     names = _NAME.findall(module)

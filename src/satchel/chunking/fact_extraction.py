@@ -8,16 +8,18 @@ that are local and hold nothing known are no uses of anything outside of their f
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
-from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type, unknown_member
-from satchel.code_facts import ALL_NAMES, FileFacts, Import, TypedName, Use, used_name
+from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
+from satchel.code_facts import ALL_NAMES, FileFacts, Import, TypedName, Use
 from satchel.languages.language import GraphRules, ImportBinds, Language
-from satchel.types import ChunkKind, Label, Reference
+from satchel.types import ChunkKind, Label
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -31,6 +33,11 @@ _TYPE_KINDS = frozenset(
 )
 _FUNCTION_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD})
 _NAME = re.compile(r"[^\W\d]")
+_NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
+_HEAD = re.compile(r"[^.(\[]*")
+_GENERIC_MARK = ord("<")
+_FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
+_LAST_NAME = re.compile(rb"\w+$")
 _MOST_REPLACED = 6  # local variables that one expression goes through
 _LONGEST = 200  # characters of an expression
 
@@ -40,7 +47,8 @@ class GraphCaptures:
     """What the query captured for the graph, before scopes are known."""
 
     uses: list[tree_sitter.Node] = field(default_factory=list)
-    members: list[tuple[int, int, int]] = field(default_factory=list)  # (start, end, last line)
+    members: list[tree_sitter.Node] = field(default_factory=list)
+    spans: list[tuple[int, int, int]] = field(default_factory=list)  # members as (start, end, last line)
     scopes: list[tree_sitter.Node] = field(default_factory=list)
     objects: list[tuple[tree_sitter.Node, tree_sitter.Node | None]] = field(default_factory=list)  # (body, type)
     bases: list[tree_sitter.Node] = field(default_factory=list)
@@ -55,59 +63,61 @@ class GraphCaptures:
 
     def add(self, match: Match) -> bool:
         """Take a match of the query if it is about the graph; return whether it is."""
+        taken = False
         for capture, nodes in match.items():
-            if capture == "use":
-                self.uses += nodes
-            elif capture == "member":
-                self.members += [(node.start_byte, node.end_byte, node.end_point[0] + 1) for node in nodes]
+            if capture in _LISTS:
+                _LISTS[capture](self).extend(nodes)
             elif capture.startswith("member."):
                 # The grammar has no node that ends with the name: `receiver.name(…)` is one node.
                 start, end = match["member.start"][0], match["member.end"][0]
-                self.members.append((start.start_byte, end.end_byte, end.end_point[0] + 1))
+                self.spans.append((start.start_byte, end.end_byte, end.end_point[0] + 1))
                 return True
-            elif capture == "scope":
-                self.scopes += nodes
             elif capture.startswith("bind"):
                 self.bindings.append(match)
                 return True
             elif capture.startswith("import."):
                 self.imports.append(match)
                 return True
-            elif capture == "base":
-                self.bases += nodes
-            elif capture == "returns":
-                self.results += [(node, True) for node in nodes]
-            elif capture == "result":
-                self.results += [(node, False) for node in nodes]
-            elif capture == "global":
-                self.globals += nodes
+            elif capture in ("returns", "result"):
+                self.results += [(node, capture == "returns") for node in nodes]
             elif capture.startswith("object"):
                 of_type = match.get("object.type")
                 self.objects.append((match["object"][0], of_type[0] if of_type else None))
                 return True
-            elif capture == "package":
-                self.packages += nodes
-            elif capture == "generic":
-                self.generics += nodes
-            elif capture == "extension":
-                self.extensions += nodes
-            elif capture == "key":
-                self.keys += nodes
             elif capture == "namespace":
                 self.packages.append(match["name"][0])
                 return False
-            elif not capture.startswith("_"):  # a capture of that kind is for the conditions of its pattern
+            elif capture.startswith("_"):
+                continue  # a capture for the conditions of its pattern
+            else:
                 return False
-        return True
+            taken = True
+        return taken
+
+
+_LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
+    "use": attrgetter("uses"),
+    "member": attrgetter("members"),
+    "scope": attrgetter("scopes"),
+    "base": attrgetter("bases"),
+    "global": attrgetter("globals"),
+    "package": attrgetter("packages"),
+    "generic": attrgetter("generics"),
+    "extension": attrgetter("extensions"),
+    "key": attrgetter("keys"),
+}
 
 
 @dataclass(slots=True)
 class _Binding:
-    """A value of a local name: an expression, empty if nothing is known of it, from a position on."""
+    """A value of a local name from a position on: an expression, empty if nothing is known of it.
+
+    Most local names are never asked for, so the expression of a `match` is read when it is."""
 
     start: int
-    expression: str
-    declared: bool = False  # by a type, so that it holds at every position
+    expression: str = ""
+    declared: bool = False  # by a type or a definition, so that it holds at every position
+    match: Match | None = None
     is_definition: bool = False  # the expression is that of a definition, so that the name is a use of it
 
 
@@ -156,10 +166,12 @@ class FactExtractor:
         self.file_names: set[str] = set()
         self._defined: frozenset[int] = frozenset(names)
         self.bound: set[int] = set(names)  # where names stand that are bound or defined there, not used
+        self._unknown_members: list[tuple[bytes, Label, int]] = []
         self._starts: list[int] = []
         self._definitions = list(_all_definitions(roots))
         self._seen_from: dict[int, str] = {}
         self._with_bases: set[str] = set()
+        self._call_marks = self.rules.call_marks.encode()
 
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
@@ -171,6 +183,7 @@ class FactExtractor:
         self._read_results()
         self._read_uses()
         return FileFacts(
+            separator=self.language.import_separator,
             package=self._package(),
             imports=tuple(self.imports),
             values=tuple(self.values),
@@ -256,14 +269,7 @@ class FactExtractor:
     def _scope_of(self, position: int, end: int | None = None) -> int:
         """Return the number of the innermost scope that holds a position, or a range of positions."""
         last = position + 1 if end is None else end
-        low, high = 0, len(self._starts)
-        while low < high:
-            middle = (low + high) // 2
-            if self._starts[middle] <= position:
-                low = middle + 1
-            else:
-                high = middle
-        at = low - 1
+        at = bisect_right(self._starts, position) - 1
         while at > 0 and self.scopes[at].end < last:
             at = self.scopes[at].parent
         return max(at, 0)
@@ -348,94 +354,88 @@ class FactExtractor:
     def _read_bindings(self) -> None:
         for node in self.captured.globals:
             self.scopes[self._scope_of(node.start_byte)].outer.add(self._text(node))
-        matches = self._distinct_bindings()
-        # Names come before values: what a value means may depend on a name that is bound below it.
-        for match in matches:
-            for node in match.get("bind", ()):
-                self.bound.add(node.start_byte)
-                at = self._local_scope(node.start_byte)
-                if at == 0 or self._text(node) in self.scopes[at].outer:
-                    self.file_names.add(self._text(node))
-                elif self._is_field(node, at):
-                    says = "bind.type" in match or "bind.value" in match or "bind.self" in match
-                    name = self._text(node)
-                    self.scopes[at].fields[name] = f"{{{self._class_name(at)}}}.{name}" if says else ""
-        for match in matches:
-            self._read_binding(match)
+        lasting: list[tuple[Match, int, int]] = []
+        data, scopes, bound = self.data, self.scopes, self.bound
+        for match in self._distinct_bindings():
+            names = match.get("bind")
+            start = (names or match["bind.attribute"])[0].start_byte
+            at = self._scope_of(start)
+            scope = scopes[at]
+            if at == 0 or scope.is_class or scope.outer or names is None:
+                lasting.append((match, at, start))
+            for node in names or ():
+                place = node.start_byte
+                bound.add(place)
+                name = data[place : node.end_byte].decode("utf-8", "replace")
+                if at == 0 or name in scope.outer:
+                    self.file_names.add(name)
+                elif not scope.is_class:
+                    scope.names[name].append(self._local_binding(match, node, at))
+                elif self.rules.class_scope_is_visible and place not in self._defined:
+                    scope.fields[name] = f"{{{self._class_name(at)}}}.{name}" if len(match) > 1 else ""
+        # Only now are all names known that the values may use.
+        for match, at, start in sorted(lasting, key=itemgetter(2)):
+            self._read_lasting_value(match, at, start)
 
-    def _distinct_bindings(self) -> list[Match]:
-        """Return the bindings by position, each name once: a pattern that says what it holds goes first."""
-        found: dict[tuple[int, int], Match] = {}
-        for match in sorted(self.captured.bindings, key=_match_start):
-            # Several names of one match, or one name that several classes get, are not told apart.
-            key = _match_start(match), len(match.get("bind", ()))
-            known = found.get(key)
+    def _distinct_bindings(self) -> Iterable[Match]:
+        """Return the bindings, each once where several patterns give one: the pattern that says most."""
+        if not self.rules.bindings_overlap:
+            return [self._without_inferred(match) for match in self.captured.bindings]
+        found: dict[int, Match] = {}
+        for match in map(self._without_inferred, self.captured.bindings):
+            known = found.get(start := _match_start(match))
             if known is None or len(known) < len(match):
-                found[key] = match
-        return list(found.values())
+                found[start] = match
+        return found.values()
 
-    def _is_field(self, node: tree_sitter.Node, at: int) -> bool:
-        """Return whether a bound name is a value of a class that is no definition of its own."""
-        visible = self.rules.class_scope_is_visible
-        return visible and self.scopes[at].is_class and node.start_byte not in self._defined
+    def _without_inferred(self, match: Match) -> Match:
+        """Return a binding without a word like `var` in place of its type."""
+        if self.rules.inferred_types and "bind.type" in match:
+            if self._text(match["bind.type"][0]) in self.rules.inferred_types:
+                return {capture: nodes for capture, nodes in match.items() if capture != "bind.type"}
+        return match
 
-    def _local_scope(self, position: int) -> int:
-        at = self._scope_of(position)
-        # The parameters of a function belong to it, its name to the scope around it.
-        return at
+    def _local_binding(self, match: Match, node: tree_sitter.Node, at: int) -> _Binding:
+        """Return the binding of a local name."""
+        if self._is_self(match, node, at):
+            return _Binding(node.start_byte, self._own(at), declared=True)
+        if len(match) == 1:
+            return _Binding(node.start_byte)
+        if "bind.type" in match:
+            return _Binding(node.start_byte, declared=True, match=match)
+        if "bind.value" in match:
+            # A name is bound when its statement is over: `x = x.next` reads the old one.
+            value = match["bind.value"][0]
+            if self.data[value.start_byte : value.end_byte] in _NOTHING:
+                return _Binding(-1)
+            return _Binding(value.end_byte, match=match)
+        return _Binding(node.start_byte, match=match)
 
-    def _read_binding(self, match: Match) -> None:
-        names = match.get("bind", ())
-        position = _match_start(match)
-        at = self._local_scope(position)
-        if "bind.type" in match and self._text(match["bind.type"][0]) in self.rules.inferred_types:
-            match = {capture: nodes for capture, nodes in match.items() if capture != "bind.type"}
-        declared = "bind.type" in match
-        expression = self._bound_expression(match, at, position)
+    def _read_lasting_value(self, match: Match, at: int, start: int) -> None:
+        """Note what a name of the file or an attribute of a class holds."""
+        scope = self.scopes[at]
+        is_own = "bind.self" in match and scope.is_class
+        expression = f"{{{self._class_name(at)}}}" if is_own else self._bound_expression(match, at, start)
+        if not expression:
+            return
         if "bind.attribute" in match:
             self._read_attribute(match, at, expression)
             return
-        for node in names:
+        for node in match.get("bind", ()):
             name = self._text(node)
-            scope = self.scopes[at]
             if at == 0 or name in scope.outer:
-                if expression:
-                    self.values[TypedName("", name, expression)] = None
+                self.values[TypedName("", name, expression)] = None
             elif scope.is_class:
-                if "bind.self" in match:
-                    expression = f"{{{self._class_name(at)}}}"
-                if expression:
-                    self.values[TypedName(self._class_name(at), name, expression)] = None
-            else:
-                value = expression
-                if self._is_self(match, node, at):
-                    value = self._own(at)
-                if value or not self._is_literal(match):
-                    # A name is bound when its statement is over: `x = x.next` reads the old one.
-                    start = max(
-                        (item.end_byte for item in match.get("bind.value", ())), default=node.start_byte
-                    )
-                    scope.names[name].append(_Binding(start, value, declared))
-                else:
-                    scope.names[name]  # noqa: B018  (the name is local, and what it holds says nothing)
-
-    def _is_literal(self, match: Match) -> bool:
-        """Return whether a value says nothing about a type, as `None` does not."""
-        return "bind.value" in match and self._text(match["bind.value"][0]) in (
-            "None",
-            "null",
-            "undefined",
-            "nil",
-        )
+                self.values[TypedName(self._class_name(at), name, expression)] = None
 
     def _is_self(self, match: Match, node: tree_sitter.Node, at: int) -> bool:
         """Return whether a parameter is the object that a method belongs to."""
-        scope = self.scopes[at]
         if "bind.self" in match:
             return True
-        if not self.rules.self_is_first_parameter or scope.parent < 0:
+        scope = self.scopes[at]
+        if not self.rules.self_is_first_parameter or scope.parent <= 0 or not self.scopes[scope.parent].is_class:
             return False
-        if not self.scopes[scope.parent].is_class or scope.definition is None:
+        if scope.definition is None or "bind.value" in match:
             return False
         before = self.data[scope.definition.name_start : node.start_byte].partition(b"(")
         return bool(before[1]) and not before[2].strip()
@@ -606,93 +606,147 @@ class FactExtractor:
     # Uses
 
     def _read_uses(self) -> None:
-        data, rules = self.data, self.rules
-        implicit = self._sees_other_names
-        names = {name.encode() for name in self.file_names}
-        local = {name.encode() for scope in self.scopes[1:] for name in scope.names if not scope.is_class}
-        if rules.class_scope_is_visible:
-            for scope in self.scopes[1:]:
-                local |= {
-                    name.encode() for held in (scope.members, scope.fields, scope.types) for name in held
-                }
-        open_names = any(item.imported == ALL_NAMES for item in self.imports)
-        ignored = {name.encode() for name in rules.ignored}
-        bound = self.bound
-        base_starts = {node.start_byte for node in self.captured.bases}
-        base_ends = {node.end_byte for node in self.captured.bases}
-        marks = rules.call_marks.encode()
+        extending = {(node.start_byte, node.end_byte) for node in self.captured.bases}
+        # Names that are only local are no uses; a function or an import inside a function is one.
+        inner = {
+            name
+            for scope in self.scopes[1:]
+            for name, bindings in scope.names.items()
+            if any(item.is_definition for item in bindings)
+        }
+        for scope in self.scopes[1:]:
+            inner.update(scope.members, scope.types)
+        local = {name for scope in self.scopes[1:] for name in scope.names}
+        self._read_names({name.encode() for name in self.file_names | inner}, local, extending)
+        telling = {
+            name
+            for scope in self.scopes[1:]
+            for name, bindings in scope.names.items()
+            if any(item.match is not None or item.expression for item in bindings)
+        }
+        self._read_members(local, telling, extending)
+
+    def _read_names(self, wanted: set[bytes], local: set[str], extending: set[tuple[int, int]]) -> None:
+        """Note the uses of bare names."""
+        data, bound = self.data, self.bound
+        every = self._sees_other_names
+        sees_members = self.rules.class_scope_is_visible
+        ignored = {name.encode() for name in self.rules.ignored}
         for node in self.captured.uses:
-            start = node.start_byte
-            name = data[start : node.end_byte]
-            if name not in names and name not in local and (not implicit or name in ignored):
+            start, end = node.start_byte, node.end_byte
+            written = data[start:end]
+            if written not in wanted and (not every or written in ignored):
+                # A name of the language, or one that the file gets in a way that no rule knows.
+                label = self._label(start, end, extending)
+                name = written.decode("utf-8", "replace")
+                if label is not Label.USES and name not in local:
+                    self.uses[f"?.{name}", label].add(node.end_point[0] + 1)
                 continue
-            if start in bound or data[start - 1 : start] == b".":
+            if start in bound:
                 continue
-            if data[start - 2 : start] in (b"::", b"->") and data[start - 3 : start - 2].strip(b" \t\n(,=:"):
-                continue  # a member, which has a capture of its own
-            end = node.end_byte
+            if data[start - 1 : start] == b"." or data[start - 2 : start] in (b"::", b"->"):
+                if sees_members or self.rules.packages_are_names:
+                    continue  # a member, which has a capture of its own
             following = data[end : end + 2]
             if following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
-            expression = name.decode("utf-8", "replace")
-            if name in local:
-                at = self._scope_of(start)
-                called = following[:1] == b"("
-                found, _ = self._lookup(expression, at, start, called=called, is_use=True)
-                if found is not None:
-                    if not found.is_definition:
-                        continue  # a local variable, not what it holds
-                    expression = found.expression
-                elif name in names and not (called and self._is_extension(expression)):
-                    pass
-                elif owners := self._owners(at):
-                    expression = f"{owners}:{expression}"
-            elif rules.class_scope_is_visible and (
-                name not in names or (following[:1] == b"(" and self._is_extension(name.decode()))
-            ):
-                owners = self._owners(self._scope_of(start))
-                is_lower = not name.lstrip(b"_")[:1].isupper()
-                if rules.packages_hold_types and is_lower:
-                    # Fields of bases are no definitions.
-                    if following[:1] != b"(" or not (owners or open_names):
-                        continue
-                if owners:
-                    expression = f"{owners}:{expression}"
-            if expression in self.rules.self_names or not (expression[:1] in ("{", "<") or _NAME.match(expression)):
+            expression = written.decode("utf-8", "replace")
+            if sees_members:
+                expression = self._seen_name(expression, start, called=following[:1] == b"(")
+            elif expression in local:
+                expression = self._outer_name(expression, start)
+            if not expression or expression in self.rules.self_names:
                 continue
-            label = Label.USES
-            if start in base_starts and (end in base_ends or following[:1] in (b"<", b"(")):
-                label = Label.EXTENDS
-            elif (following[:1] and following[0] in marks) or data[start - 4 : start] == b"new ":
-                label = Label.CALLS
-            self._note(expression, label, node.end_point[0] + 1)
-        for start, end, line in self.captured.members:
-            if start in bound:
-                continue  # a package clause or an import
-            text = data[start:end].decode("utf-8", "replace")
-            written = to_expression(text)
-            called = data[end : end + 1] != b"" and data[end] in marks
-            expression = self._rewritten(written, self._scope_of(start), start) if written else ""
-            if not expression:
-                expression = unknown_member(text)
-            if expression.startswith("?") and (not called or expression.count(".") != 1 or "(" in expression):
-                if not called:
-                    continue
-                expression = "?." + expression.rpartition(".")[2]
-            if "." not in expression and expression[0] != "\\":
+            if expression[0] not in "{<" and not _NAME.match(expression):
                 continue
-            label = Label.CALLS if called else Label.USES
-            if start in base_starts and (end in base_ends or data[end : end + 1] in (b"<", b"(")):
-                label = Label.EXTENDS
-            self._note(expression, label, line)
+            self._note(expression, self._label(start, end, extending), node.end_point[0] + 1)
 
-    def _is_extension(self, name: str) -> bool:
+    def _label(self, start: int, end: int, extending: set[tuple[int, int]]) -> Label:
+        """Return how a name is used: as a base, as what is called, or otherwise."""
+        data = self.data
+        if (start, end) in extending:
+            return Label.EXTENDS
+        mark = data[end] if end < len(data) else 0
+        if mark == _GENERIC_MARK and any(first == start and end < last for first, last in extending):
+            return Label.EXTENDS
+        return Label.CALLS if mark in self._call_marks or data[start - 4 : start] == b"new " else Label.USES
+
+    def _outer_name(self, name: str, position: int) -> str:
+        """Return a name as the file knows it, nothing if it is a local variable there."""
+        found, _ = self._lookup(name, self._scope_of(position), position)
+        if found is None:
+            return name
+        return found.expression if found.is_definition else ""
+
+    def _seen_name(self, name: str, position: int, *, called: bool) -> str:
+        """Return a name as code inside of classes sees it, nothing if it is a variable or no use of anything
+        that a file defines."""
+        at = self._scope_of(position)
+        found, _ = self._lookup(name, at, position, called=called, is_use=True)
+        if found is not None:
+            return found.expression if found.is_definition else ""
+        if name in self.file_names and not (called and self._may_extend(name)):
+            return name
+        owners = self._owners(at)
+        # What a package defines are types, and the fields of bases are no definitions.
+        if self.rules.packages_hold_types and not name.lstrip("_")[:1].isupper():
+            if not called or not (owners or self._imports_all):
+                return ""
+        return f"{owners}:{name}" if owners else name
+
+    def _may_extend(self, name: str) -> bool:
         """Return whether a name may be an imported function that extends the class around its use."""
         return self.rules.extensions_are_members and name[:1].islower() and name in self._imported_names
 
     @cached_property
     def _imported_names(self) -> frozenset[str]:
         return frozenset(item.name for item in self.imports)
+
+    @cached_property
+    def _imports_all(self) -> bool:
+        return any(item.imported == ALL_NAMES for item in self.imports)
+
+    def _read_members(self, local: set[str], telling: set[str], extending: set[tuple[int, int]]) -> None:
+        """Note the uses of members. `telling` are the local names of which something is known."""
+        data = self.data
+        # By the first name: is it the file's alone, so that an expression means the same everywhere?
+        followed = {name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)}
+        followed.update((name.encode(), True) for name in self.file_names if name not in local)
+        every = self._sees_other_names
+        by_place = self.rules.class_scope_is_visible
+        kept: dict[bytes, str] = {}
+        unknown = self._unknown_members
+        nodes = ((node.start_byte, node.end_byte, node.end_point[0] + 1) for node in self.captured.members)
+        for start, end, line in (*nodes, *self.captured.spans):
+            if start in self.bound and every:
+                continue  # a package clause or an import
+            written = data[start:end]
+            label = self._label(start, end, extending)
+            head = _FIRST_NAME.match(written)
+            lasting = followed.get(head[0]) if head and not by_place else False
+            if lasting is None:
+                if not every or head[0].decode("utf-8", "replace") in local:  # type: ignore[index]
+                    if label is not Label.USES:
+                        unknown.append((written, label, line))
+                    continue
+                lasting = True
+            expression = kept.get(written)
+            if expression is None or not lasting:
+                text = written.decode("utf-8", "replace")
+                expression = to_expression(text)
+                expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
+                if lasting:
+                    kept[written] = expression
+            if expression[0] != "?":
+                if "." in expression or expression[0] == "\\":
+                    self._note(expression, label, line)
+            elif label is not Label.USES:
+                unknown.append((written, label, line))
+        for written, label, line in unknown:
+            if found := _LAST_NAME.search(written):
+                name = found[0].decode("utf-8", "replace")
+                # An import may tell which function extends a value that nothing is known of.
+                self.uses[f"<?>.{name}" if self._may_extend(name) else f"?.{name}", label].add(line)
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -706,7 +760,7 @@ class FactExtractor:
                 expression = self._named_own(expression, at)
         inner = at
         for _ in range(_MOST_REPLACED):
-            end = next((place for place, mark in enumerate(expression) if mark in ".(["), len(expression))
+            end = _HEAD.match(expression).end()  # type: ignore[union-attr]
             head, rest = expression[:end], expression[end:]
             if not head or head[0] in "<{^?":
                 return expression
@@ -719,13 +773,12 @@ class FactExtractor:
             found, at = self._lookup(head, at, position, called=rest.startswith("()"))
             if found is None:
                 break
-            if not found.expression:
+            held = self._held(found, at)
+            if not held:
                 return f"?{rest}"
-            if found.expression[0] in "<{^" or found.declared or found.expression == head:
-                return found.expression + rest
-            expression, position = found.expression + rest, found.start
-            if found.expression.startswith("?"):
-                return expression
+            if held[0] in "<{^?" or found.declared or held == head:
+                return held + rest
+            expression, position = held + rest, found.start
         if head in self.file_names:
             return expression
         if head in self.rules.ignored or head[0] == "$" or not self._sees_other_names:
@@ -746,6 +799,13 @@ class FactExtractor:
                 return f"<{found}>{rest}" if found else f"?{rest}"
         return expression
 
+    def _held(self, binding: _Binding, at: int) -> str:
+        """Return what a local name holds, read when it is first asked for."""
+        if binding.match is not None:
+            match, binding.match = binding.match, None
+            binding.expression = self._bound_expression(match, at, _match_start(match))
+        return binding.expression
+
     def _lookup(
         self, name: str, at: int, position: int, *, called: bool = False, is_use: bool = False
     ) -> tuple[_Binding | None, int]:
@@ -757,25 +817,28 @@ class FactExtractor:
             scope = self.scopes[at]
             if name in scope.outer:
                 return None, 0
-            if name in scope.types and (not called or name not in scope.members):
-                return _Binding(
-                    0, scope.types[name], declared=True, is_definition=bool(scope.types[name])
-                ), at
+            if scope.types and name in scope.types and (not called or name not in scope.members):
+                meant = scope.types[name]
+                return _Binding(0, meant, declared=True, is_definition=bool(meant)), at
             if scope.is_class and self.rules.class_scope_is_visible:
                 if name in scope.members and (called or name not in scope.fields):
                     return _Binding(0, scope.members[name], declared=True, is_definition=True), at
                 if name in scope.fields and not called and not (is_use and name[:1].isupper()):
                     return _Binding(0, scope.fields[name], declared=True), at
-            bindings = scope.names.get(name, ())
-            if called:
-                bindings = [item for item in bindings if item.is_definition]
-            if (bindings or (name in scope.names and not called)) and (not scope.is_class or at == first):
-                declared = [item for item in bindings if item.declared and item.expression]
+            if name in scope.names and (not scope.is_class or at == first):
+                bindings = scope.names[name]
+                if called:
+                    bindings = [item for item in bindings if item.is_definition]
+                    if not bindings:
+                        at = scope.parent
+                        continue
+                if len(bindings) == 1:
+                    return bindings[0], at
+                declared = [item for item in bindings if item.declared]
                 if declared:
                     return declared[-1], at
                 before = [item for item in bindings if item.start <= position] if at == first else bindings
-                chosen = before or bindings
-                return (chosen[-1] if chosen else _Binding(0, "")), at
+                return (before or bindings)[-1], at
             at = scope.parent
         return None, 0
 
@@ -791,19 +854,3 @@ def _all_definitions(roots: Iterable[CapturedDefinition]) -> Iterable[CapturedDe
     for definition in roots:
         yield definition
         yield from _all_definitions(definition.children)
-
-
-def as_references(facts: FileFacts, separator: str) -> list[Reference]:
-    """Return the uses and imports of a file one by one, by line: each name without what stands before it."""
-    found = set()
-    for expression, label, lines in ((use.expression, use.label, use.lines) for use in facts.uses):
-        if label is not Label.IMPORTS:
-            name = used_name(expression)
-            found.update((line, label, name) for line in lines)
-    for item in facts.imports:
-        if item.imported and item.imported != ALL_NAMES:
-            joint = "" if item.module.endswith(separator) else separator
-            found.add((item.line, Label.IMPORTS, f"{item.module}{joint}{item.imported}"))
-        else:
-            found.add((item.line, Label.IMPORTS, item.module))
-    return [Reference(name, label, line) for line, label, name in sorted(found)]

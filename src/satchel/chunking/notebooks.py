@@ -63,7 +63,7 @@ def parse(text: str, name: str) -> Parsed:
         found = _parse_cell(cell, code_language)
         by_lines = by_lines or found.by_lines
         symbols += found.symbols
-        references += found.references
+        references += found.all_references()
     return Parsed(
         chunks=tuple(
             msgspec.structs.replace(chunk, level=levels.get(chunk.title_path, 0)) for chunk in chunks
@@ -209,7 +209,7 @@ def _shifted(parsed: Parsed, shift: int) -> Parsed:
             )
             for symbol in parsed.symbols
         ),
-        references=tuple(Reference(use.name, use.label, use.line + shift) for use in parsed.references),
+        references=tuple(Reference(use.name, use.label, use.line + shift) for use in parsed.all_references()),
         by_lines=parsed.by_lines,
     )
 

@@ -17,7 +17,7 @@ from satchel.chunking.captures import CapturedDefinition, Captures, LineMap, col
 from satchel.chunking.chunk_layout import DefinitionLines, lay_out_chunks
 from satchel.chunking.chunker import Chunker
 from satchel.chunking.error_runs import would_stall
-from satchel.chunking.fact_extraction import FactExtractor, as_references
+from satchel.chunking.fact_extraction import FactExtractor
 from satchel.chunking.parsers import blank_out, is_too_deep, load_grammar, normalize_text
 from satchel.code_facts import FileFacts
 from satchel.languages.language import Language
@@ -79,14 +79,12 @@ def parse_here(text: str, name: str) -> Parsed:
     symbols: list[Symbol] = []
     _collect_symbols(roots, data, line_map, comments, symbols)
     facts = FileFacts()
-    references = captures.references
     if language.graph is not None:
         facts = FactExtractor(captures.graph, roots, captures.names, data, language).extract()
-        references = as_references(facts, language.import_separator)
     return Parsed(
         chunks=tuple(chunks),
         symbols=tuple(symbols),
-        references=tuple(references),
+        references=tuple(captures.references),
         comments=tuple(captures.comments),
         facts=facts,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from satchel.code_facts import ALL_NAMES, FileFacts, Import
 from satchel.types import ChunkKind, Symbol
@@ -12,6 +13,17 @@ from satchel.types import ChunkKind, Symbol
 TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.IMPL}
 )
+
+
+class Definition(NamedTuple):
+    """A definition by its file and qualified name."""
+
+    path: str
+    name: str
+
+
+Member = Definition | tuple[tuple[str, str], ...]
+"""A definition inside a class, or what an attribute holds: expressions, each with the file it stands in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +40,11 @@ class Interface:
     values: dict[tuple[str, str], tuple[str, ...]]  # (owner, name) → what it holds
     bases: dict[str, tuple[str, ...]]
     returns: dict[str, str]
-    fingerprint: tuple[object, ...] = field(default=(), compare=False)
+    _members: dict[str, dict[str, Member]]
+
+    def members(self, owner: str) -> dict[str, Member]:
+        """Return the members that the file itself gives to a class of it."""
+        return self._members.get(owner, {})
 
     def is_type(self, name: str) -> bool:
         """Return whether a qualified name is that of a type."""
@@ -52,6 +68,14 @@ def make_interface(path: str, language: str, facts: FileFacts, symbols: Iterable
     bases: dict[str, list[str]] = defaultdict(list)
     for name, base in facts.bases:
         bases[name].append(base)
+    members: dict[str, dict[str, Member]] = defaultdict(dict)
+    for name in kinds:
+        owner, _, short = name.rpartition(".")
+        if owner:
+            members[owner][short] = Definition(path, name)
+    for (owner, name), found in values.items():
+        if owner:
+            members[owner].setdefault(name, tuple((path, expression) for expression in found))
     return Interface(
         path=path,
         language=language,
@@ -62,6 +86,7 @@ def make_interface(path: str, language: str, facts: FileFacts, symbols: Iterable
         values={key: tuple(found) for key, found in values.items()},
         bases={name: tuple(found) for name, found in bases.items()},
         returns=dict(facts.returns),
+        _members=members,
     )
 
 

@@ -9,15 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from satchel import languages
 from satchel.code_facts import Import, Rule
-from satchel.graph.interfaces import Interface
-from satchel.graph.modules.module_system import Module, ModuleSystem, package_mark
+from satchel.graph.interfaces import Definition, Interface, Member
+from satchel.graph.modules.module_system import Module, ModuleSystem
 from satchel.languages.language import GraphRules, OuterPackages
 from satchel.types import ChunkKind
 
+_NAME = re.compile(r"[^\W\d]\w*")
+_HEAD = re.compile(r"<[^>]*>|\^?\{[^}]*\}|[^.(\[]*")
+_PLAIN_HEAD = re.compile(r"[^.(\[]*")
 _STEP = re.compile(r"\.(\w+)|(\(\))|(\[\])")
 _NAMED_RECEIVER = re.compile(r"^<(?:.*:)?(\w+)>$|^(?:.*:)?(\w+)\(\)$")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
@@ -25,15 +29,8 @@ _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases 
 _MOST_BASES = 60  # classes that a member is looked for in
 
 
-class Definition(NamedTuple):
-    """A definition by its file and qualified name."""
-
-    path: str
-    name: str
-
-
 class Instance(NamedTuple):
-    """A value of a type; `is_own` if its class is the one around the use."""
+    """A value of a type."""
 
     type: Definition
     above: bool = False  # seen as its base classes
@@ -53,6 +50,21 @@ class Answer(NamedTuple):
 
     meaning: Meaning
     rule: Rule
+
+
+def folder_key(path: str) -> str:
+    """Return what a file notes that looked for names in the folder of another."""
+    return path.rpartition("/")[0] + "/"
+
+
+def import_key(name: str) -> str:
+    """Return what a file notes that imports something whose path ends with a name."""
+    return f":{name}"
+
+
+def linkage_key(name: str) -> str:
+    """Return what a file notes that looked for a name in the whole repository."""
+    return f"={name}"
 
 
 def weaker(first: Rule, second: Rule) -> Rule:
@@ -79,6 +91,7 @@ class Resolver:
         self._modules = modules
         self._interface_of = interface_of
         self._kept: dict[tuple[str, str, str], _Kept] = {}
+        self._members: dict[Definition, _Members] = {}
         self._open: set[tuple[str, str, str]] = set()
         self._cut = 0
         self._consulted: set[str] = set()
@@ -94,14 +107,13 @@ class Resolver:
 
     def module_of(self, path: str, item: Import) -> Module | None:
         """Return the module of an import: that of the imported name if it is a module itself."""
-        module = self._modules.module(path, item.module)
+        module = self._module(path, item.module)
         if module is None:
+            return None
+        if self._modules.finds_by_name and not module.paths:
             return self._file_of(path, item)
-        self._consulted.update(module.paths)
-        if not module.paths and item.imported:
-            return self._file_of(path, item) or module
         if item.imported and not self._is_bound(module, item.imported):
-            below = self._modules.submodule(module, item.imported)
+            below = self._submodule(module, item.imported)
             if below is not None and below.paths:
                 return below
         return module
@@ -110,11 +122,23 @@ class Resolver:
         """Return the file that defines what an import brings from a package."""
         answer = self._imported(path, item)
         found = answer.meaning if answer is not None else None
-        if found is None:
+        if not isinstance(found, Definition) and item.imported:
             found = next(iter(self._imported_extensions(path, item)), None)
         if isinstance(found, Definition):
             return Module(found.name, (found.path,))
-        return found if isinstance(found, Module) and found.paths else None
+        return None
+
+    def _module(self, path: str, written: str) -> Module | None:
+        """Return the module of an import as written, and note that it was looked for."""
+        self._consulted.update(import_key(name) for name in _NAME.findall(written)[-2:])
+        module = self._modules.module(path, written)
+        if module is not None:
+            self._consulted.update(map(folder_key, module.paths))
+        return module
+
+    def _submodule(self, module: Module, name: str) -> Module | None:
+        self._consulted.add(import_key(name))
+        return self._modules.submodule(module, name)
 
     def _is_bound(self, module: Module, name: str) -> bool:
         """Return whether a file of a module binds a name."""
@@ -136,20 +160,27 @@ class Resolver:
     # Expressions
 
     def _expression(self, path: str, expression: str) -> Answer | None:
-        head, rest = _split_head(expression)
+        head, steps = _parts(expression)
         answer = self._head(path, head)
-        for step in _steps(rest):
+        for step in steps:
             if answer is None:
                 break
             before, answer = answer, self._step(answer, step)
             if answer is None and isinstance(before.meaning, Instance) and step not in ("()", "[]"):
                 answer = self._extension(path, before.meaning.type, step)
-        if answer is None and rest and (shown := self._look(path)) is not None:
-            if expression in shown.kinds:
-                return Answer(Definition(path, expression), Rule.SCOPE)  # a function inside another
-            if _rules_of(shown).extensions_are_members:
-                return self._extension_of_unknown(shown, expression)
+        if steps and (answer is None or isinstance(answer.meaning, Module)):
+            return self._inner_definition(path, expression) or answer
         return answer
+
+    def _inner_definition(self, path: str, expression: str) -> Answer | None:
+        """Return a function inside another, which is named in full, or one that extends a type that no file
+        defines."""
+        shown = self._look(path)
+        if shown is None:
+            return None
+        if expression in shown.kinds:
+            return Answer(Definition(path, expression), Rule.SCOPE)
+        return self._extension_of_unknown(shown, expression) if _rules_of(shown).extensions_are_members else None
 
     def _head(self, path: str, head: str) -> Answer | None:
         if head[:1] in ("<", "{") and head[-1] not in ">}":
@@ -329,22 +360,25 @@ class Resolver:
             found = self._imported(path, item)
             if found is not None:
                 return found
-        if name in shown.imports and _rules_of(shown).packages_are_names:
+        rules = _rules_of(shown)
+        if name in shown.imports and rules.packages_are_names:
             return None  # it is from another repository
         for expression in shown.values.get(("", name), ()):
             answer = self._expression(path, expression) if expression != name else None
             if answer is not None:
                 return answer
-        for home in self._homes(path, _rules_of(shown)):
+        for home in self._homes(path, rules):
+            if home.paths:
+                self._consulted.add(folder_key(path))
             found = self._package_member(home, name)
             if found is not None:
                 return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
         for written in (*shown.stars, *self._modules.shared_imports(path)):
             around = self._written_module(path, written)
             answer = self._member(around, name) if around is not None else None
-            if answer is not None and not isinstance(answer.meaning, Module):
+            if answer is not None and not (rules.packages_are_names and isinstance(answer.meaning, Module)):
                 return answer
-        return self._outermost(path, name) if _rules_of(shown).packages_are_names else None
+        return self._outermost(path, name) if rules.packages_are_names else None
 
     def _homes(self, path: str, rules: GraphRules) -> Iterator[Module]:
         """Yield the packages whose names a file sees without importing them, nearest first."""
@@ -366,34 +400,27 @@ class Resolver:
 
     def _written_module(self, path: str, written: str) -> Answer | None:
         """Return the module of an import, or the type that it imports from: `import static a.Type.name`."""
-        module = self._modules.module(path, written)
-        if module is not None:
-            return Answer(module, Rule.IMPORT)
-        shown = self._look(path)
-        if shown is None or not _rules_of(shown).packages_are_names:
-            return None
-        package, _, name = written.replace("\\", ".").strip(".").rpartition(".")
-        if not name:
-            return None
-        around = (
-            self._written_module(path, package) if package else Answer(Module("", importer=path), Rule.IMPORT)
-        )
-        found = self._member(around, name) if around is not None else None
-        return found if found is not None and isinstance(found.meaning, Definition) else None
+        if not self._modules.finds_by_name or "/" in written:
+            module = self._module(path, written)
+            return Answer(module, Rule.IMPORT) if module is not None else None
+        answer: Answer | None = Answer(Module("", importer=path), Rule.IMPORT)
+        for name in _NAME.findall(written):
+            answer = self._member(answer, name) if answer is not None else None
+        return answer
 
     def _module_member(self, module: Module, name: str, rule: Rule) -> Answer | None:
         """Return a name of a module: of one of its files, or a module below it."""
         found = self._package_member(module, name)
         if found is not None:
             return Answer(found.meaning, weaker(rule, found.rule))
-        below = self._modules.submodule(module, name)
+        below = self._submodule(module, name)
         return Answer(below, weaker(rule, Rule.IMPORT)) if below is not None else None
 
     def _package_member(self, module: Module, name: str) -> Answer | None:
-        self._consulted.add(package_mark(module.name))
-        known = self._modules.definition(module, name)
-        if known is not None:
-            return Answer(Definition(*known), Rule.SCOPE)
+        if self._modules.finds_by_name and not module.paths:
+            self._consulted.add(linkage_key(name.rpartition(".")[2]))
+            known = self._modules.definition(module, name)
+            return Answer(Definition(*known), Rule.SCOPE) if known is not None else None
         for path in module.paths:
             shown = self._look(path)
             if shown is not None and name in shown.kinds:
@@ -408,20 +435,39 @@ class Resolver:
 
     def _type_member(self, owner: Definition, name: str, rule: Rule, *, above: bool = False) -> Answer | None:
         """Return a member of a class, or of the first of its bases that has it."""
-        for at, found in enumerate(self._with_bases(owner)):
-            if above and not at:
-                continue
-            shown = self._look(found.path)
+        members = self._members_of(owner)
+        self._consulted |= members.consulted
+        found = (members.of_bases if above else members.own).get(name)
+        if found is None:
+            return None
+        if isinstance(found, Definition):
+            return Answer(found, rule)
+        for path, expression in found:
+            held = self._guarded(path, "value", expression)
+            if held is not None:
+                return Answer(held.meaning, weaker(rule, Rule.ATTRIBUTE))
+        return None
+
+    def _members_of(self, owner: Definition) -> _Members:
+        """Return the members of a class together with those that it inherits, found once."""
+        kept = self._members.get(owner)
+        if kept is not None:
+            return kept
+        before, cut = self._consulted, self._cut
+        self._consulted = set()
+        found: list[dict[str, Member]] = [{}, {}]
+        for at, one in enumerate(self._with_bases(owner)):
+            shown = self._look(one.path)
             if shown is None:
                 continue
-            inner = f"{found.name}.{name}"
-            if inner in shown.kinds:
-                return Answer(Definition(found.path, inner), rule)
-            for expression in shown.values.get((found.name, name), ()):
-                held = self._guarded(found.path, "value", expression)
-                if held is not None:
-                    return Answer(held.meaning, weaker(rule, Rule.ATTRIBUTE))
-        return None
+            for members in found[: 2 if at and one.name != owner.name else 1]:
+                for name, member in shown.members(one.name).items():
+                    members.setdefault(name, member)
+        made = _Members(found[0], found[1], frozenset(self._consulted))
+        if self._cut == cut or not self._open:
+            self._members[owner] = made
+        self._consulted |= before
+        return made
 
     def _with_bases(self, owner: Definition) -> Iterator[Definition]:
         """Yield a class and its bases, each once, nearest first."""
@@ -435,6 +481,7 @@ class Resolver:
             yield found
             shown = self._look(found.path)
             if shown is not None and _rules_of(shown).types_have_parts:
+                self._consulted.add(linkage_key(found.name.rpartition(".")[2]))
                 parts = [Definition(path, found.name) for path in self._modules.parts(found.path, found.name)]
                 waiting = parts + waiting
             for base in shown.bases.get(found.name, ()) if shown is not None else ():
@@ -458,11 +505,12 @@ class Resolver:
 
     def _imported_extensions(self, path: str, item: Import) -> list[Definition]:
         """Return the functions that an import brings and that extend types."""
-        module = self._modules.module(path, item.module)
-        if module is not None:
+        around = self._written_module(path, item.module)
+        if around is not None and isinstance(around.meaning, Module):
+            self._consulted.add(linkage_key(item.imported))
+            module = around.meaning
             rows = [Definition(*each) for each in self._modules.namesakes(module, item.imported)]
             return [each for each in rows if self._is_extension(each)]
-        around = self._written_module(path, item.module)
         if around is None or not isinstance(around.meaning, Definition):
             return []
         # The companion of a class may hold functions that extend other types.
@@ -515,6 +563,7 @@ class Resolver:
         imported = (self._modules.module(shown.path, each) for each in written)
         visible = [*self._homes(shown.path, _rules_of(shown)), *(each for each in imported if each is not None)]
         extending: dict[str, Definition] = {}
+        self._consulted.add(linkage_key(name))
         for module in visible:
             for path, qualified in self._modules.namesakes(module, name):
                 other = self._look(path)
@@ -533,6 +582,15 @@ def _rules_of(shown: Interface) -> GraphRules:
     return rules
 
 
+@dataclass(slots=True)
+class _Members:
+    """The members of a class by name: with its own, and of its bases alone."""
+
+    own: dict[str, Member]
+    of_bases: dict[str, Member]
+    consulted: frozenset[str]
+
+
 def _rule_of_value(expression: str, rule: Rule) -> Rule:
     return weaker(rule, Rule.CONSTRUCTOR) if expression.endswith("()") else rule
 
@@ -542,14 +600,20 @@ def _owner_and_name(qualified: str) -> tuple[str, str]:
     return owner, name
 
 
-def _split_head(expression: str) -> tuple[str, str]:
+@lru_cache(maxsize=50_000)
+def _parts(expression: str) -> tuple[str, tuple[str, ...]]:
     """Return the head of an expression and its steps."""
-    first, end = expression[:1], 0
-    while expression[end : end + 1] in ("<", "{", "^"):
-        end = _owner_end(expression, end)
-    if not first or first not in "<{^" or expression[end : end + 1] == ":":
-        end = next((at for at in range(end, len(expression)) if expression[at] in ".(["), len(expression))
-    return expression[:end], expression[end:]
+    match = _HEAD.match(expression)
+    assert match is not None
+    end = match.end()
+    if expression[:1] in ("<", "{"):  # a name as classes see it, or a type that holds one
+        end = 0
+        while expression[end : end + 1] in ("<", "{"):
+            end = _owner_end(expression, end)
+        if expression[end : end + 1] == ":":
+            end = _PLAIN_HEAD.match(expression, end).end()  # type: ignore[union-attr]
+    steps = tuple(step[1] or step[0] for step in _STEP.finditer(expression, end))
+    return expression[:end], steps
 
 
 def _owner_end(expression: str, at: int) -> int:
@@ -563,7 +627,3 @@ def _owner_end(expression: str, at: int) -> int:
             if not depth:
                 return end + 1
     return len(expression)
-
-
-def _steps(rest: str) -> list[str]:
-    return [match[1] or match[0] for match in _STEP.finditer(rest)]

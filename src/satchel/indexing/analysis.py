@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -20,6 +21,7 @@ from satchel.indexing.posting_run_builder import TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.lines import split_lines
 from satchel.parsed import Parsed
+from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import BY_LINES_TAG, FileRecord, Outline, PackedFile, pack_file, unpack_outline
 from satchel.terms import terms
 from satchel.types import ChunkKind, FileEntry, Label, Skipped, Source
@@ -45,6 +47,16 @@ def no_words() -> WordVectors | None:
     return None
 
 
+class GraphStage(Protocol):
+    """Keeps the edges of an index true to its files. One is made for each refresh."""
+
+    def note(self, snapshot: Snapshot, path: str) -> None:
+        """Remember what a file shows to others before it is replaced or dropped."""
+
+    def resolve(self, writer: Writer, *, everything: bool, check: Callable[[], None]) -> int:
+        """Put the edges of all files that the noted changes touch, or of everything; return how many."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stages:
     """The functions of the neighbouring stages: reading files and parsing text. All of them cross process
@@ -55,6 +67,7 @@ class Stages:
     prepare: Callable[[Iterable[FileEntry]], None] | None = None  # runs once before the workers start
     prepare_worker: Callable[[], None] | None = None  # lets files end a worker; the pool replaces it then
     words: Callable[[], WordVectors | None] = no_words  # loads the word vectors, if there are any
+    graph: Callable[[], GraphStage] | None = None  # None: no edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +159,14 @@ def outline(parsed: Parsed, lines: Sequence[str]) -> Outline:
     """Return the outline of one parsed file."""
     types = _first_distinct([item.name for item in parsed.symbols if item.kind in _TYPE_KINDS])
     others = _first_distinct([item.name for item in parsed.symbols if item.kind in _MEMBER_KINDS])
-    used = {name: None for name, label, _ in parsed.references if label is not _LINKS_TO}
+    references = parsed.all_references()
+    used = {name: None for name, label, _ in references if label is not _LINKS_TO}
     own = {*types, *others, ""}
     return Outline(
         types=types,
         others=others,
         uses=_first_distinct([name for name in map(_meaningful_name, used) if name not in own]),
-        imports=_first_distinct([name for name, label, _ in parsed.references if label is _IMPORTS]),
+        imports=_first_distinct([name for name, label, _ in references if label is _IMPORTS]),
         head=_first_distinct(terms(_opening_comment(parsed, lines))),
     )
 

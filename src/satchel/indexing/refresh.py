@@ -115,6 +115,7 @@ class _RefreshRun:
         self.stages = request.stages
         self.others = request.sources.snapshots
         self.builder = PostingRunBuilder()
+        self.graph = request.stages.graph() if request.stages.graph is not None else None
         self.first = False  # nothing is indexed yet, so there is nothing to keep or to retire
         self.skipped: list[SkippedRecord] = []
         self.parsed = self.moved = self.touched = 0
@@ -139,6 +140,7 @@ class _RefreshRun:
         self.flush()
         dropped = [*plan.dropped, *self.now_skipped(plan)]
         self.drop(dropped)
+        self.resolve()
         self.merge_runs()
         self.keep_skipped(plan)
         self.writer.set_meta(meta)
@@ -231,6 +233,7 @@ class _RefreshRun:
         for file in files:
             record = replace(file.record, settled=self.settled(file.record))
             self.retire(record.path, file.packed)
+            self.note(record.path)
             first_unit = self.writer.put_file(record, file.packed)
             if file.packed.unit_count:
                 covered.append((first_unit, file.packed.unit_count))
@@ -238,6 +241,16 @@ class _RefreshRun:
         self.builder.add(batch, covered, vectors)
         if self.builder.posting_count >= _RUN_POSTINGS:
             self.flush()
+
+    def resolve(self) -> None:
+        """Put the edges that the changes touch."""
+        if self.graph is not None:
+            self.graph.resolve(self.writer, everything=self.first, check=self.request.token.check)
+
+    def note(self, path: str) -> None:
+        """Let the graph remember what a file shows before it changes."""
+        if self.graph is not None and not self.first:
+            self.graph.note(self.writer.snapshot, path)
 
     def flush(self) -> None:
         """Write the collected postings as one run."""
@@ -264,6 +277,7 @@ class _RefreshRun:
         """Drop files and retire their ids."""
         for path in paths:
             self.retire(path)
+            self.note(path)
             self.writer.drop_file(path)
 
     def retire(self, path: str, packed: PackedFile | None = None) -> None:

@@ -24,6 +24,7 @@ LANGUAGE = Language(
         has_extensions=True,
         extensions_are_members=True,
         call_method="invoke",
+        bindings_overlap=True,
         own_members=("Companion", "INSTANCE"),
         wrappers=("Lazy", "Result"),
         containers=(

@@ -48,6 +48,7 @@ class GraphRules(msgspec.Struct, frozen=True):
     has_extensions: bool = False  # whether functions outside of a type may be called like members of it
     extensions_are_members: bool = False  # whether they are named `T.name`, and see the members of T by name
     packages_hold_types: bool = False  # whether all that a package defines are types, which are capitalised
+    bindings_overlap: bool = False  # whether several patterns of the query may give one binding
     inferred_types: tuple[str, ...] = ()  # words in place of a type that leave it to the value (`var`)
     wrappers: tuple[str, ...] = ()  # generic types that mean their first argument (`Optional`, `Promise`)
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements

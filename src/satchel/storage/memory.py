@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
-from satchel.code_facts import FileEdges, FileFacts
+from satchel.code_facts import FileEdges, FileFacts, references_of
 from satchel.errors import IndexMissing
 from satchel.parsed import Parsed
 from satchel.storage import records
@@ -157,7 +157,8 @@ class MemorySnapshot:
         return starts.intersection(first_units)
 
     def references(self, path: str) -> tuple[Reference, ...]:
-        return records.unpack_extras(self._tables.files[path][1].extras)[0]
+        packed = self._tables.files[path][1]
+        return records.unpack_extras(packed.extras)[0] or references_of(records.unpack_facts(packed.facts))
 
     def facts(self, path: str) -> FileFacts:
         return records.unpack_facts(self._tables.files[path][1].facts)
@@ -165,10 +166,9 @@ class MemorySnapshot:
     def edges(self, paths: Sequence[str]) -> list[FileEdges]:
         return [records.unpack_edges(self._tables.edges[path][0]) for path in paths]
 
-    def consulting(self, path: str) -> list[str]:
-        wanted = records.pack_consulted([path])
-        kept = self._tables.edges.items()
-        return sorted(other for other, (_, consulted) in kept if records.is_consulted(wanted, consulted))
+    def consulting(self, keys: Collection[str]) -> list[str]:
+        holds = records.consulted_test(keys)
+        return sorted(path for path, (_, consulted) in self._tables.edges.items() if holds(consulted))
 
     def symbols(self, path: str) -> list[Symbol]:
         entry = self._tables.files.get(path)

@@ -123,10 +123,11 @@ class Snapshot(Protocol):
         """Return the edges of each file, in the order given; empty ones where none were put since the file
         was. One call is one trip to the store. `KeyError` if the index does not hold a path."""
 
-    def consulting(self, path: str) -> list[str]:
-        """Return the paths, sorted, of the files whose edges rest on a path, which need not be in the index.
+    def consulting(self, keys: Collection[str]) -> list[str]:
+        """Return the paths, sorted, of the files whose edges rest on one of some keys: paths, which need not
+        be in the index, or whatever else was noted as consulted.
 
-        None is left out. One too many may be among them: paths are kept as hashes, and two may share one.
+        None is left out. One too many may be among them: keys are kept as hashes, and two may share one.
         """
 
     def symbols(self, path: str) -> list[Symbol]:

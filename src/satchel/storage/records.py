@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -274,19 +274,20 @@ def unpack_edges(data: bytes) -> FileEdges:
         raise IndexCorrupt(f"edges in the index cannot be read: {error}") from error
 
 
-def pack_consulted(paths: Iterable[str]) -> bytes:
-    """Return the hashes of the paths that the edges of a file rest on, each once, ascending, 4 bytes each."""
-    hashes = sorted({zlib.crc32(path.encode("utf-8", "surrogatepass")) for path in paths})
+def pack_consulted(keys: Iterable[str]) -> bytes:
+    """Return the hashes of what the edges of a file rest on, each once, ascending, 4 bytes each."""
+    hashes = sorted(set(map(_key_hash, keys)))
     return struct.pack(f"<{len(hashes)}I", *hashes)
 
 
-def is_consulted(packed_path: bytes, consulted: bytes) -> bool:
-    """Return whether one path is among others, both as `pack_consulted` packs them."""
-    at = consulted.find(packed_path)
-    # A match elsewhere is the end of one hash with the start of the next.
-    while at >= 0 and at % len(packed_path):
-        at = consulted.find(packed_path, at + 1)
-    return at >= 0
+def consulted_test(keys: Iterable[str]) -> Callable[[bytes], bool]:
+    """Return a function that says whether packed hashes hold that of one of some keys."""
+    wanted = set(map(_key_hash, keys))
+    return lambda consulted: not wanted.isdisjoint(struct.unpack(f"<{len(consulted) // 4}I", consulted))
+
+
+def _key_hash(key: str) -> int:
+    return zlib.crc32(key.encode("utf-8", "surrogatepass"))
 
 
 def join_title(title_path: Sequence[str]) -> str:

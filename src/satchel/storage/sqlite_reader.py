@@ -9,12 +9,12 @@ rows of files, which are checked once.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
 from satchel.caching import Cache
-from satchel.code_facts import FileEdges, FileFacts
+from satchel.code_facts import FileEdges, FileFacts, references_of
 from satchel.parsed import Parsed
 from satchel.storage import records, sqlite_rows
 from satchel.storage.checks import (
@@ -279,7 +279,8 @@ class SqliteSnapshot:
         return starts.intersection(first_units)
 
     def references(self, path: str) -> tuple[Reference, ...]:
-        return records.unpack_extras(self._content(path)[1])[0]
+        found = records.unpack_extras(self._content(path)[1])[0]
+        return found or references_of(self.facts(path))
 
     def facts(self, path: str) -> FileFacts:
         stored = self._stored_or_raise(path)
@@ -300,15 +301,15 @@ class SqliteSnapshot:
             raise damaged("the list of edges")
         return [found[number] for number in numbers]
 
-    def consulting(self, path: str) -> list[str]:
+    def consulting(self, keys: Collection[str]) -> list[str]:
         rows = self._tables.rows("SELECT file, row_check, data_check, consulted FROM edges")
         if sum_checks(row[1] for row in rows) != self._totals.edges:
             raise damaged("the list of edges")
         for number, check, data_check, consulted in rows:
             if sqlite_rows.edges_check(number, data_check, consulted) != check:
                 raise damaged("what a file refers to")
-        wanted = records.pack_consulted([path])
-        return sorted(self._row_at(row[0])[PATH] for row in rows if records.is_consulted(wanted, row[3]))
+        holds = records.consulted_test(keys)
+        return sorted(self._row_at(row[0])[PATH] for row in rows if holds(row[3]))
 
     def symbols(self, path: str) -> list[Symbol]:
         stored = self._stored(path)

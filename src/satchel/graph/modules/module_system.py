@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
 import msgspec
 
@@ -25,19 +25,24 @@ class FileTable:
     """The files that imports may lead to, and a reader of those that say how (`go.mod`, `tsconfig.json`).
 
     `read` returns an empty text for a file that is not in the index, and notes that it was asked for.
-    `packages` is `FileFacts.package` of each file that has one. `named` returns the definitions of a name,
-    qualified or not, as (path, qualified name).
+    `package_of` returns `FileFacts.package` of a file. `named` returns the definitions whose qualified names
+    end with a name, as (path, qualified name).
     """
 
     paths: tuple[str, ...]  # of the languages that share this way of importing, sorted
     every_path: frozenset[str]  # of all files
     read: Callable[[str], str]
-    packages: Mapping[str, str] = field(default_factory=dict)
+    package_of: Callable[[str], str] = lambda path: ""
     named: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
 
 
 class ModuleSystem(Protocol):
-    """Finds modules. It is made once for a set of files."""
+    """Finds modules. It is made once for a set of files.
+
+    With `finds_by_name`, packages have no list of their files: `definition` finds what they define.
+    """
+
+    finds_by_name: ClassVar[bool] = False
 
     def module(self, importer: str, written: str) -> Module | None:
         """Return the module that an import in the file `importer` names, None if it is not in this
@@ -54,8 +59,7 @@ class ModuleSystem(Protocol):
         return None
 
     def definition(self, module: Module, name: str) -> tuple[str, str] | None:
-        """Return the file and the qualified name of a definition of a package; None where only its files
-        tell what they define."""
+        """Return the file and the qualified name of what a package defines under a name."""
         return None
 
     def shared_imports(self, path: str) -> tuple[str, ...]:
@@ -71,16 +75,16 @@ class ModuleSystem(Protocol):
         return ()
 
 
-def package_mark(name: str) -> str:
-    """Return the mark that stands for a package among the files that an answer rests on."""
-    return f"//{name}"
-
-
 class ModulePlugin(msgspec.Struct, frozen=True):
-    """A way of importing, as its file registers it: `MODULES = ModulePlugin(NAME, open)`."""
+    """A way of importing, as its file registers it: `MODULES = ModulePlugin(NAME, open)`.
+
+    `settings` are patterns of the names of files that say how imports find their files. When one of them
+    changes, everything is resolved anew.
+    """
 
     name: str
     open: Callable[[FileTable], ModuleSystem]
+    settings: tuple[str, ...] = ()
 
 
 def nearest(candidates: Iterable[str], importer: str) -> str:

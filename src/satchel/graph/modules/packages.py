@@ -19,27 +19,22 @@ _SHARED_IMPORT = re.compile(
 
 
 class PackageModules(ModuleSystem):
-    """Knows the packages that files declare. The names of a package are found by asking for the files that
-    define a name, so that no package is read as a whole: some have a thousand files."""
+    """Finds what a package defines by asking for the definitions of a name, and which packages their files
+    declare. So no package is read as a whole: some have a thousand files. Any name may be that of a package,
+    because none is asked for that."""
+
+    finds_by_name = True
 
     def __init__(self, table: FileTable) -> None:
         self._table = table
         self._paths = frozenset(table.paths)
         self._definers_of: dict[str, tuple[str, ...]] = {}
-        self._packages = {path: _dotted(written).split() for path, written in table.packages.items()}
+        self._packages: dict[str, tuple[str, ...]] = {}
         self._imports_of: dict[str, tuple[str, ...]] = {}
         self._project_files: dict[str, list[str]] = defaultdict(list)
         for path in sorted(table.every_path):
             if path.endswith(_PROJECT_SUFFIXES):
                 self._project_files[path.rpartition("/")[0]].append(path)
-        # Packages and what is around them, for each family: `a.b.c` makes `a`, `a.b` and `a.b.c` known.
-        self._known: dict[str, set[str]] = defaultdict(set)
-        for path, packages in self._packages.items():
-            known = self._known[_family(path)]
-            for package in packages:
-                while package and package not in known:
-                    known.add(package)
-                    package = package.rpartition(".")[0]
 
     def module(self, importer: str, written: str) -> Module | None:
         if "/" in written or written.endswith(".php"):
@@ -56,8 +51,7 @@ class PackageModules(ModuleSystem):
         return self._package(f"{module.name}.{name}".lstrip("."), module.importer)
 
     def home(self, path: str) -> Module | None:
-        packages = self._packages.get(path)
-        return Module(packages[0] if packages else "", importer=path)
+        return Module(self._packages_of(path)[0], importer=path)
 
     def outer(self, module: Module) -> Module | None:
         return Module(module.name.rpartition(".")[0], importer=module.importer) if module.name else None
@@ -78,8 +72,9 @@ class PackageModules(ModuleSystem):
         return [path for path in paths if path.rpartition("/")[2].rpartition(".")[0] == name] or paths
 
     def parts(self, path: str, name: str) -> tuple[str, ...]:
-        package = next(iter(self._packages.get(path, ())), "")
-        return tuple(sorted(found for found in self._definers(name, package, path) if found != path))
+        packages = self._packages_of(path)
+        found = {other for package in packages for other in self._definers(name, package, path)}
+        return tuple(sorted(found - {path}))
 
     def shared_imports(self, path: str) -> tuple[str, ...]:
         if _family(path) != "cs":
@@ -110,10 +105,20 @@ class PackageModules(ModuleSystem):
         return [path for path in known if self._is_in(path, package, importer)]
 
     def _is_in(self, path: str, package: str, importer: str) -> bool:
-        return package in (self._packages.get(path) or ("",)) and _family(path) == _family(importer)
+        return _family(path) == _family(importer) and package in self._packages_of(path)
+
+    def _packages_of(self, path: str) -> tuple[str, ...]:
+        """Return the packages that a file declares, one that is empty if it declares none."""
+        known = self._packages.get(path)
+        if known is None:
+            known = self._packages[path] = tuple(_dotted(self._table.package_of(path)).split()) or ("",)
+        return known
 
     def _package(self, name: str, importer: str) -> Module | None:
-        return Module(name, importer=importer) if name in self._known[_family(importer)] else None
+        # The packages of Java and Kotlin are in lower case; types without a definition here are no packages.
+        if _family(importer) == "jvm" and name[name.rfind(".") + 1 :][:1].isupper():
+            return None
+        return Module(name, importer=importer)
 
 
 def _dotted(written: str) -> str:
@@ -125,4 +130,4 @@ def _family(path: str) -> str:
     return _FAMILIES.get(path.rpartition(".")[2], _OTHER_FAMILY)
 
 
-MODULES = ModulePlugin("packages", PackageModules)
+MODULES = ModulePlugin("packages", PackageModules, settings=tuple(f"*{suffix}" for suffix in _PROJECT_SUFFIXES))

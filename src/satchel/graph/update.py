@@ -1,0 +1,179 @@
+"""Bring the edges of an index up to date after its files changed.
+
+The edges of a file rest on what other files show: their definitions, imports, types. Each file notes what it
+consulted: paths, folders that it looked for names in, the last names of what it imports, names that it looked
+for anywhere. When a file shows something else than before, is new or is gone, those that consulted it are
+resolved anew, and no others. An edit inside a function shows others nothing new.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+
+from satchel import languages, plugins
+from satchel.caching import Cache
+from satchel.code_facts import FileEdges, FileFacts, Rule, Target, used_name
+from satchel.graph.interfaces import Definition, Interface, make_interface, shown_to_others
+from satchel.graph.modules.module_system import FileTable, ModulePlugin
+from satchel.graph.resolver import Resolver, folder_key, import_key, linkage_key
+from satchel.storage.protocol import Snapshot, Writer
+from satchel.storage.records import FileRecord
+
+_INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
+_FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
+
+Shown = tuple[object, ...]
+
+
+class GraphUpdate:
+    """Collects what a refresh changes, and then resolves what that touches."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, Shown | None] = {}
+
+    def note(self, snapshot: Snapshot, path: str) -> None:
+        """Remember what a file shows before it is replaced or dropped."""
+        if path not in self._before:
+            record = snapshot.file(path)
+            self._before[path] = None if record is None else _shown(snapshot, record)
+
+    def resolve(self, writer: Writer, *, everything: bool, check: Callable[[], None]) -> int:
+        """Resolve the files that the changes touch, or all of them; return how many. `check` is called
+        between two files and ends the work by raising."""
+        snapshot = writer.snapshot
+        if not everything and not self._before:
+            return 0
+        groups: dict[str, list[FileRecord]] = defaultdict(list)
+        files = snapshot.files()
+        for record in files:
+            rules = languages.get(record.language).graph
+            if rules is not None:
+                groups[rules.modules].append(record)
+        wanted = None if everything else self._touched(snapshot, groups)
+        every_path = frozenset(record.path for record in files)
+        count = 0
+        for name in sorted(groups):
+            paths = [item.path for item in groups[name] if wanted is None or item.path in wanted]
+            if paths:
+                count += _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path).run(paths, check)
+        return count
+
+    def _touched(self, snapshot: Snapshot, groups: dict[str, list[FileRecord]]) -> set[str]:
+        """Return the paths of the files whose edges may have changed."""
+        keys: set[str] = set()
+        touched: set[str] = set()
+        for path, before in self._before.items():
+            record = snapshot.file(path)
+            after = None if record is None else _shown(snapshot, record)
+            if after is not None:
+                touched.add(path)
+            if before == after and before:
+                continue
+            keys |= _keys(path, before, after)
+            for name, records in groups.items():
+                plugin: ModulePlugin = plugins.load("modules", name)
+                if any(fnmatchcase(path.rpartition("/")[2], pattern) for pattern in plugin.settings):
+                    touched.update(item.path for item in records)
+        return touched.union(snapshot.consulting(keys)) if keys else touched
+
+
+def _shown(snapshot: Snapshot, record: FileRecord) -> Shown:
+    """Return what a file shows; nothing for a language without rules, of which only the text counts."""
+    if languages.get(record.language).graph is None:
+        return ()
+    return shown_to_others(snapshot.facts(record.path), snapshot.symbols(record.path))
+
+
+def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
+    """Return what the files that a change touches have noted as consulted."""
+    keys = {path}
+    names_before, names_after = _defined(before), _defined(after)
+    changed = names_before ^ names_after if _package(before) == _package(after) else names_before | names_after
+    keys.update(linkage_key(name) for name in changed)
+    if before is None or after is None or _package(before) != _package(after):
+        folder, _, name = path.rpartition("/")
+        keys.add(folder_key(path))
+        words = {name.partition(".")[0], folder.rpartition("/")[2], _package(before), _package(after)}
+        keys.update(import_key(word) for word in words if word)
+    return keys
+
+
+def _defined(shown: Shown | None) -> set[str]:
+    names = shown[-1] if shown else ()
+    assert isinstance(names, tuple)
+    return {name.rpartition(".")[2] for name, _ in names}
+
+
+def _package(shown: Shown | None) -> str:
+    return str(shown[0]) if shown else ""
+
+
+class _ResolveRun:
+    """Resolves files that share a way of importing."""
+
+    def __init__(
+        self, writer: Writer, plugin: ModulePlugin, records: list[FileRecord], every_path: frozenset[str]
+    ) -> None:
+        self.writer = writer
+        self.snapshot = writer.snapshot
+        self.languages = {record.path: record.language for record in records}
+        self.interfaces: Cache[str, Interface] = Cache(_INTERFACES_KEPT)
+        self.facts: Cache[str, FileFacts] = Cache(_FACTS_KEPT)
+        table = FileTable(tuple(sorted(self.languages)), every_path, self._read, self._package_of, self._named)
+        self.resolver = Resolver(plugin.open(table), self._interface)
+
+    def _read(self, path: str) -> str:
+        return self.snapshot.text(path) if self.snapshot.file(path) is not None else ""
+
+    def _package_of(self, path: str) -> str:
+        shown = self._interface(path)
+        return shown.package if shown is not None else ""
+
+    def _named(self, name: str) -> list[tuple[str, str]]:
+        """Return the definitions of a name, as (path, qualified name)."""
+        rows = self.snapshot.symbols_named(name)
+        return sorted({(row.path, row.symbol.qualified_name) for row in rows if row.path in self.languages})
+
+    def _interface(self, path: str) -> Interface | None:
+        if path not in self.languages:
+            return None
+        return self.interfaces.get_or_compute(path, lambda: self._load(path))
+
+    def _load(self, path: str) -> Interface:
+        facts = self.facts.get_or_compute(path, lambda: self.snapshot.facts(path))
+        return make_interface(path, self.languages[path], facts, self.snapshot.symbols(path))
+
+    def run(self, paths: Iterable[str], check: Callable[[], None]) -> int:
+        """Resolve some files, put their edges, and return how many files there were."""
+        count = 0
+        for path in paths:
+            check()
+            edges = self._edges(path)
+            self.writer.put_edges(path, edges, self.resolver.consulted())
+            count += 1
+        return count
+
+    def _edges(self, path: str) -> FileEdges:
+        facts = self.facts.pop(path, None) or self.snapshot.facts(path)
+        targets: dict[Target, int] = {}
+        uses: list[tuple[int, int, Rule]] = []
+        for number, use in enumerate(facts.uses):
+            if use.expression[0] == "?":
+                continue
+            answer = self.resolver.resolve(path, use.expression)
+            if answer is None or not isinstance(answer.meaning, Definition):
+                continue
+            meaning = answer.meaning
+            # What a variable holds is used through the variable; only an import gives a thing another name.
+            if answer.rule is Rule.IMPORT or used_name(use.expression) == meaning.name.rpartition(".")[2]:
+                target = Target(meaning.path, meaning.name)
+                uses.append((number, targets.setdefault(target, len(targets)), answer.rule))
+        imports: list[tuple[int, int]] = []
+        for number, item in enumerate(facts.imports):
+            module = self.resolver.module_of(path, item)
+            for other in module.paths if module is not None else ():
+                if other != path:
+                    imports.append((number, targets.setdefault(Target(other), len(targets))))
+        return FileEdges(tuple(targets), tuple(uses), tuple(imports))
