@@ -1,4 +1,4 @@
-"""What a file says about names, and what its uses of names mean. The vocabulary of the code graph on one page.
+"""What a file says about names, and what its uses of names mean: the vocabulary of the code graph.
 
 Parsing notes `FileFacts`: what a file imports, which types its variables, attributes and results have, and
 every use of a name that may be defined elsewhere. Nothing in them depends on the path or on other files. The
@@ -34,6 +34,9 @@ from satchel.types import Label, Reference
 ALL_NAMES = "*"
 """The imported name of an import that brings every name of a module."""
 
+ELEMENTS = "[]"
+"""The attribute of a type that is another name of a container: that container."""
+
 
 class Rule(StrEnum):
     """Which rule decided what a use means. An edge that took several has the least certain of them."""
@@ -48,6 +51,23 @@ class Rule(StrEnum):
     ATTRIBUTE = "attribute"  # a member of the type that an attribute of the receiver has
     RETURN = "return"  # a member of the type that a call returns
     SCIP = "scip"  # said by an index of the language's own compiler
+
+
+CONFIDENCE = {
+    Rule.SCOPE: 0.99,
+    Rule.IMPORT: 0.99,
+    Rule.PACKAGE: 0.98,
+    Rule.LINKAGE: 0.98,
+    Rule.SELF: 0.98,
+    Rule.CONSTRUCTOR: 0.98,
+    Rule.ANNOTATION: 0.97,
+    Rule.ATTRIBUTE: 0.96,
+    Rule.RETURN: 0.96,
+    Rule.SCIP: 0.98,
+}
+"""The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`)."""
+POSSIBLE = 0.2
+"""The share of the uses of the same name, decided by no rule, that mean a given definition."""
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True):

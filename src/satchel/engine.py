@@ -249,23 +249,27 @@ class Engine(Segment):
         """Return names in this index that start like `name`."""
         return self.snapshot().symbol_names(name[:3], limit)
 
-    def references(self, name: str, labels: Sequence[Label] = ()) -> list[ResolvedReference]:
+    def references(
+        self, name: str, labels: Sequence[Label] = (), *, possible: bool = False
+    ) -> list[ResolvedReference]:
         """Return the places that call, import, extend or otherwise use a name, or that import or link to a
-        file."""
+        file. With `possible`, also those that share the name and that no rule decided."""
         corpus = self.corpus()
         if path := self.known_path(name):
             return references.find_file_references(corpus, path, labels)
-        return references.find_references(corpus, name, labels)
+        return references.find_references(corpus, name, labels, possible=possible)
+
+    def enclosing(self, path: str, line: int) -> str:
+        """Return the qualified name of the innermost definition around a line; empty outside of all."""
+        return references.enclosing_definition(self.corpus(), path, line)
+
+    def dependants(self, targets: Sequence[str], depth: int) -> impacts.Impact:
+        """Return what may break when some definitions (`path:line` of each) or files change."""
+        return impacts.find_impact(self.corpus(), targets, depth)
 
     def map(self, budget: int, tokenizer: Tokenizer) -> list[repository_map.MapSymbol]:
         """Return the most-referenced symbols whose text fits the budget."""
-        corpus = self.corpus()
-        aside = {record.path for record in corpus.files if {"test", "example"}.intersection(record.tags)}
-        ranked = repository_map.rank(
-            corpus.snapshot.all_symbols(),
-            lambda name: len(corpus.postings(compound(name))[0]),
-            aside.__contains__,
-        )
+        ranked = centrality.central_symbols(self.corpus(), focus=focus, path_prefix=path_prefix)
         return repository_map.fit(ranked, budget, tokenizer.count)
 
     def pack_layers(self, *, documents_only: bool = True, segment: str = "") -> layers.LayeredPack:

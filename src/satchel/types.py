@@ -259,8 +259,8 @@ class Suggestion(msgspec.Struct, frozen=True):
 
 
 class ResolvedReference(msgspec.Struct, frozen=True):
-    """A use of a name together with the definition that it most likely means. `target` is empty if none is
-    known."""
+    """A use of a name together with the definition that it means, by the rule that decided it. Without a
+    rule it only has the same name, and may mean the definition or not. `target` is empty if none is known."""
 
     path: str
     line: int
@@ -268,8 +268,14 @@ class ResolvedReference(msgspec.Struct, frozen=True):
     name: str
     target: str
     target_name: str
-    confidence: float
+    confidence: float  # the measured share of such uses that mean their target
     in_test: bool = False
+    rule: str = ""
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether a rule of the language decided what is meant."""
+        return bool(self.rule)
 
 
 class Passage(msgspec.Struct, frozen=True):

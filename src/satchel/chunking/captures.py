@@ -123,17 +123,16 @@ def collect_captures(
     labels = _REFERENCE_CAPTURES
     graph = collected.graph if language.graph is not None else None
     # Most matches are single names: which patterns give them is found out once.
-    names: dict[int, str] = {}
+    roles: dict[int, str] = {}
     lists = {"use": collected.graph.uses, "member": collected.graph.members}
     for pattern, captures in matches:
         if graph is not None:
-            role = names.get(pattern)
-            if role is not None:
+            if (role := roles.get(pattern, "")) != "":
                 lists[role] += captures[role]
                 continue
             if graph.add(captures):
                 if len(captures) == 1 and (role := next(iter(captures))) in lists:
-                    names[pattern] = role
+                    roles[pattern] = role
                 continue
         for capture, nodes in captures.items():
             label = labels.get(capture)

@@ -23,8 +23,12 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _CAST = re.compile(r"\(\s*((?!\d)[\w.]+)(?:<[^()]*>)?\s*\)\s*(?=[\w(\"$])")
 _AS = re.compile(r"^[\w.]+ as\??\s+((?!\d)[\w.]+)(?:<[^()]*>)?\??$")
 _LABEL = re.compile(r"\b(this|super)@(\w+)")
+# `[]T{…}`, `map[K]T{…}`, `make(chan T)`
+_LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
+_CHANNEL = re.compile(r"(?:<-)?\s*chan\b(?:\s*<-)?")
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
+_NO_RULES = GraphRules(modules="")
 _LONGEST = 400  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
 _MOST_STEPS = 12
 
@@ -70,6 +74,12 @@ class _Reader:
             self.text = _LABEL.sub(r"\2.\1", self.text)
         if self.text.startswith("global::"):
             self.text = "\\" + self.text.removeprefix("global::")
+        if self.text.startswith("<-"):  # an element of a channel
+            inner = to_expression(self.text[2:].strip())
+            return f"{inner}[]" if inner else ""
+        if literal := _LITERAL.match(self.text):
+            found = to_type(literal[1], _NO_RULES)
+            return f"<{found}>" if found else ""
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
         self._skip(_PREFIX)
         head = self._parenthesised() if self._peek() == "(" else self._head_name()
@@ -87,6 +97,8 @@ class _Reader:
                 return ""
             if step == "-":
                 continue
+            if step.startswith("<"):  # `value.(Type)`: what stands before it says no more
+                parts = []
             parts.append(step)
             called = called or step == "()"
         return ""
@@ -113,6 +125,8 @@ class _Reader:
                 self._spaces()
                 if self._peek() == "$" and joint.endswith("->"):
                     return ""  # the name is in a variable
+                if joint == "." and self._peek() == "(":
+                    return self._asserted()
                 if self._peek() in "([":  # `maybe?.[0]`, `maybe?.(x)`
                     return "-"
                 if self._peek() == "<":
@@ -120,6 +134,11 @@ class _Reader:
                 name = self._name()
                 return f".{name}" if name and name != "await" else "-" if name else ""
         return ""
+
+    def _asserted(self) -> str:
+        start = self.at
+        found = to_type(self.text[start + 1 : self.at - 1], _NO_RULES) if self._balanced("(") else ""
+        return f"<{found}>" if found else ""
 
     def _parenthesised(self) -> str:
         start = self.at
@@ -218,8 +237,10 @@ def _to_type(text: str, rules: GraphRules) -> str:
             text = text[1:].strip() if text[:1] in ("*", "&", "?") else text[:-1].strip()
         for word in rules.type_prefixes:
             text = text.removeprefix(word).strip()
-    if text.startswith("[]"):
-        return _container(text[2:], rules)
+    if text.startswith("["):  # `[]T`, `[8]T`
+        return _container(_after_bracket(text), rules)
+    if channel := _CHANNEL.match(text):
+        return _container(text[channel.end() :], rules)
     if text.startswith("map["):
         return _container(_after_bracket(text[3:]), rules)
     if text.endswith("[]"):
@@ -231,10 +252,11 @@ def _to_type(text: str, rules: GraphRules) -> str:
 
 
 def _generic(text: str, rules: GraphRules) -> str:
-    match = re.fullmatch(r"([^\W\d][\w.:\\]*)\s*(?:[<\[](.*)[>\]])?", text, re.DOTALL)
+    match = re.fullmatch(r"(\\?[^\W\d][\w.:\\]*)\s*(?:[<\[](.*)[>\]])?", text, re.DOTALL)
     if not match:
         return ""
-    name = match[1].replace("::", ".").replace("\\", ".").strip(".")
+    name = match[1].replace("global::", "\\").replace("::", ".")
+    name = name[:1] + name[1:].replace("\\", ".").strip(".")  # a leading `\` is the outermost namespace
     last = name.rpartition(".")[2]
     if match[2] is None:
         return "" if last in _NOTHING_TYPES else name

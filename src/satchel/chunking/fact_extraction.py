@@ -13,11 +13,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
-from satchel.code_facts import ALL_NAMES, FileFacts, Import, TypedName, Use
+from satchel.code_facts import ALL_NAMES, ELEMENTS, FileFacts, Import, TypedName, Use
 from satchel.languages.language import GraphRules, ImportBinds, Language
 from satchel.types import ChunkKind, Label
 
@@ -39,6 +40,14 @@ _GENERIC_MARK = ord("<")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
 _LAST_NAME = re.compile(rb"\w+$")
 _MOST_REPLACED = 6  # local variables that one expression goes through
+# A name that is called or looks like a constant, or what holds no names: comments, strings, members, the
+# operators of macros. Types in the body of a macro are used where the macro is.
+_WORD = re.compile(
+    rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|(?:->|\.)\s*\w+|##?\s*\w+|\w+\s*##|\d\w*"
+    rb"|([A-Za-z_]\w*(?=\s*\()|[A-Z_][A-Z0-9_]+\b)|\w+",
+    re.DOTALL,
+)
+_TYPED_CALL = re.compile(rb"\[[\w.*,\s\[\]]{1,80}\][({]")
 _LONGEST = 200  # characters of an expression
 
 
@@ -55,14 +64,25 @@ class GraphCaptures:
     imports: list[Match] = field(default_factory=list)
     bindings: list[Match] = field(default_factory=list)
     results: list[tuple[tree_sitter.Node, bool]] = field(default_factory=list)  # (node, is a type)
+    result_lists: list[tree_sitter.Node] = field(default_factory=list)
+    containers: list[tree_sitter.Node] = field(default_factory=list)
+    keys: list[tree_sitter.Node] = field(default_factory=list)
     globals: list[tree_sitter.Node] = field(default_factory=list)
     packages: list[tree_sitter.Node] = field(default_factory=list)
     generics: list[tree_sitter.Node] = field(default_factory=list)
-    keys: list[tree_sitter.Node] = field(default_factory=list)
     extensions: list[tree_sitter.Node] = field(default_factory=list)
+    code: list[tree_sitter.Node] = field(default_factory=list)
+    spaces: dict[int, str] = field(default_factory=dict)  # start of a name → which names it can mean
 
     def add(self, match: Match) -> bool:
         """Take a match of the query if it is about the graph; return whether it is."""
+        if "name" in match:  # a definition, whose `@scope` is another thing
+            if "namespace" in match:
+                self.packages.append(match["name"][0])
+            return False
+        if "import.module" in match:
+            self.imports.append(match)
+            return True
         taken = False
         for capture, nodes in match.items():
             if capture in _LISTS:
@@ -75,18 +95,17 @@ class GraphCaptures:
             elif capture.startswith("bind"):
                 self.bindings.append(match)
                 return True
-            elif capture.startswith("import."):
+            elif capture == "import.file":
                 self.imports.append(match)
                 return True
             elif capture in ("returns", "result"):
                 self.results += [(node, capture == "returns") for node in nodes]
+            elif capture.startswith("use."):
+                self.spaces.update((node.start_byte, capture[4:]) for node in nodes)
             elif capture.startswith("object"):
                 of_type = match.get("object.type")
                 self.objects.append((match["object"][0], of_type[0] if of_type else None))
                 return True
-            elif capture == "namespace":
-                self.packages.append(match["name"][0])
-                return False
             elif capture.startswith("_"):
                 continue  # a capture for the conditions of its pattern
             else:
@@ -101,11 +120,22 @@ _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "scope": attrgetter("scopes"),
     "base": attrgetter("bases"),
     "global": attrgetter("globals"),
-    "package": attrgetter("packages"),
     "generic": attrgetter("generics"),
     "extension": attrgetter("extensions"),
     "key": attrgetter("keys"),
+    "code": attrgetter("code"),
+    "package": attrgetter("packages"),
+    "container": attrgetter("containers"),
+    "returns.list": attrgetter("result_lists"),
 }
+
+
+class _Word(NamedTuple):
+    """A name in text that the grammar does not read, such as the body of a macro. Looks like a node."""
+
+    start_byte: int
+    end_byte: int
+    end_point: tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -167,6 +197,7 @@ class FactExtractor:
         self._defined: frozenset[int] = frozenset(names)
         self.bound: set[int] = set(names)  # where names stand that are bound or defined there, not used
         self._unknown_members: list[tuple[bytes, Label, int]] = []
+        self._results_taken: dict[int, int] = {}  # start of a name → which result of a call it takes
         self._starts: list[int] = []
         self._definitions = list(_all_definitions(roots))
         self._seen_from: dict[int, str] = {}
@@ -310,7 +341,7 @@ class FactExtractor:
             line = module_nodes[0].start_point[0] + 1
             alias = self._text(match["import.alias"][0]) if "import.alias" in match else ""
             self.bound.update(node.start_byte for node in match.get("import.alias", ()))
-            if "import.file" in match:
+            if "import.file" in match or alias == "_":  # imported for its effects
                 self._add_import(Import("", module, "", line), module_nodes[0])
             elif "import.all" in match:
                 self._add_import(Import(alias, module, ALL_NAMES if not alias else "", line), module_nodes[0])
@@ -356,10 +387,11 @@ class FactExtractor:
             self.scopes[self._scope_of(node.start_byte)].outer.add(self._text(node))
         lasting: list[tuple[Match, int, int]] = []
         data, scopes, bound = self.data, self.scopes, self.bound
+        bound.update(node.start_byte for node in self.captured.keys)
         for match in self._distinct_bindings():
             names = match.get("bind")
             start = (names or match["bind.attribute"])[0].start_byte
-            at = self._scope_of(start)
+            at = self._scope_of(match["bind.scope"][0].start_byte if "bind.scope" in match else start)
             scope = scopes[at]
             if at == 0 or scope.is_class or scope.outer or names is None:
                 lasting.append((match, at, start))
@@ -380,9 +412,9 @@ class FactExtractor:
     def _distinct_bindings(self) -> Iterable[Match]:
         """Return the bindings, each once where several patterns give one: the pattern that says most."""
         if not self.rules.bindings_overlap:
-            return [self._without_inferred(match) for match in self.captured.bindings]
+            return [self._without_inferred(match) for match in self._paired_bindings()]
         found: dict[int, Match] = {}
-        for match in map(self._without_inferred, self.captured.bindings):
+        for match in map(self._without_inferred, self._paired_bindings()):
             known = found.get(start := _match_start(match))
             if known is None or len(known) < len(match):
                 found[start] = match
@@ -394,6 +426,26 @@ class FactExtractor:
             if self._text(match["bind.type"][0]) in self.rules.inferred_types:
                 return {capture: nodes for capture, nodes in match.items() if capture != "bind.type"}
         return match
+
+    def _paired_bindings(self) -> Iterable[Match]:
+        """Yield the bindings; those of a list of names one by one, each with its own value or with its result
+        of one call."""
+        for match in self.captured.bindings:
+            if "bind.list" not in match:
+                yield match
+                continue
+            names = match["bind.list"][0].named_children
+            values = match["bind.values"][0].named_children
+            for number, node in enumerate(names):
+                if node.named_child_count or not _NAME.match(self._text(node)):
+                    continue
+                if len(values) == len(names):
+                    yield {"bind": [node], "bind.value": [values[number]]}
+                elif len(values) == 1:
+                    self._results_taken[node.start_byte] = number
+                    yield {"bind": [node], "bind.value": values}
+                else:
+                    yield {"bind": [node]}
 
     def _local_binding(self, match: Match, node: tree_sitter.Node, at: int) -> _Binding:
         """Return the binding of a local name."""
@@ -409,6 +461,8 @@ class FactExtractor:
             if self.data[value.start_byte : value.end_byte] in _NOTHING:
                 return _Binding(-1)
             return _Binding(value.end_byte, match=match)
+        if "bind.element" in match:
+            return _Binding(match["bind.element"][0].end_byte, match=match)
         return _Binding(node.start_byte, match=match)
 
     def _read_lasting_value(self, match: Match, at: int, start: int) -> None:
@@ -433,7 +487,11 @@ class FactExtractor:
         if "bind.self" in match:
             return True
         scope = self.scopes[at]
-        if not self.rules.self_is_first_parameter or scope.parent <= 0 or not self.scopes[scope.parent].is_class:
+        if (
+            not self.rules.self_is_first_parameter
+            or scope.parent <= 0
+            or not self.scopes[scope.parent].is_class
+        ):
             return False
         if scope.definition is None or "bind.value" in match:
             return False
@@ -443,10 +501,15 @@ class FactExtractor:
     def _bound_expression(self, match: Match, at: int, position: int) -> str:
         """Return what the names of a binding hold."""
         if "bind.type" in match:
-            found = self._scoped_type(to_type(self._text(match["bind.type"][0]), self.rules), at)
+            found = self._type_here(to_type(self._text(match["bind.type"][0]), self.rules), at, position)
             return f"<{found}>" if found else ""
+        if "bind.item" in match:
+            found = self._type_here(to_type(self._text(match["bind.item"][0]), self.rules), at, position)
+            return f"<[{found}]>" if found else ""
         if "bind.value" in match:
             written = to_expression(likely_value(self._text(match["bind.value"][0])))
+            if number := self._results_taken.get(position):
+                written = f"{written[:-2]}({number})" if written.endswith("()") else ""
         elif "bind.element" in match:
             written = to_expression(self._text(match["bind.element"][0]))
             written = f"{written}[]" if written else ""
@@ -478,6 +541,11 @@ class FactExtractor:
             found = self._scoped_type(to_type(self._text(node), self.rules), max(self.scopes[at].parent, 0))
             if name and found:
                 self.bases[name, found] = None
+        for node in self.captured.containers:
+            at = self._scope_of(node.start_byte)
+            found = self._type_here(to_type(self._text(node), self.rules), at, node.start_byte)
+            if found and (name := self._class_name(at)):
+                self.values[TypedName(name, ELEMENTS, f"<{found}>")] = None
         self._with_bases = {name for name, _ in self.bases}
         self._seen_from.clear()
 
@@ -501,14 +569,12 @@ class FactExtractor:
         """Note what functions return: as they declare it, else as all their return statements agree."""
         declared: set[str] = set()
         written: dict[str, set[str]] = defaultdict(set)
+        for node in self.captured.result_lists:
+            self._read_result_list(node)
         for node, is_type in self.captured.results:
-            at = self._scope_of(node.start_byte)
-            while at > 0 and self.scopes[at].definition is None:
-                at = self.scopes[at].parent
-            definition = self.scopes[at].definition
-            if definition is None or definition.kind not in _FUNCTION_KINDS:
+            name, at = self._function_around(node)
+            if not name:
                 continue
-            name = ".".join(definition.title_path)
             if is_type:
                 declared.add(name)
                 if value := self._self_type(to_type(self._text(node), self.rules), at):
@@ -524,8 +590,24 @@ class FactExtractor:
         """Return the value of a declared type. `Self` is the class around it."""
         if found in ("Self", "typing.Self", "this", "self", "static"):
             return f"{{{self._class_name(at)}}}"
-        found = self._scoped_type(found, at)
-        return f"<{found}>" if found else ""
+        here = self._type_here(found, at, self.scopes[at].end)
+        return f"<{here}>" if here else ""
+
+    def _type_here(self, found: str, at: int, position: int) -> str:
+        """Return a type as the file knows it, empty if it cannot be one that this repository defines."""
+        if self.rules.class_scope_is_visible:
+            return self._scoped_type(found, at)
+        name = found.strip("[]")
+        head = name.partition(".")[0]
+        if not head:
+            return ""
+        local, _ = self._lookup(head, at, position)
+        if local is not None:
+            known = local.declared and local.match is None and local.expression[:1] not in ("", "<", "{", "^")
+            return found.replace(head, local.expression, 1) if known else ""
+        if head in self.file_names or (self._sees_other_names and head not in self.rules.ignored):
+            return found
+        return ""
 
     def _scoped_type(self, found: str, at: int) -> str:
         """Return a type as the whole file knows it, nothing for one that this repository cannot define."""
@@ -598,6 +680,29 @@ class FactExtractor:
             at = scope.parent
         return ""
 
+    def _function_around(self, node: tree_sitter.Node) -> tuple[str, int]:
+        """Return the qualified name of the function, or of the type of functions, that a node is part of, and
+        its scope; an empty name if there is none."""
+        at = self._scope_of(node.start_byte)
+        while at > 0 and self.scopes[at].definition is None:
+            at = self.scopes[at].parent
+        definition = self.scopes[at].definition
+        if definition is None or (definition.kind not in _FUNCTION_KINDS and not self.scopes[at].is_class):
+            return "", at
+        return ".".join(definition.title_path), at
+
+    def _read_result_list(self, node: tree_sitter.Node) -> None:
+        """Note the types of several results: the first as that of the function, `name#1` for the next."""
+        name, at = self._function_around(node)
+        number = 0
+        for child in node.named_children if name else ():
+            declared = child.child_by_field_name("type")
+            found = to_type(self._text(declared), self.rules) if declared is not None else ""
+            for _ in range(len(child.children_by_field_name("name")) or 1):
+                if value := self._self_type(found, at):
+                    self.returns[f"{name}#{number}" if number else name, value] = None
+                number += 1
+
     @cached_property
     def _sees_other_names(self) -> bool:
         """Return whether the file may use names that it neither defines nor imports by name."""
@@ -632,7 +737,10 @@ class FactExtractor:
         every = self._sees_other_names
         sees_members = self.rules.class_scope_is_visible
         ignored = {name.encode() for name in self.rules.ignored}
-        for node in self.captured.uses:
+        arguments = self.rules.has_named_arguments
+        packages, spaces = self._package_names(), self.captured.spaces
+        found: Iterable[tree_sitter.Node | _Word] = chain(self.captured.uses, self._words())
+        for node in found:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
             if written not in wanted and (not every or written in ignored):
@@ -642,13 +750,15 @@ class FactExtractor:
                 if label is not Label.USES and name not in local:
                     self.uses[f"?.{name}", label].add(node.end_point[0] + 1)
                 continue
-            if start in bound:
+            if start in bound or (data[start - 1 : start] == b"." and data[start - 2 : start] != b".."):
                 continue
             if data[start - 1 : start] == b"." or data[start - 2 : start] in (b"::", b"->"):
                 if sees_members or self.rules.packages_are_names:
                     continue  # a member, which has a capture of its own
             following = data[end : end + 2]
-            if following[:1] == b"=" and following != b"==":
+            if following[:1] == b"." and written in packages:
+                continue  # the use is that of the name behind it
+            if arguments and following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
             expression = written.decode("utf-8", "replace")
             if sees_members:
@@ -659,6 +769,8 @@ class FactExtractor:
                 continue
             if expression[0] not in "{<" and not _NAME.match(expression):
                 continue
+            if start in spaces:
+                expression = f"{expression}@{spaces[start]}"
             self._note(expression, self._label(start, end, extending), node.end_point[0] + 1)
 
     def _label(self, start: int, end: int, extending: set[tuple[int, int]]) -> Label:
@@ -666,10 +778,38 @@ class FactExtractor:
         data = self.data
         if (start, end) in extending:
             return Label.EXTENDS
-        mark = data[end] if end < len(data) else 0
-        if mark == _GENERIC_MARK and any(first == start and end < last for first, last in extending):
+        following = data[end : end + 2]
+        if following[:1] and following[0] in self._call_marks:
+            return Label.CALLS
+        if following[:1] == b"<" and any(first == start and end < last for first, last in extending):
             return Label.EXTENDS
-        return Label.CALLS if mark in self._call_marks or data[start - 4 : start] == b"new " else Label.USES
+        if data[start - 4 : start] == b"new ":
+            return Label.CALLS
+        if self.rules.space_before_call and following == b" (":
+            return Label.CALLS
+        if (
+            self.rules.type_arguments_in_brackets
+            and following[:1] == b"["
+            and _TYPED_CALL.match(data, end)
+        ):
+            return Label.CALLS
+        return Label.USES
+
+    def _words(self) -> Iterable[_Word]:
+        """Yield the names in text that the grammar does not read."""
+        for node in self.captured.code:
+            start, row = node.start_byte, node.start_point[0]
+            text = self.data[start : node.end_byte]
+            for word in _WORD.finditer(text):
+                if word[1]:
+                    line = row + text.count(b"\n", 0, word.start(1))
+                    yield _Word(start + word.start(1), start + word.end(1), (line, 0))
+
+    def _package_names(self) -> set[bytes]:
+        """Return the names of packages of which a use is always followed by that of a member."""
+        if self.rules.import_binds is not ImportBinds.PACKAGE:
+            return set()
+        return {(item.name or last_part(item.module)).encode() for item in self.imports}
 
     def _outer_name(self, name: str, position: int) -> str:
         """Return a name as the file knows it, nothing if it is a local variable there."""
@@ -710,7 +850,9 @@ class FactExtractor:
         """Note the uses of members. `telling` are the local names of which something is known."""
         data = self.data
         # By the first name: is it the file's alone, so that an expression means the same everywhere?
-        followed = {name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)}
+        followed = {
+            name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)
+        }
         followed.update((name.encode(), True) for name in self.file_names if name not in local)
         every = self._sees_other_names
         by_place = self.rules.class_scope_is_visible
@@ -725,11 +867,12 @@ class FactExtractor:
             head = _FIRST_NAME.match(written)
             lasting = followed.get(head[0]) if head and not by_place else False
             if lasting is None:
-                if not every or head[0].decode("utf-8", "replace") in local:  # type: ignore[index]
+                first = head[0].decode("utf-8", "replace")  # type: ignore[index]
+                if not every and first not in self.file_names:
                     if label is not Label.USES:
                         unknown.append((written, label, line))
                     continue
-                lasting = True
+                lasting = first not in local
             expression = kept.get(written)
             if expression is None or not lasting:
                 text = written.decode("utf-8", "replace")
@@ -776,7 +919,7 @@ class FactExtractor:
             held = self._held(found, at)
             if not held:
                 return f"?{rest}"
-            if held[0] in "<{^?" or found.declared or held == head:
+            if held[0] in "<{^?" or found.declared or held == head or self.rules.names_start_at_declaration:
                 return held + rest
             expression, position = held + rest, found.start
         if head in self.file_names:
@@ -827,6 +970,12 @@ class FactExtractor:
                     return _Binding(0, scope.fields[name], declared=True), at
             if name in scope.names and (not scope.is_class or at == first):
                 bindings = scope.names[name]
+                if self.rules.names_start_at_declaration:
+                    above = [item for item in bindings if item.start <= position]
+                    if above:
+                        return next((item for item in above if self._held(item, at)), above[0]), at
+                    at = scope.parent
+                    continue
                 if called:
                     bindings = [item for item in bindings if item.is_definition]
                     if not bindings:

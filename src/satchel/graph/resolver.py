@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from satchel import languages
-from satchel.code_facts import Import, Rule
-from satchel.graph.interfaces import Definition, Interface, Member
+from satchel.code_facts import ELEMENTS, Import, Rule
+from satchel.graph.interfaces import ORDINARY, Definition, Interface, Member
 from satchel.graph.modules.module_system import Module, ModuleSystem
 from satchel.languages.language import GraphRules, OuterPackages
 from satchel.types import ChunkKind
@@ -22,10 +22,11 @@ from satchel.types import ChunkKind
 _NAME = re.compile(r"[^\W\d]\w*")
 _HEAD = re.compile(r"<[^>]*>|\^?\{[^}]*\}|[^.(\[]*")
 _PLAIN_HEAD = re.compile(r"[^.(\[]*")
-_STEP = re.compile(r"\.(\w+)|(\(\))|(\[\])")
+_STEP = re.compile(r"\.(\w+)|(\(\d*\))|(\[\])")
 _NAMED_RECEIVER = re.compile(r"^<(?:.*:)?(\w+)>$|^(?:.*:)?(\w+)\(\)$")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
+_MOST_PATHS_NOTED = 16  # files of a package; in a larger one the names that were looked for are noted
 _MOST_BASES = 60  # classes that a member is looked for in
 
 
@@ -95,6 +96,7 @@ class Resolver:
         self._open: set[tuple[str, str, str]] = set()
         self._cut = 0
         self._consulted: set[str] = set()
+        self._packages: dict[str, dict[str, str]] = {}  # qualified names of packages → their file
 
     def resolve(self, path: str, expression: str) -> Answer | None:
         """Return what an expression of a file means, None if no rule tells."""
@@ -248,20 +250,23 @@ class Resolver:
         return None
 
     def _step(self, answer: Answer, step: str) -> Answer | None:
-        if step == "()":
-            return self._called(answer)
+        if step.startswith("("):
+            return self._called(answer, step[1:-1])
         if step == "[]":
             return self._element(answer)
         return self._member(answer, step)
 
-    def _called(self, answer: Answer) -> Answer | None:
+    def _called(self, answer: Answer, number: str) -> Answer | None:
+        """Return the result of a call, of several the one of a number."""
         meaning = answer.meaning
         if isinstance(meaning, Instance):  # `cls()`, or an object that can be called
             shown = self._look(meaning.type.path)
             method = _rules_of(shown).call_method if shown is not None and answer.rule is not Rule.SELF else ""
             run = self._type_member(meaning.type, method, answer.rule) if method else None
             if run is not None and isinstance(run.meaning, Definition):
-                return self._called(run)
+                return self._called(run, number)
+            if shown is not None and meaning.type.name in shown.returns:
+                return self._returned(meaning.type, shown, answer.rule, number)
             return Answer(meaning, weaker(answer.rule, Rule.CONSTRUCTOR))
         if not isinstance(meaning, Definition):
             return None
@@ -270,10 +275,10 @@ class Resolver:
             return None
         if shown.is_type(meaning.name):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
-        return self._returned(meaning, shown, answer.rule)
+        return self._returned(meaning, shown, answer.rule, number)
 
-    def _returned(self, meaning: Definition, shown: Interface, rule: Rule) -> Answer | None:
-        expression = shown.returns.get(meaning.name)
+    def _returned(self, meaning: Definition, shown: Interface, rule: Rule, number: str = "") -> Answer | None:
+        expression = shown.returns.get(f"{meaning.name}#{number}" if number else meaning.name)
         if expression is None:
             return None
         found = self._guarded(meaning.path, "return", expression)
@@ -283,8 +288,28 @@ class Resolver:
         meaning = answer.meaning
         if isinstance(meaning, Elements):
             return Answer(meaning.element, weaker(answer.rule, Rule.ANNOTATION))
+        if isinstance(meaning, Instance):
+            return self._element_of_type(meaning, answer.rule)
+        if isinstance(meaning, Definition) and self._is_generic(meaning):
+            return answer  # `Queue[Job]`
         held = self._held(answer) if isinstance(meaning, Definition) else None
         return self._element(held) if held is not None and isinstance(held.meaning, Elements) else None
+
+    def _element_of_type(self, meaning: Instance, rule: Rule) -> Answer | None:
+        """Return an element of a value whose type is another name of a container."""
+        shown = self._look(meaning.type.path)
+        for expression in shown.values.get((meaning.type.name, ELEMENTS), ()) if shown is not None else ():
+            found = self._guarded(meaning.type.path, "value", expression)
+            if found is not None and isinstance(found.meaning, Elements):
+                return Answer(found.meaning.element, weaker(rule, Rule.ANNOTATION))
+        return None
+
+    def _is_generic(self, meaning: Definition) -> bool:
+        """Return whether brackets behind a name hold type arguments: it is that of a type or a function."""
+        shown = self._look(meaning.path)
+        return shown is not None and (
+            shown.is_type(meaning.name) or shown.kinds.get(meaning.name) is ChunkKind.FUNCTION
+        )
 
     def _member(self, answer: Answer, name: str) -> Answer | None:
         meaning = answer.meaning
@@ -354,8 +379,9 @@ class Resolver:
             return None
         if name.startswith("\\"):
             return self._outermost(path, name[1:])
-        if name in shown.kinds:
-            return Answer(Definition(path, name), Rule.SCOPE)
+        plain, _, space = name.partition("@")
+        if shown.defines(plain, space):
+            return Answer(Definition(path, plain), Rule.SCOPE)
         for item in shown.imports.get(name, ()):
             found = self._imported(path, item)
             if found is not None:
@@ -378,7 +404,9 @@ class Resolver:
             answer = self._member(around, name) if around is not None else None
             if answer is not None and not (rules.packages_are_names and isinstance(answer.meaning, Module)):
                 return answer
-        return self._outermost(path, name) if rules.packages_are_names else None
+        if rules.packages_are_names:
+            return self._outermost(path, name)
+        return self._named_by_itself(shown, name) or self._linked(path, name)
 
     def _homes(self, path: str, rules: GraphRules) -> Iterator[Module]:
         """Yield the packages whose names a file sees without importing them, nearest first."""
@@ -393,6 +421,27 @@ class Resolver:
     def _outermost(self, path: str, name: str) -> Answer | None:
         """Return a definition of no package, or an outermost package."""
         return self._module_member(Module("", importer=path), name, Rule.IMPORT)
+
+    def _linked(self, path: str, name: str) -> Answer | None:
+        """Return the definition that a linker would find for a name of a file."""
+        plain, _, space = name.partition("@")
+        found = self._modules.linked(path, plain, space or ORDINARY)
+        if found is None:
+            return None
+        self._consulted.add(linkage_key(plain))
+        if not found:
+            return None
+        self._consulted.add(found)
+        return Answer(Definition(found, plain), Rule.LINKAGE)
+
+    def _named_by_itself(self, shown: Interface, name: str) -> Answer | None:
+        """Return the imported module that gives itself a name. Most bear that of their folder."""
+        for written in sorted(shown.unnamed, key=lambda written: name not in written):
+            find = self._module if name in written else self._modules.module
+            module = find(shown.path, written)
+            if module is not None and self._modules.own_name(module) == name:
+                return Answer(module, Rule.IMPORT)
+        return None
 
     def _imported(self, path: str, item: Import) -> Answer | None:
         around = self._written_module(path, item.module)
@@ -421,6 +470,9 @@ class Resolver:
             self._consulted.add(linkage_key(name.rpartition(".")[2]))
             known = self._modules.definition(module, name)
             return Answer(Definition(*known), Rule.SCOPE) if known is not None else None
+        if module.shared:
+            path = self._package_path(module, name)
+            return Answer(Definition(path, name), Rule.SCOPE) if path else None
         for path in module.paths:
             shown = self._look(path)
             if shown is not None and name in shown.kinds:
@@ -437,6 +489,8 @@ class Resolver:
         """Return a member of a class, or of the first of its bases that has it."""
         members = self._members_of(owner)
         self._consulted |= members.consulted
+        if members.is_spread:
+            self._consulted.add(linkage_key(name))
         found = (members.of_bases if above else members.own).get(name)
         if found is None:
             return None
@@ -456,18 +510,50 @@ class Resolver:
         before, cut = self._consulted, self._cut
         self._consulted = set()
         found: list[dict[str, Member]] = [{}, {}]
+        is_spread = False
         for at, one in enumerate(self._with_bases(owner)):
             shown = self._look(one.path)
             if shown is None:
                 continue
-            for members in found[: 2 if at and one.name != owner.name else 1]:
-                for name, member in shown.members(one.name).items():
-                    members.setdefault(name, member)
-        made = _Members(found[0], found[1], frozenset(self._consulted))
+            others = self._beside(one.path)
+            is_spread = is_spread or len(others) >= _MOST_PATHS_NOTED
+            for each in (shown, *others):
+                for name, member in each.members(one.name).items():
+                    for members in found[: 2 if at and one.name != owner.name else 1]:
+                        members.setdefault(name, member)
+        made = _Members(found[0], found[1], frozenset(self._consulted), is_spread)
         if self._cut == cut or not self._open:
             self._members[owner] = made
         self._consulted |= before
         return made
+
+    def _beside(self, path: str) -> list[Interface]:
+        """Return the other files of a shared package: a method of Go may stand in any of them."""
+        home = self._modules.home(path)
+        if home is None or not home.shared:
+            return []
+        self._consulted.add(folder_key(path))
+        if len(home.paths) <= _MOST_PATHS_NOTED:
+            self._consulted.update(home.paths)
+        found = (self._interface_of(each) for each in home.paths if each != path)
+        return [shown for shown in found if shown is not None]
+
+    def _package_path(self, module: Module, name: str) -> str:
+        """Return the first file of a shared package that defines a qualified name, empty if none does."""
+        if len(module.paths) <= _MOST_PATHS_NOTED:
+            self._consulted.update(module.paths)
+        else:
+            self._consulted.add(linkage_key(name.rpartition(".")[2]))
+        if module.name not in self._packages:
+            found: dict[str, str] = {}
+            for each in reversed(module.paths):
+                shown = self._interface_of(each)
+                found.update(dict.fromkeys(shown.kinds, each) if shown is not None else {})
+            self._packages[module.name] = found
+        path = self._packages[module.name].get(name, "")
+        if path:
+            self._consulted.add(path)
+        return path
 
     def _with_bases(self, owner: Definition) -> Iterator[Definition]:
         """Yield a class and its bases, each once, nearest first."""
@@ -589,6 +675,7 @@ class _Members:
     own: dict[str, Member]
     of_bases: dict[str, Member]
     consulted: frozenset[str]
+    is_spread: bool  # over a package of so many files that the names are noted instead
 
 
 def _rule_of_value(expression: str, rule: Rule) -> Rule:

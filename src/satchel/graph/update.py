@@ -15,14 +15,15 @@ from fnmatch import fnmatchcase
 from satchel import languages, plugins
 from satchel.caching import Cache
 from satchel.code_facts import FileEdges, FileFacts, Rule, Target, used_name
-from satchel.graph.interfaces import Definition, Interface, make_interface, shown_to_others
-from satchel.graph.modules.module_system import FileTable, ModulePlugin
+from satchel.graph.interfaces import Definition, Interface, make_interface, name_spaces, shown_to_others
+from satchel.graph.modules.module_system import FileTable, ModulePlugin, NamedDefinition, linkage_of
 from satchel.graph.resolver import Resolver, folder_key, import_key, linkage_key
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord
 
 _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
 _FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
+_NAMES_KEPT = 100_000  # answers of the store about one name, most of them short
 
 Shown = tuple[object, ...]
 
@@ -57,7 +58,9 @@ class GraphUpdate:
         for name in sorted(groups):
             paths = [item.path for item in groups[name] if wanted is None or item.path in wanted]
             if paths:
-                count += _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path).run(paths, check)
+                count += _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path).run(
+                    paths, check
+                )
         return count
 
     def _touched(self, snapshot: Snapshot, groups: dict[str, list[FileRecord]]) -> set[str]:
@@ -120,21 +123,43 @@ class _ResolveRun:
         self.snapshot = writer.snapshot
         self.languages = {record.path: record.language for record in records}
         self.interfaces: Cache[str, Interface] = Cache(_INTERFACES_KEPT)
+        self.named: Cache[str, list[NamedDefinition]] = Cache(_NAMES_KEPT)
         self.facts: Cache[str, FileFacts] = Cache(_FACTS_KEPT)
-        table = FileTable(tuple(sorted(self.languages)), every_path, self._read, self._package_of, self._named)
+        table = FileTable(
+            paths=tuple(sorted(self.languages)),
+            every_path=every_path,
+            read=self._read,
+            package_of=self._package,
+            imports_of=self._imports,
+            definitions_named=self._definitions_named,
+        )
         self.resolver = Resolver(plugin.open(table), self._interface)
 
     def _read(self, path: str) -> str:
         return self.snapshot.text(path) if self.snapshot.file(path) is not None else ""
 
-    def _package_of(self, path: str) -> str:
+    def _package(self, path: str) -> str:
         shown = self._interface(path)
         return shown.package if shown is not None else ""
 
-    def _named(self, name: str) -> list[tuple[str, str]]:
-        """Return the definitions of a name, as (path, qualified name)."""
-        rows = self.snapshot.symbols_named(name)
-        return sorted({(row.path, row.symbol.qualified_name) for row in rows if row.path in self.languages})
+    def _imports(self, path: str) -> tuple[str, ...]:
+        shown = self._interface(path)
+        return shown.unnamed if shown is not None else ()
+
+    def _definitions_named(self, name: str) -> list[NamedDefinition]:
+        return self.named.get_or_compute(name, lambda: self._find_named(name))
+
+    def _find_named(self, name: str) -> list[NamedDefinition]:
+        return [
+            NamedDefinition(
+                record.path,
+                record.symbol.qualified_name,
+                linkage_of(record.symbol),
+                name_spaces(record.symbol),
+            )
+            for record in self.snapshot.symbols_named(name)
+            if record.path in self.languages
+        ]
 
     def _interface(self, path: str) -> Interface | None:
         if path not in self.languages:
@@ -143,7 +168,11 @@ class _ResolveRun:
 
     def _load(self, path: str) -> Interface:
         facts = self.facts.get_or_compute(path, lambda: self.snapshot.facts(path))
-        return make_interface(path, self.languages[path], facts, self.snapshot.symbols(path))
+        language = self.languages[path]
+        rules = languages.get(language).graph
+        has_spaces = rules is not None and rules.has_name_spaces
+        symbols = self.snapshot.symbols(path)
+        return make_interface(path, language, facts, symbols, has_name_spaces=has_spaces)
 
     def run(self, paths: Iterable[str], check: Callable[[], None]) -> int:
         """Resolve some files, put their edges, and return how many files there were."""

@@ -1,6 +1,12 @@
 """C, and the parts of its query that C++ shares."""
 
-from satchel.languages.language import Language
+from satchel.languages.language import GraphRules, Language
+
+_STANDARD = (
+    "NULL true false bool size_t ssize_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t"
+    " uint64_t intptr_t uintptr_t va_list va_start va_end va_arg FILE defined errno stdin stdout stderr"
+    " if while for switch return sizeof typeof __typeof__ __attribute__ _Static_assert offsetof"
+)
 
 # Where a type with a body may stand; inside a typedef the new name is the definition instead.
 TYPE_PLACES = (
@@ -102,8 +108,6 @@ SHARED_QUERY = """
         (pointer_declarator declarator: (type_identifier) @name)])])
   ]) @definition.const
 (comment) @comment
-(initializer_pair value: (identifier) @reference.uses)
-(preproc_include path: (_) @import)
 """
 
 # Prototypes define nothing. Macros hide functions: `DEFINE3(read, …) { }` is a call beside a block,
@@ -114,6 +118,15 @@ LANGUAGE = Language(
     suffixes=(".c", ".h"),
     grammar="tree_sitter_c",
     line_comment="//",
+    graph=GraphRules(
+        modules="includes",
+        implicit_names=True,
+        names_start_at_declaration=True,
+        has_named_arguments=False,
+        has_name_spaces=True,
+        space_before_call=True,
+        ignored=frozenset(_STANDARD.split()),
+    ),
     query=SHARED_QUERY
     + """
 (function_definition declarator: [
@@ -140,14 +153,24 @@ LANGUAGE = Language(
   (assignment_expression left: (identifier) @name) (identifier) @name]
   (#match? @name "[a-z]")) @definition.const)
 
-(call_expression function: [(identifier) @reference.calls
-  (field_expression field: (field_identifier) @reference.calls)])
-([(parameter_declaration type: [(type_identifier) @reference.uses
-    (struct_specifier name: (type_identifier) @reference.uses)])
-  (field_declaration type: [(type_identifier) @reference.uses
-    (struct_specifier name: (type_identifier) @reference.uses !body)])]
- (#not-match? @reference.uses
-  "^([su]|__[su]|__[bl]e)(8|16|32|64)$|^(bool|s?size_t|u?int(8|16|32|64|ptr)_t)$"))
+(preproc_include path: (_) @import.module)
+[(identifier) (type_identifier)] @use
+[(compound_statement) (for_statement)] @scope
+[(declaration declarator: (identifier) @bind)
+ (init_declarator declarator: (identifier) @bind)
+ (parameter_declaration declarator: (identifier) @bind)
+ (pointer_declarator declarator: (identifier) @bind)
+ (array_declarator declarator: (identifier) @bind)
+ (function_declarator declarator: (identifier) @bind)
+ (parenthesized_declarator (identifier) @bind)
+ (preproc_params (identifier) @bind)]
+[(enumerator name: (identifier) @key) (preproc_def name: (identifier) @key)]
+(struct_specifier name: (type_identifier) @use.t)
+(union_specifier name: (type_identifier) @use.t)
+(enum_specifier name: (type_identifier) @use.t)
+(preproc_ifdef name: (identifier) @use.m)
+(preproc_defined (identifier) @use.m)
+(preproc_arg) @code
 """
     + types_in(TYPE_PLACES, _TYPES)
     + variables_at(TOP_LEVELS, VARIABLES + _DECORATED_VARIABLES),

@@ -134,6 +134,8 @@ LANGUAGE = Language(
 (new_expression type: [(type_identifier) @reference.calls
   (template_type name: (type_identifier) @reference.calls)
   (qualified_identifier name: (type_identifier) @reference.calls)])
+(initializer_pair value: (identifier) @reference.uses)
+(preproc_include path: (_) @import)
 (compound_literal_expression type: (type_identifier) @reference.calls)
 (qualified_identifier scope: (namespace_identifier) @reference.uses (#match? @reference.uses "^[A-Z].*[a-z]"))
 ([(parameter_declaration type: (type_identifier) @reference.uses)

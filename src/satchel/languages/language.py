@@ -15,6 +15,7 @@ class ImportBinds(StrEnum):
     NOTHING = "nothing"
     FIRST_PART = "first part"  # `import os.path` binds `os`
     LAST_PART = "last part"  # `import "net/http"` binds `http`
+    PACKAGE = "package"  # the name that the package gives itself, which only its own files tell
     MEMBER = "member"  # `import a.b.C` binds the name `C` of `a.b`
 
 
@@ -54,6 +55,12 @@ class GraphRules(msgspec.Struct, frozen=True):
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
     call_method: str = ""  # the member that runs when an object is called
+    # A local name is bound once in its block, from there on, with one type (as in C and Go).
+    names_start_at_declaration: bool = False
+    has_named_arguments: bool = True  # whether `name=` may be the name of an argument
+    has_name_spaces: bool = False  # tags, macros and other names apart, as in C; uses say `@use.t`, `@use.m`
+    space_before_call: bool = False  # `call (x)` is a call
+    type_arguments_in_brackets: bool = False  # `New[int](1)` is a call
     call_marks: str = "("  # what follows a name that is called
     ignored: frozenset[str] = frozenset()  # names of the language itself, which no file defines
 

@@ -6,12 +6,13 @@ A unit is addressed by its position in all posting runs laid end to end, a file 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from satchel import languages
 from satchel.caching import Cache, Value
 from satchel.lines import split_lines
 from satchel.retrieval.file_cache import DefinedNames, DocumentLink, FileCache, LoadedOutline
@@ -172,6 +173,20 @@ class Corpus:
     def references(self, path: str) -> tuple[Reference, ...]:
         """Return the references of a file."""
         return self.file_cache.references.get_or_compute(path, lambda: self.snapshot.references(path))
+
+    def consulting(self, paths: Iterable[str]) -> set[str]:
+        """Return the files whose edges rest on one of some paths."""
+        return set(self.snapshot.consulting(set(paths)))
+
+    def is_test(self, path: str) -> bool:
+        """Return whether a file of the index is a test by its path."""
+        at = self.position_of.get(path)
+        return at is not None and "test" in self.files[at].tags
+
+    def has_graph(self, path: str) -> bool:
+        """Return whether the language of a file has rules for the code graph."""
+        at = self.position_of.get(path)
+        return at is not None and languages.get(self.files[at].language).graph is not None
 
     def uses(self, path: str) -> list[tuple[str, int]]:
         """Return the names that a file calls, uses or extends, each with its line."""

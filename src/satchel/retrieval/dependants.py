@@ -7,35 +7,23 @@ of another definition of the same name stops believing the rest.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 import msgspec
 
 from satchel import languages
+from satchel.code_facts import CONFIDENCE, POSSIBLE, Target
+from satchel.retrieval.code_graph import uses_of
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependencies import IMPLICIT_NAMES
-from satchel.retrieval.references import (
-    CODE_KINDS,
-    IMPORTED,
-    ONLY_DEFINITION,
-    SAME_FILE,
-    Edge,
-    definitions_of,
-    files_mentioning,
-    import_stem,
-    imports_file,
-)
+from satchel.retrieval.references import CODE_KINDS, Edge, definitions_of, files_mentioning
 from satchel.storage.records import ChunkRecord, FileRecord
 from satchel.terms import last_name, terms
 from satchel.types import ChunkKind, Label
 
-_FILES_READ = 40  # that mention a name, those that most likely mean the definition first
-_SAME_FOLDER = 0.6  # the confidence in a definition of the same folder, beside those of the resolver
-_LEAST_CONFIDENCE = 0.5
-_FEW_FILES = 12  # a method's name that more files use than this is rather a common word
-_FILES_ASKED = 200  # that mention a name, of which it is asked whether they import its file or name its type
+_FILES_READ = 40  # that use a definition
+_NAMED_AFTER = 0.5  # the confidence in a test of that name, in a file that is named after the tested one
 _LIKE_NAME = 0.75  # the least share of a name's words that the name of its test repeats
 _TEST_AFFIX = re.compile(
     r"^tests?[-_.]|[-_.]?(?:tests?|specs?|e2e)$|(?<=[a-z0-9])(?:Tests?|TestCase|Spec|IT)$"
@@ -51,6 +39,7 @@ class DependencyTarget(msgspec.Struct, frozen=True):
     name: str
     owner: str = ""
     tested: bool = True  # whether tests would call it or make it
+    qualified: str = ""  # the name with those of all definitions around it
 
 
 def dependency_target(chunk: ChunkRecord) -> DependencyTarget | None:
@@ -61,8 +50,8 @@ def dependency_target(chunk: ChunkRecord) -> DependencyTarget | None:
     owner = owners[-1] if owners else ""
     implicit = name in IMPLICIT_NAMES or (name.startswith("__") and name.endswith("__"))
     if implicit and owner:
-        return DependencyTarget(chunk.path, owner)
-    return DependencyTarget(chunk.path, name, owner, chunk.kind in _CALLED)
+        return DependencyTarget(chunk.path, owner, qualified=".".join(owners))
+    return DependencyTarget(chunk.path, name, owner, chunk.kind in _CALLED, ".".join(chunk.title_path))
 
 
 def is_test(record: FileRecord, chunk: ChunkRecord) -> bool:
@@ -72,22 +61,24 @@ def is_test(record: FileRecord, chunk: ChunkRecord) -> bool:
 
 
 def find_users(corpus: Corpus, target: DependencyTarget) -> list[Edge]:
-    """Return the chunks that use a definition by its name, most confident first; one use for each chunk."""
+    """Return the chunks that use a definition, nearest first; one use for each chunk."""
+    if corpus.has_graph(target.path):
+        uses = uses_of(corpus, [Target(target.path, target.qualified)], _FILES_READ)
+        found = _by_chunk(
+            corpus, [(use.path, use.line, use.label, CONFIDENCE[use.rule]) for use in uses], target.name
+        )
+    else:
+        found = _by_chunk(corpus, _uses_by_name(corpus, target.name, target.path), target.name)
     # A function that calls itself is no user of its own.
-    found = [
-        use
-        for use in _uses(corpus, target.name, _likely_files(corpus, target))
-        if use.chunk.path != target.path or use.chunk.title_path[-1:] != (target.name,)
+    others = [
+        use for use in found if use.chunk.path != target.path or use.chunk.title_path[-1:] != (target.name,)
     ]
-    return sorted(
-        found, key=lambda use: (-use.confidence, _apart(use.chunk.path, target.path), _position(use))
-    )
+    return sorted(others, key=lambda use: (_apart(use.chunk.path, target.path), _position(use)))
 
 
 def find_leftover_uses(corpus: Corpus, name: str) -> list[Edge]:
     """Return the uses of a name that nothing defines any more."""
-    mentioning = [(corpus.files[at], ONLY_DEFINITION) for at in files_mentioning(corpus, name)]
-    return sorted(_uses(corpus, name, mentioning[:_FILES_READ]), key=_position)
+    return sorted(_by_chunk(corpus, _uses_by_name(corpus, name), name), key=_position)
 
 
 def find_tests(corpus: Corpus, target: DependencyTarget) -> list[Edge]:
@@ -101,7 +92,7 @@ def find_tests(corpus: Corpus, target: DependencyTarget) -> list[Edge]:
             like = _is_like(chunk, target.name)
             if chunk.title_path and (exact or like):
                 line = (exact or lines or [chunk.start_line])[0]
-                confidence = ONLY_DEFINITION if exact else _LEAST_CONFIDENCE
+                confidence = _NAMED_AFTER if exact else POSSIBLE
                 found.append(Edge(chunk, line, Label.TESTED_BY, confidence, target.name))
     return sorted(found, key=lambda use: (-use.confidence, _position(use)))
 
@@ -132,81 +123,37 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
 
-def _uses(corpus: Corpus, name: str, files: Sequence[tuple[FileRecord, float]]) -> Iterator[Edge]:
-    """Yield the uses of a name in some files with their confidences, one for each chunk."""
-    for record, confidence in files:
-        seen: set[int] = set()
-        for use in corpus.references(record.path):
-            if last_name(use.name) != name or use.label in (Label.IMPORTS, Label.LINKS_TO):
-                continue
-            for chunk in corpus.snapshot.chunks(record.path, use.line, use.line)[:1]:
-                if chunk.number not in seen:
-                    seen.add(chunk.number)
-                    label = Label.TESTED_BY if is_test(record, chunk) else use.label
-                    yield Edge(chunk, use.line, label, confidence, name)
+_UseRow = tuple[str, int, Label, float]  # path, line, label and confidence of a use
 
 
-def _likely_files(corpus: Corpus, target: DependencyTarget) -> list[tuple[FileRecord, float]]:
-    """Return the files that mention a name and most likely mean this definition, each with the confidence."""
-    defined = Counter(record.path for record in definitions_of(corpus, target.name))
-    mentioning = files_mentioning(corpus, target.name)
-    importing = _importing(corpus, mentioning, target.path)
-    if target.owner and len(mentioning) > _FEW_FILES:
-        mentioning = _knowing(corpus, mentioning, target)
-    found = []
-    for at in mentioning:
-        record = corpus.files[at]
-        confidence = _confidence(record.path, target.path, defined, importing)
-        if confidence >= _LEAST_CONFIDENCE:
-            found.append((record, confidence))
-    found.sort(key=lambda pair: (-pair[1], _apart(pair[0].path, target.path), pair[0].path))
-    return found[:_FILES_READ]
-
-
-def _importing(corpus: Corpus, mentioning: Sequence[int], path: str) -> set[str]:
-    """Return the paths of those files that import the file `path`, the nearest alone where they are many.
-
-    An import names the stem of the file, so full text narrows what is to be read.
-    """
-    named = set(files_mentioning(corpus, import_stem(path)))
-    near = sorted(
-        (at for at in mentioning if at in named), key=lambda at: (_apart(corpus.files[at].path, path), at)
-    )
-    return {
-        corpus.files[at].path
-        for at in near[:_FILES_ASKED]
-        if any(
-            use.label is Label.IMPORTS and imports_file(use.name, path)
-            for use in corpus.references(corpus.files[at].path)
-        )
-    }
-
-
-def _knowing(corpus: Corpus, mentioning: Sequence[int], target: DependencyTarget) -> list[int]:
-    """Return those files that refer to the type whose member is meant, not as a mere word."""
-    owners = set(files_mentioning(corpus, target.owner))
-    both = [at for at in mentioning if at in owners or corpus.files[at].path == target.path]
-    nearest = sorted(both, key=lambda at: (_apart(corpus.files[at].path, target.path), at))[:_FILES_ASKED]
+def _uses_by_name(corpus: Corpus, name: str, path: str = "") -> list[_UseRow]:
+    """Return the uses of a name in some files that mention it: in all of them if one definition or none has
+    the name, otherwise in the file `path` of one of the definitions."""
+    defining = {record.path for record in definitions_of(corpus, name)}
+    files = [corpus.files[at].path for at in files_mentioning(corpus, name)]
+    if len(defining) > 1:
+        files = [other for other in files if other == path]
     return [
-        at
-        for at in nearest
-        if corpus.files[at].path == target.path
-        or any(last_name(use.name) == target.owner for use in corpus.references(corpus.files[at].path))
+        (other, use.line, use.label, POSSIBLE)
+        for other in files[:_FILES_READ]
+        for use in corpus.references(other)
+        if last_name(use.name) == name
     ]
 
 
-def _confidence(path: str, target: str, defined: Counter[str], importing: Collection[str]) -> float:
-    """Return how sure it is that a file which mentions a name means its definition in the file `target`."""
-    if path == target:
-        return SAME_FILE
-    if defined[path]:
-        return 0.0  # the file means its own definition
-    if path in importing:
-        return IMPORTED
-    if len(defined) <= 1:
-        return ONLY_DEFINITION
-    near = path.rpartition("/")[0] == target.rpartition("/")[0]
-    return _SAME_FOLDER if near else 0.0
+def _by_chunk(corpus: Corpus, uses: Iterable[_UseRow], name: str) -> Iterator[Edge]:
+    """Yield the first use of each chunk. Imports and links are no uses of their own."""
+    seen: set[int] = set()
+    for path, line, label, confidence in uses:
+        if label in (Label.IMPORTS, Label.LINKS_TO):
+            continue
+        record = corpus.files[corpus.position_of[path]]
+        for chunk in corpus.snapshot.chunks(path, line, line)[:1]:
+            if chunk.number not in seen:
+                seen.add(chunk.number)
+                yield Edge(
+                    chunk, line, Label.TESTED_BY if is_test(record, chunk) else label, confidence, name
+                )
 
 
 def _is_like(chunk: ChunkRecord, name: str) -> bool:

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from satchel.code_facts import CONFIDENCE, Target
+from satchel.retrieval.code_graph import file_uses, uses_between
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.references import Edge, clear_definitions, definitions_of, imports_file
-from satchel.terms import last_name
+from satchel.retrieval.references import Edge, clear_definitions, definition_chunk, definition_line
 from satchel.types import Label, LineRange, Reference
 
 _LOOKED_UP = 12  # names, the most used first
 _LOOKED_UP_FOR_SOME = 36  # so that the names of any choice of the ranges are nearly always among them
 _LEAST_LETTERS = 4  # shorter names are mostly local
-_USED_CONFIDENCE = 0.5  # of a definition that is told by its folder or by an import
 # Definitions that are not called by their name: code that makes or uses the object depends on its type.
 IMPLICIT_NAMES = frozenset({"constructor", "initialize", "new", "init", "deinit", "drop", "fmt", "default"})
 _MOST_LINES = 60  # of a statement; what is longer is code around an import, or a list nobody reads
@@ -43,42 +43,43 @@ def external_names(
     inside: dict[str, set[int]] = defaultdict(set)
     for path, first, last in ranges:
         inside[path].update(range(first, last + 1))
-    used: Counter[str] = Counter()
+    used: Counter[tuple[str, str, int]] = Counter()
     for path, own in inside.items():
-        used.update(name for name, line in corpus.uses(path) if line in own)
-    found = []
+        used.update(item for item, line in _meanings(corpus, path) if line in own)
     ranked = sorted(used.items(), key=lambda item: (-item[1], item[0]))
     most = _LOOKED_UP_FOR_SOME if some else _LOOKED_UP
-    for name, uses in [item for item in ranked if len(item[0]) >= _LEAST_LETTERS][:most]:
-        definitions = clear_definitions(corpus, name)
-        if definitions and (some or not any(line in inside.get(path, ()) for path, line in definitions)):
-            found.append(ExternalName(name, uses, *definitions[0]))
-    return found
+    found = [
+        ExternalName(name, uses, path, line)
+        for (name, path, line), uses in ranked
+        if len(name) >= _LEAST_LETTERS and (some or line not in inside.get(path, ()))
+    ]
+    return found[:most]
+
+
+def _meanings(corpus: Corpus, path: str) -> Iterator[tuple[tuple[str, str, int], int]]:
+    """Yield (name, path of its definition, line of that) with the line of each use of a file that means a
+    definition: by the code graph, or by name where the language has no rules and the name is clear."""
+    if corpus.has_graph(path):
+        for use in file_uses(corpus, path).uses:
+            if use.label is not Label.IMPORTS and (line := definition_line(corpus, use.target)):
+                yield (use.target.name.rpartition(".")[2], use.target.path, line), use.line
+        return
+    for name, line in corpus.uses(path):
+        for place in clear_definitions(corpus, name)[:1]:
+            yield (name, *place), line
 
 
 def used_definitions(corpus: Corpus, path: str, ranges: Sequence[LineRange]) -> Iterator[Edge]:
-    """Yield the definitions that some lines of a file use, where it is clear which are meant: the only one of
-    that name, in a file that is imported or stands in the same folder."""
-    imports = [use.name for use in corpus.references(path) if use.label is Label.IMPORTS]
-    seen: set[str] = set()
-    for use in corpus.references(path):
-        name = last_name(use.name)
-        here = any(first <= use.line <= last for first, last in ranges)
-        if not here or name in seen or name in IMPLICIT_NAMES or use.label in (Label.IMPORTS, Label.LINKS_TO):
-            continue
-        seen.add(name)
-        records = definitions_of(corpus, name)
-        folder = path.rpartition("/")[0]
-        near = [
-            record
-            for record in records
-            if record.path.rpartition("/")[0] == folder
-            or any(imports_file(written, record.path) for written in imports)
-        ]
-        for record in near if len(records) == 1 else []:
-            line = record.symbol.start_line
-            for chunk in corpus.snapshot.chunks(record.path, line, line)[:1]:
-                yield Edge(chunk, line, use.label, _USED_CONFIDENCE, name)
+    """Yield the definitions that some lines of a file use, each once, by line."""
+    seen: set[Target] = set()
+    for first, last in ranges:
+        for use in uses_between(corpus, path, first, last):
+            if use.target in seen or use.label is Label.IMPORTS:
+                continue
+            seen.add(use.target)
+            found = definition_chunk(corpus, use.target)
+            if found is not None:
+                yield Edge(found[0], found[1], use.label, CONFIDENCE[use.rule], use.name)
 
 
 class ImportStatement(msgspec.Struct, frozen=True):

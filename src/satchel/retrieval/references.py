@@ -1,33 +1,28 @@
-"""The symbol resolver: where a name is defined, which files mention it, which definition a use means.
+"""Where a name is defined, who uses it, and which files mention it.
 
-References are known by name alone, so each resolved use carries a confidence: it is high where the use is in
-the file of the definition, where that file is imported, or where the name has one definition only.
+Uses that a rule of their language resolved are sure (`code_graph`). Others that share the name are possible:
+they are kept apart, because most of them mean something else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from satchel import languages
 from satchel.caching import Cache
+from satchel.code_facts import CONFIDENCE, POSSIBLE, Target
+from satchel.retrieval.code_graph import SureUse, file_uses, importers_of, uses_of
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.file_cache import DocumentLink
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.terms import compound, last_name
-from satchel.types import ChunkKind, Label, Reference, ResolvedReference
+from satchel.types import ChunkKind, Label, ResolvedReference
 
-# The confidence that a use of a name means a definition.
-SAME_FILE = 0.9
-IMPORTED = 0.95
-ONLY_DEFINITION = 0.8
-_SAME_PACKAGE = 0.7  # the folder is imported, and may export the name
-_METHOD_BY_BARE_NAME = 0.9  # a factor: an imported name is rather a function than a method
-_LEAST = 0.1
 _FEW_DEFINITIONS = 3  # of one name; with more it is not clear which is meant
 _NAMES_KEPT = 10_000  # about 2 MB
+_FILES_KEPT = 2_000  # whose definitions were looked up by name
 CODE_KINDS = frozenset(ChunkKind) - {ChunkKind.SECTION, ChunkKind.CONFIG, ChunkKind.TEXT, ChunkKind.FILE}
 TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.ENUM, ChunkKind.IMPL}
@@ -53,6 +48,28 @@ def definitions_of(corpus: Corpus, name: str) -> list[SymbolRecord]:
     ]
 
 
+def definition_chunk(corpus: Corpus, target: Target) -> tuple[ChunkRecord, int] | None:
+    """Return the chunk of a definition, and the line of the definition."""
+    line = definition_line(corpus, target)
+    chunks = corpus.snapshot.chunks(target.path, line, line) if line else []
+    return (chunks[0], line) if chunks else None
+
+
+def definition_line(corpus: Corpus, target: Target) -> int:
+    """Return the first line of a definition, 0 if the file has none of that name."""
+    kept: Cache[str, dict[str, int]] = corpus.memo(_lines_cache)
+
+    def read() -> dict[str, int]:
+        symbols = corpus.snapshot.symbols(target.path)
+        return {item.qualified_name: item.start_line for item in reversed(symbols)}
+
+    return kept.get_or_compute(target.path, read).get(target.name, 0)
+
+
+def _lines_cache(corpus: Corpus) -> Cache[str, dict[str, int]]:
+    return Cache(_FILES_KEPT)
+
+
 def clear_definitions(corpus: Corpus, name: str) -> tuple[tuple[str, int], ...]:
     """Return the path and line of each definition of a name; nothing if there are too many."""
 
@@ -72,52 +89,94 @@ def files_mentioning(corpus: Corpus, name: str) -> list[int]:
     return corpus.files_holding(compound(name))
 
 
-def find_references(corpus: Corpus, name: str, labels: Iterable[Label] = ()) -> list[ResolvedReference]:
-    """Return every use of a name (or of a qualified name's last part), by path and line."""
+def definitions_meant(corpus: Corpus, name: str) -> list[SymbolRecord]:
+    """Return the definitions that a name means, or a qualified one such as `Basket.total`."""
     short = last_name(name)
-    definitions = definitions_of(corpus, short)
-    if name != short:
-        dotted = re.sub(r"::|/|#|->", ".", name)
-        definitions = [item for item in definitions if _ends_with(item.symbol.qualified_name, dotted)]
+    found = definitions_of(corpus, short)
+    if name == short:
+        return found
+    dotted = re.sub(r"::|/|#|->", ".", name)
+    return [item for item in found if _ends_with(item.symbol.qualified_name, dotted)]
+
+
+def find_references(
+    corpus: Corpus, name: str, labels: Iterable[Label] = (), *, possible: bool = False
+) -> list[ResolvedReference]:
+    """Return the sure uses of the definitions that a name means, by path and line; with `possible`, also the
+    uses that share the name and that no rule decided. Where no rule exists these are all there is."""
     wanted = set(labels)
-    found = []
+    definitions = definitions_meant(corpus, name)
+    places = {Target(item.path, item.symbol.qualified_name): item for item in reversed(definitions)}
+    found = [_sure(corpus, use, places[use.target]) for use in uses_of(corpus, places)]
+    if possible or not any(corpus.has_graph(item.path) for item in definitions):
+        found += _possible(corpus, last_name(name), definitions)
+    kept = [item for item in found if _is_wanted(item, wanted)]
+    return sorted(kept, key=lambda item: (item.path, item.line, item.label, item.rule, item.target))
+
+
+def _is_wanted(item: ResolvedReference, labels: set[Label]) -> bool:
+    return not labels or item.label in labels or (item.in_test and Label.TESTED_BY in labels)
+
+
+def _sure(corpus: Corpus, use: SureUse, definition: SymbolRecord) -> ResolvedReference:
+    return ResolvedReference(
+        path=use.path,
+        line=use.line,
+        label=use.label,
+        name=use.name,
+        target=_locator(definition),
+        target_name=definition.symbol.qualified_name,
+        confidence=CONFIDENCE[use.rule],
+        in_test=corpus.is_test(use.path),
+        rule=use.rule.value,
+    )
+
+
+def _possible(corpus: Corpus, short: str, definitions: Sequence[SymbolRecord]) -> Iterator[ResolvedReference]:
+    """Yield the uses of a name that no rule decided. The target is told only if there is one definition."""
+    target = definitions[0] if len(definitions) == 1 else None
     for record in _records_mentioning(corpus, short):
-        in_test = "test" in record.tags
-        references = corpus.snapshot.references(record.path)
-        imports = [item.name for item in references if item.label is Label.IMPORTS]
-        for use in references:
-            labelled = not wanted or use.label in wanted or (in_test and Label.TESTED_BY in wanted)
-            if labelled and last_name(use.name) == short:
-                found.append(_resolve(record.path, use, definitions, imports, in_test))
-    return found
+        decided = {(use.line, use.name) for use in file_uses(corpus, record.path).uses}
+        for use in corpus.snapshot.references(record.path):
+            if last_name(use.name) == short and (use.line, short) not in decided:
+                yield ResolvedReference(
+                    path=record.path,
+                    line=use.line,
+                    label=use.label,
+                    name=use.name,
+                    target=_locator(target) if target else "",
+                    target_name=target.symbol.qualified_name if target else "",
+                    confidence=POSSIBLE if target else 0.0,
+                    in_test="test" in record.tags,
+                )
 
 
 def find_file_references(corpus: Corpus, path: str, labels: Iterable[Label] = ()) -> list[ResolvedReference]:
     """Return the imports of a file and the links to it, by path and line."""
     wanted = set(labels)
-    found = []
     stem = import_stem(path)
-    for record in _records_mentioning(corpus, stem):
-        for use in corpus.snapshot.references(record.path):
-            points = (
-                DocumentLink.of(use, record.path).leads_to(path)
-                if use.label is Label.LINKS_TO
-                else (use.label is Label.IMPORTS and record.path != path and imports_file(use.name, path))
-            )
-            if points and (not wanted or use.label in wanted):
-                found.append(
-                    ResolvedReference(
-                        path=record.path,
-                        line=use.line,
-                        label=use.label,
-                        name=use.name,
-                        target=path,
-                        target_name=stem,
-                        confidence=IMPORTED,
-                        in_test="test" in record.tags,
-                    )
-                )
-    return found
+    found = [(other, line, Label.IMPORTS) for other, line in importers_of(corpus, path)]
+    found += [(other, line, Label.LINKS_TO) for other, line in find_links(corpus, path)]
+    return [
+        ResolvedReference(
+            path=other,
+            line=line,
+            label=label,
+            name=stem,
+            target=path,
+            target_name=stem,
+            confidence=1.0,
+            in_test=corpus.is_test(other),
+            rule="import" if label is Label.IMPORTS else "link",
+        )
+        for other, line, label in sorted(found)
+        if not wanted or label in wanted
+    ]
+
+
+def _locator(definition: SymbolRecord) -> str:
+    symbol = definition.symbol
+    return f"{definition.path}:{symbol.start_line}:{symbol.end_line}"
 
 
 def find_links(corpus: Corpus, path: str) -> list[tuple[str, int]]:
@@ -138,64 +197,9 @@ def import_stem(path: str) -> str:
     return stem
 
 
-def imports_file(written: str, path: str) -> bool:
-    """Whether an import, as written, can mean a file: their last parts agree."""
-    stem = path.rpartition(".")[0] or path
-    parts = [part for part in stem.split("/") if part]
-    if parts and parts[-1] in languages.index_stems():
-        parts.pop()
-    asked = [
-        part for part in re.split(r"[./\\:]+", written) if part and part not in ("crate", "self", "super")
-    ]
-    for end in (len(asked), len(asked) - 1):  # the last part may be a name inside the file
-        tail = asked[max(0, end - 2) : end]
-        if tail and parts[-len(tail) :] == tail:
-            return True
-    return False
-
-
-def _imports_folder(written: str, path: str) -> bool:
-    """Whether an import, as written, names the folder of a file among its last two parts."""
-    folder = path.rpartition("/")[0].rpartition("/")[2]
-    asked = [part for part in re.split(r"[./\\:]+", written) if part]
-    return bool(folder) and folder in asked[-2:]
-
-
 def _ends_with(qualified_name: str, dotted: str) -> bool:
     return qualified_name == dotted or qualified_name.endswith("." + dotted)
 
 
 def _records_mentioning(corpus: Corpus, name: str) -> list[FileRecord]:
     return [corpus.files[position] for position in files_mentioning(corpus, name)]
-
-
-def _resolve(
-    path: str, use: Reference, definitions: list[SymbolRecord], imports: list[str], in_test: bool
-) -> ResolvedReference:
-    """Return a use with the definition that it most likely means."""
-    scored = sorted(
-        ((_confidence(path, item, definitions, imports), item) for item in definitions),
-        key=lambda pair: (-pair[0], pair[1].path, pair[1].symbol.start_line),
-    )
-    confidence, target = scored[0] if scored else (0.0, None)
-    return ResolvedReference(
-        path=path,
-        line=use.line,
-        label=use.label,
-        name=use.name,
-        target=f"{target.path}:{target.symbol.start_line}:{target.symbol.end_line}" if target else "",
-        target_name=target.symbol.qualified_name if target else "",
-        confidence=round(confidence, 2),
-        in_test=in_test,
-    )
-
-
-def _confidence(path: str, item: SymbolRecord, definitions: list[SymbolRecord], imports: list[str]) -> float:
-    """Return how sure it is that a use in the file `path` with these imports means the definition `item`."""
-    if item.path == path:
-        return SAME_FILE
-    if any(imports_file(written, item.path) for written in imports):
-        return IMPORTED
-    if any(_imports_folder(written, item.path) for written in imports):
-        return _SAME_PACKAGE * (_METHOD_BY_BARE_NAME if item.symbol.kind is ChunkKind.METHOD else 1.0)
-    return ONLY_DEFINITION if len(definitions) == 1 else max(_LEAST, round(0.5 / len(definitions), 2))

@@ -1,21 +1,25 @@
 """Which chunks belong to some lines: callees, callers, their class, tests and documents?
 
-Edges come from the references in the index, both ways, one hop or two. A name that half the repository uses
-leads nowhere in particular, so only some of the files that mention it are read.
+Edges are the sure ones of the code graph, both ways, one hop or two. A definition that half the repository
+uses leads nowhere in particular, so only some of the files that use it are read. Languages without rules for
+the graph are followed by name.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from satchel.code_facts import Target
+from satchel.retrieval.code_graph import uses_between, uses_of
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.references import (
     CODE_KINDS,
     TYPE_KINDS,
     clear_definitions,
+    definition_chunk,
     files_mentioning,
     find_links,
 )
@@ -34,6 +38,7 @@ EDGE_WORTH = {
 }
 _SHARE_OF_LABEL = 0.5  # of the related items; no label may fill more while there are others
 _FILES_READ = 30  # of those that mention a name
+_USES_OF_FILE = 2
 _NAMES_FOLLOWED = 12  # of those that a chunk uses, in their order
 
 
@@ -158,6 +163,21 @@ def _steps(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
 
 def _used_here(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
     """Yield the definitions that a chunk calls, uses or extends."""
+    if not corpus.has_graph(chunk.path):
+        yield from _named_here(corpus, chunk)
+        return
+    seen: set[Target] = set()
+    for use in uses_between(corpus, chunk.path, chunk.start_line, chunk.end_line):
+        if use.target in seen or len(seen) >= _NAMES_FOLLOWED:
+            continue
+        seen.add(use.target)
+        found = definition_chunk(corpus, use.target)
+        if found is not None:
+            yield _Step(found[0], use.label)
+
+
+def _named_here(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
+    """Yield the definitions whose names a chunk of a language without rules uses, if they are few."""
     seen: set[str] = set()
     for use in corpus.references(chunk.path):
         name = last_name(use.name)
@@ -182,18 +202,28 @@ def _members(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
 
 def _users(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
     """Yield the chunks that call, use or extend a definition, or test it."""
-    name = chunk.title_path[-1]
-    by_path: dict[str, list[tuple[int, Label]]] = defaultdict(list)
-    for at in files_mentioning(corpus, name)[:_FILES_READ]:
-        record = corpus.files[at]
-        for use in corpus.references(record.path):
-            if last_name(use.name) == name and use.label not in (Label.IMPORTS, Label.LINKS_TO):
-                label = Label.TESTED_BY if "test" in record.tags else use.label
-                by_path[record.path].append((use.line, label))
-    for path, uses in by_path.items():
-        for line, how in uses[:2]:
-            if path != chunk.path or not chunk.start_line <= line <= chunk.end_line:
-                yield from _chunks_at(corpus, path, line, how)
+    if corpus.has_graph(chunk.path):
+        target = Target(chunk.path, ".".join(chunk.title_path))
+        uses = [(use.path, use.line, use.label) for use in uses_of(corpus, [target], _FILES_READ)]
+    else:
+        uses = _uses_by_name(corpus, chunk.title_path[-1])
+    shown: Counter[str] = Counter()
+    for path, line, label in uses:
+        own = path == chunk.path and chunk.start_line <= line <= chunk.end_line
+        if own or label in (Label.IMPORTS, Label.LINKS_TO) or shown[path] >= _USES_OF_FILE:
+            continue
+        shown[path] += 1
+        yield from _chunks_at(corpus, path, line, Label.TESTED_BY if corpus.is_test(path) else label)
+
+
+def _uses_by_name(corpus: Corpus, name: str) -> list[tuple[str, int, Label]]:
+    """Return the uses of a name in some files that mention it, for languages without rules."""
+    return [
+        (path, use.line, use.label)
+        for path in (corpus.files[at].path for at in files_mentioning(corpus, name)[:_FILES_READ])
+        for use in corpus.references(path)
+        if last_name(use.name) == name
+    ]
 
 
 def _chunks_at(corpus: Corpus, path: str, line: int, label: Label) -> Iterator[_Step]:

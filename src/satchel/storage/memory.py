@@ -167,8 +167,9 @@ class MemorySnapshot:
         return [records.unpack_edges(self._tables.edges[path][0]) for path in paths]
 
     def consulting(self, keys: Collection[str]) -> list[str]:
-        holds = records.consulted_test(keys)
-        return sorted(path for path, (_, consulted) in self._tables.edges.items() if holds(consulted))
+        wanted = set(map(records.key_hash, keys))
+        kept = self._tables.edges.items()
+        return sorted(path for path, (_, data) in kept if wanted.intersection(records.unpack_consulted(data)))
 
     def symbols(self, path: str) -> list[Symbol]:
         entry = self._tables.files.get(path)

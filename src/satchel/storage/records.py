@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -276,17 +276,17 @@ def unpack_edges(data: bytes) -> FileEdges:
 
 def pack_consulted(keys: Iterable[str]) -> bytes:
     """Return the hashes of what the edges of a file rest on, each once, ascending, 4 bytes each."""
-    hashes = sorted(set(map(_key_hash, keys)))
+    hashes = sorted(set(map(key_hash, keys)))
     return struct.pack(f"<{len(hashes)}I", *hashes)
 
 
-def consulted_test(keys: Iterable[str]) -> Callable[[bytes], bool]:
-    """Return a function that says whether packed hashes hold that of one of some keys."""
-    wanted = set(map(_key_hash, keys))
-    return lambda consulted: not wanted.isdisjoint(struct.unpack(f"<{len(consulted) // 4}I", consulted))
+def unpack_consulted(data: bytes) -> tuple[int, ...]:
+    """Return the hashes of what the edges of a file rest on."""
+    return struct.unpack(f"<{len(data) // 4}I", data)
 
 
-def _key_hash(key: str) -> int:
+def key_hash(key: str) -> int:
+    """Return the hash under which something consulted is kept."""
     return zlib.crc32(key.encode("utf-8", "surrogatepass"))
 
 

@@ -74,6 +74,7 @@ class SqliteSnapshot:
         self._tables = SqliteTables(connection)
         self._full_text = SqlitePostings(self._tables)
         self._runs: tuple[int, ...] | None = None
+        self._consulting: dict[int, list[int]] | None = None
         self._own = totals is None
         self._meta = dict(self._tables.rows("SELECT key, value FROM meta"))
         self._totals = self._checked_totals() if totals is None else totals
@@ -302,14 +303,23 @@ class SqliteSnapshot:
         return [found[number] for number in numbers]
 
     def consulting(self, keys: Collection[str]) -> list[str]:
+        if self._consulting is None or not self._own:
+            self._consulting = self._read_consulted()
+        numbers = {number for key in keys for number in self._consulting.get(records.key_hash(key), ())}
+        return sorted(self._row_at(number)[PATH] for number in numbers)
+
+    def _read_consulted(self) -> dict[int, list[int]]:
+        """Return for each hash of what was consulted the numbers of the files that did."""
         rows = self._tables.rows("SELECT file, row_check, data_check, consulted FROM edges")
         if sum_checks(row[1] for row in rows) != self._totals.edges:
             raise damaged("the list of edges")
+        found: dict[int, list[int]] = {}
         for number, check, data_check, consulted in rows:
             if sqlite_rows.edges_check(number, data_check, consulted) != check:
                 raise damaged("what a file refers to")
-        holds = records.consulted_test(keys)
-        return sorted(self._row_at(row[0])[PATH] for row in rows if holds(row[3]))
+            for hashed in records.unpack_consulted(consulted):
+                found.setdefault(hashed, []).append(number)
+        return found
 
     def symbols(self, path: str) -> list[Symbol]:
         stored = self._stored(path)

@@ -2,22 +2,63 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from enum import Enum
+from typing import ClassVar, NamedTuple
 
 import msgspec
+
+from satchel.types import ChunkKind, Symbol
+
+
+_STATIC = re.compile(r"(?:\w+\s+){0,3}static\b")  # `inline static`, `EXPORT static`
 
 
 class Module(msgspec.Struct, frozen=True):
     """What an import names: a file, or all files of a package. `name` tells packages without files apart.
 
+    The files of a package that is `shared` are one: what one defines, all define; imports stay their own.
     `importer` is the file that asks. Of several definitions with one name, the nearest to it is meant.
     """
 
     name: str
     paths: tuple[str, ...] = ()
+    shared: bool = False
     importer: str = ""
+
+
+class Linkage(Enum):
+    """Who can mean a definition of C by its name."""
+
+    FILE = "file"  # a static one: the file, and those that include it
+    PROGRAM = "program"  # every file of the program
+    INCLUDED = "included"  # a macro or a type: the files that include its file
+
+
+class NamedDefinition(NamedTuple):
+    """A definition that is found by its name in the whole repository."""
+
+    path: str
+    qualified_name: str
+    linkage: Linkage
+    spaces: str = "n"  # as `name_spaces` says
+
+
+def linkage_of(symbol: Symbol) -> Linkage:
+    """Return who can mean a definition of C, as its signature says."""
+    if symbol.kind in (ChunkKind.STRUCT, ChunkKind.ENUM) or symbol.signature.startswith(("#", "typedef")):
+        return Linkage.INCLUDED
+    return Linkage.FILE if _STATIC.match(symbol.signature) else Linkage.PROGRAM
+
+
+def _no_definitions(_name: str) -> Sequence[NamedDefinition]:
+    return ()
+
+
+def _no_imports(_path: str) -> Sequence[str]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +73,13 @@ class FileTable:
     paths: tuple[str, ...]  # of the languages that share this way of importing, sorted
     every_path: frozenset[str]  # of all files
     read: Callable[[str], str]
-    package_of: Callable[[str], str] = lambda path: ""
-    named: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
+    package_of: Callable[[str], str] = lambda _path: ""  # the package clause of a file, as written
+    imports_of: Callable[[str], Sequence[str]] = _no_imports  # the modules that a file imports unnamed
+    # Whose qualified names end with a name.
+    definitions_named: Callable[[str], Sequence[NamedDefinition]] = _no_definitions
 
 
-class ModuleSystem(Protocol):
+class ModuleSystem:
     """Finds modules. It is made once for a set of files.
 
     With `finds_by_name`, packages have no list of their files: `definition` finds what they define.
@@ -47,12 +90,24 @@ class ModuleSystem(Protocol):
     def module(self, importer: str, written: str) -> Module | None:
         """Return the module that an import in the file `importer` names, None if it is not in this
         repository."""
+        raise NotImplementedError
 
     def submodule(self, module: Module, name: str) -> Module | None:
         """Return the module of a name below another, None where the language has none."""
+        return None
 
     def home(self, path: str) -> Module | None:
         """Return the package whose names the file sees without importing them; None where there is none."""
+        return None
+
+    def own_name(self, module: Module) -> str:
+        """Return the name that an import of a module binds if the module itself chooses it, else nothing."""
+        return ""
+
+    def linked(self, path: str, name: str, space: str) -> str | None:
+        """Return the file whose definition of a name, in a space of names, a file means without importing it,
+        as a linker finds it, empty if there is none; None where the language has no such names."""
+        return None
 
     def outer(self, module: Module) -> Module | None:
         """Return the package around another, None where the language has none."""

@@ -64,7 +64,11 @@ class PackageModules(ModuleSystem):
         return None
 
     def namesakes(self, module: Module, name: str) -> tuple[tuple[str, str], ...]:
-        return tuple(row for row in self._table.named(name) if self._is_in(row[0], module.name, module.importer))
+        return tuple(
+            (item.path, item.qualified_name)
+            for item in self._table.definitions_named(name)
+            if self._is_in(item.path, module.name, module.importer)
+        )
 
     def _main_parts(self, paths: list[str], name: str) -> list[str]:
         """Return the files that are named after a definition if there are any: of the parts of a type, the
@@ -100,8 +104,9 @@ class PackageModules(ModuleSystem):
     def _definers(self, qualified: str, package: str, importer: str) -> list[str]:
         known = self._definers_of.get(qualified)
         if known is None:
-            rows = self._table.named(qualified.rpartition(".")[2])
-            known = self._definers_of[qualified] = tuple(path for path, name in rows if name == qualified)
+            rows = self._table.definitions_named(qualified.rpartition(".")[2])
+            found = {item.path for item in rows if item.qualified_name == qualified}
+            known = self._definers_of[qualified] = tuple(sorted(found))
         return [path for path in known if self._is_in(path, package, importer)]
 
     def _is_in(self, path: str, package: str, importer: str) -> bool:

@@ -16,7 +16,9 @@ class PythonModules(ModuleSystem):
 
     def __init__(self, table: FileTable) -> None:
         self._packages = {
-            path.rpartition("/")[0] for path in table.paths if path.rpartition("/")[2].startswith("__init__.py")
+            path.rpartition("/")[0]
+            for path in table.paths
+            if path.rpartition("/")[2].startswith("__init__.py")
         }
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._names: dict[str, str] = {}
@@ -62,9 +64,6 @@ class PythonModules(ModuleSystem):
             return self._at(f"{module.name[1:]}/{name}".lstrip("/"))
         return self._named(f"{module.name}.{name}", "")
 
-    def home(self, path: str) -> Module | None:
-        return None
-
     def _named(self, name: str, importer: str) -> Module | None:
         """Return the module of a dotted name; of several the one nearest to the importer."""
         found = self._by_name.get(name)
@@ -75,7 +74,11 @@ class PythonModules(ModuleSystem):
     def _at(self, place: str) -> Module | None:
         """Return the module at a place in the tree, given without its suffix."""
         prefix = f"{place}/" if place else ""
-        for path in (*(f"{place}{suffix}" for suffix in _SUFFIXES), f"{prefix}__init__.py", f"{prefix}__init__.pyi"):
+        for path in (
+            *(f"{place}{suffix}" for suffix in _SUFFIXES),
+            f"{prefix}__init__.py",
+            f"{prefix}__init__.pyi",
+        ):
             if path in self._names:
                 return Module(self._names[path], (path,))
         return Module(f"/{place}")

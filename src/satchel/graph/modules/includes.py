@@ -1,0 +1,123 @@
+"""C: `#include` copies files, and the linker finds the rest by name."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Sequence
+
+from satchel.caching import Cache
+from satchel.graph.modules.module_system import (
+    FileTable,
+    Linkage,
+    Module,
+    ModulePlugin,
+    ModuleSystem,
+)
+
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m")
+_MOST_INCLUDED = 3_000  # files of one closure; the kernel has about a thousand in most
+_CLOSURES_KEPT = 256
+
+
+class Includes(ModuleSystem):
+    """Finds included files, and the one definition that a name means.
+
+    A name that only one file of the repository can define for others is that of this file. Among several,
+    what the file includes goes first, then what the linker would find nearest to it; equals give no answer.
+    """
+
+    def __init__(self, table: FileTable) -> None:
+        self._table = table
+        self._paths = frozenset(table.paths)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path in table.paths:
+            self._by_name[posixpath.basename(path)].append(path)
+        self._closures: Cache[str, dict[str, int]] = Cache(_CLOSURES_KEPT)
+
+    def module(self, importer: str, written: str) -> Module | None:
+        path = self._included(importer, written)
+        return Module(path, (path,)) if path else None
+
+    def _included(self, importer: str, written: str) -> str:
+        """Return the file of an `#include`: beside the importer, else the one whose path ends so."""
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(importer), written))
+        if beside in self._paths:
+            return beside
+        plain = posixpath.normpath(written).lstrip("./")
+        ending = f"/{plain}"
+        found = [
+            path
+            for path in self._by_name.get(posixpath.basename(plain), ())
+            if path == plain or path.endswith(ending)
+        ]
+        return _nearest(found, importer) if found else ""
+
+    def linked(self, path: str, name: str, space: str) -> str | None:
+        found = [
+            item
+            for item in self._table.definitions_named(name)
+            if item.qualified_name == name and space in item.spaces and item.path != path
+        ]
+        shown = [item for item in found if item.linkage is not Linkage.FILE or not _is_source(item.path)]
+        if len(shown) == 1 and len(found) == 1:
+            return shown[0].path
+        included = self._closure(path) if found else {}
+        near = [item for item in found if item.path in included]
+        outer = [item for item in shown if item.linkage is Linkage.PROGRAM]
+        if near:
+            # A function of the program that a header replaces for some builds is still that function.
+            if len(outer) == 1 and all(item.linkage is Linkage.FILE for item in near):
+                return outer[0].path
+            return min(near, key=lambda item: (included[item.path], item.path)).path
+        return _only_nearest([item.path for item in outer or shown], path)
+
+    def _closure(self, path: str) -> dict[str, int]:
+        """Return the files that a file includes, also through others, with their distance."""
+        return self._closures.get_or_compute(path, lambda: self._include_all(path))
+
+    def _include_all(self, path: str) -> dict[str, int]:
+        distances = {path: 0}
+        waiting = [path]
+        for each in waiting:
+            if len(waiting) > _MOST_INCLUDED:
+                break
+            for written in self._table.imports_of(each):
+                other = self._included(each, written)
+                if other and other not in distances:
+                    distances[other] = distances[each] + 1
+                    waiting.append(other)
+        return distances
+
+
+def _is_source(path: str) -> bool:
+    return path.endswith(_SOURCES)
+
+
+def _shared(path: str, other: str) -> int:
+    """Return how many leading folders two paths share."""
+    count = 0
+    for mine, its in zip(path.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if mine != its:
+            break
+        count += 1
+    return count
+
+
+def _nearest(found: Sequence[str], importer: str) -> str:
+    if len(found) == 1:
+        return found[0]
+    return min(found, key=lambda path: (-_shared(path, importer), path.count("/"), path))
+
+
+def _only_nearest(found: Sequence[str], importer: str) -> str:
+    """Return the path that shares more folders with the importer than all others, empty if none does."""
+    if not found:
+        return ""
+    ranked = sorted({(-_shared(path, importer), path) for path in found})
+    if len(ranked) > 1 and ranked[0][0] == ranked[1][0]:
+        return ""
+    return ranked[0][1]
+
+
+MODULES = ModulePlugin("includes", Includes)

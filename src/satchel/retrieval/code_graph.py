@@ -1,0 +1,119 @@
+"""The code graph as it is asked: what some lines use, who uses a definition, who imports a file.
+
+Only sure uses are edges, those that a rule of their language decided. They are kept with the file that uses;
+who uses a definition is found through the files that noted its path as consulted and that hold its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+
+from satchel.caching import Cache
+from satchel.code_facts import Rule, Target, used_name
+from satchel.retrieval.corpus import Corpus
+from satchel.terms import compound
+from satchel.types import Label
+
+_FILES_KEPT = 2_000  # whose edges were read; about 20 MB
+
+
+class SureUse(msgspec.Struct, frozen=True):
+    """A use of a name whose meaning is sure: where it stands, and the definition that it means."""
+
+    path: str
+    line: int
+    label: Label
+    name: str
+    target: Target
+    rule: Rule
+
+
+class FileUses(msgspec.Struct, frozen=True):
+    """The sure uses of one file by line, and what it imports: (line, path of a file)."""
+
+    uses: tuple[SureUse, ...]
+    imports: tuple[tuple[int, str], ...]
+
+
+def file_uses(corpus: Corpus, path: str) -> FileUses:
+    """Return the sure uses and imports of a file."""
+    kept: Cache[str, FileUses] = corpus.memo(_uses_cache)
+    return kept.get_or_compute(path, lambda: _read(corpus, path))
+
+
+def _uses_cache(corpus: Corpus) -> Cache[str, FileUses]:
+    return Cache(_FILES_KEPT)
+
+
+def _read(corpus: Corpus, path: str) -> FileUses:
+    (edges,) = corpus.snapshot.edges([path])
+    if not edges.targets:
+        return FileUses((), ())
+    facts = corpus.snapshot.facts(path)
+    found = [
+        SureUse(path, line, use.label, used_name(use.expression), edges.targets[target], rule)
+        for number, target, rule in edges.uses
+        for use in (facts.uses[number],)
+        for line in use.lines
+    ]
+    found.sort(key=lambda use: (use.line, use.label, use.name, use.target.path, use.target.name))
+    imports = {(facts.imports[number].line, edges.targets[target].path) for number, target in edges.imports}
+    return FileUses(tuple(found), tuple(sorted(imports)))
+
+
+def uses_between(corpus: Corpus, path: str, first: int, last: int) -> list[SureUse]:
+    """Return the sure uses in some lines of a file, by line."""
+    return [use for use in file_uses(corpus, path).uses if first <= use.line <= last]
+
+
+def uses_of(corpus: Corpus, targets: Collection[Target], most_files: int = 0) -> list[SureUse]:
+    """Return the sure uses of some definitions, by path and line; of `most_files` at most, if that is given.
+
+    A file that hands a definition on under another name is asked for that name as well.
+    """
+    wanted = set(targets)
+    if not wanted:
+        return []
+    consulting = corpus.consulting(target.path for target in wanted)
+    names = {target.name.rpartition(".")[2] for target in wanted}
+    asked: set[str] = set()
+    found: dict[str, list[SureUse]] = {}
+    while names - asked:
+        holding = {at for name in names - asked for at in corpus.files_holding(compound(name))}
+        asked |= names
+        paths = [corpus.files[at].path for at in sorted(holding)]
+        # The definition's own file needs no import, and may have consulted nothing but itself.
+        own = {target.path for target in wanted}
+        chosen = [path for path in paths if (path in consulting or path in own) and path not in found]
+        for path in chosen[: most_files or None]:
+            found[path] = [use for use in file_uses(corpus, path).uses if use.target in wanted]
+            names.update(use.name for use in found[path] if use.rule is Rule.IMPORT)
+    return [use for path in sorted(found) for use in found[path]]
+
+
+def importers_of(corpus: Corpus, path: str) -> list[tuple[str, int]]:
+    """Return the files that import a file, each with the line of its import, by path and line."""
+    return [
+        (other, line)
+        for other in sorted(corpus.consulting([path]))
+        for line, target in file_uses(corpus, other).imports
+        if target == path and other != path
+    ]
+
+
+def has_rules(corpus: Corpus, paths: Iterable[str]) -> bool:
+    """Return whether the uses of a file among these are resolved by rules, not matched by name."""
+    return any(corpus.has_graph(path) for path in paths)
+
+
+def files_referring(corpus: Corpus, paths: Sequence[str]) -> dict[Target, set[str]]:
+    """Return for each definition the files, other than its own, with a sure use of it."""
+    found: dict[Target, set[str]] = {}
+    for path, edges in zip(paths, corpus.snapshot.edges(paths), strict=True):
+        for _, number, _ in edges.uses:
+            target = edges.targets[number]
+            if target.path != path:
+                found.setdefault(target, set()).add(path)
+    return found
