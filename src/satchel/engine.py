@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from satchel import languages, settings
 from satchel._version import __version__
+from satchel.code_facts import Target
 from satchel.embedding import LEXICAL, model_id
 from satchel.errors import ChunkNotFound, IndexProblem, InvalidBudget
 from satchel.lines import split_lines
@@ -17,7 +18,6 @@ from satchel.plugins import late
 from satchel.retrieval.filters import Filters
 from satchel.segment import Segment
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
-from satchel.terms import compound
 from satchel.types import (
     Chunk,
     FileEntry,
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from satchel.packing import pack as packs
     from satchel.packing.budget import Gauge
     from satchel.packing.pack import Pack
+    from satchel.retrieval import centrality, locators, lookup, references, suggest
     from satchel.retrieval import corpus as corpora
-    from satchel.retrieval import locators, lookup, references, suggest
+    from satchel.retrieval import impact as impacts
     from satchel.retrieval import search as ranking
     from satchel.retrieval.file_cache import FileCache
     from satchel.tokenizers.tokenizer import Tokenizer
@@ -55,6 +56,7 @@ else:  # what some commands do without
         late(f"satchel.retrieval.{name}")
         for name in ("corpus", "locators", "lookup", "references", "suggest", "search")
     )
+    impacts, centrality = late("satchel.retrieval.impact"), late("satchel.retrieval.centrality")
     git_trees, change_set, source_reader = (
         late(f"satchel.walking.{name}") for name in ("git_trees", "change_set", "source_reader")
     )
@@ -259,18 +261,74 @@ class Engine(Segment):
             return references.find_file_references(corpus, path, labels)
         return references.find_references(corpus, name, labels, possible=possible)
 
+    def has_rules(self, definitions: Iterable[SymbolRecord]) -> bool:
+        """Return whether uses of these definitions are resolved by rules, not matched by name."""
+        corpus = self.corpus()
+        return any(corpus.has_graph(item.path) for item in definitions)
+
     def enclosing(self, path: str, line: int) -> str:
         """Return the qualified name of the innermost definition around a line; empty outside of all."""
-        return references.enclosing_definition(self.corpus(), path, line)
+        found = impacts.enclosing(self.corpus(), path, line)
+        return found.qualified_name if found is not None else ""
 
-    def dependants(self, targets: Sequence[str], depth: int) -> impacts.Impact:
-        """Return what may break when some definitions (`path:line` of each) or files change."""
-        return impacts.find_impact(self.corpus(), targets, depth)
+    def definitions_meant(self, name: str) -> list[Target]:
+        """Return the definitions that a name means; a file stands for all that it defines and for itself."""
+        corpus = self.corpus()
+        if path := self.known_path(name):
+            return [Target(path), *impacts.definitions_in(corpus, path)]
+        found = references.definitions_meant(corpus, name)
+        return list(dict.fromkeys(Target(item.path, item.symbol.qualified_name) for item in found))
 
-    def map(self, budget: int, tokenizer: Tokenizer) -> list[repository_map.MapSymbol]:
-        """Return the most-referenced symbols whose text fits the budget."""
-        ranked = centrality.central_symbols(self.corpus(), focus=focus, path_prefix=path_prefix)
-        return repository_map.fit(ranked, budget, tokenizer.count)
+    @contextmanager
+    def changed_side(self, change: str) -> Iterator[tuple[Engine, list[Target]]]:
+        """Give the engine of the new side of a change, and the definitions there whose lines it touches."""
+        found = change_set.read_changes(self.root, change, self.options.walk)
+        with self._side(found.new) as new, new.pinned():
+            corpus = new.corpus()
+            touched = [
+                target
+                for file in found.files
+                if new.known_path(file.path)
+                for first, last in (hunk.new_range for hunk in file.hunks)
+                for target in impacts.definitions_in(corpus, file.path, first, last)
+            ]
+            yield new, list(dict.fromkeys(touched))
+
+    def dependants(self, targets: Sequence[Target], depth: int, limit: int) -> list[impacts.Dependant]:
+        """Return what uses some definitions, directly or through others, nearest first."""
+        return impacts.find_dependants(self.corpus(), targets, depth, limit)
+
+    def path_between(self, start: Target, end: Target) -> list[impacts.Step]:
+        """Return the shortest chain of uses between two definitions, in either direction."""
+        return impacts.find_path(self.corpus(), start, end)
+
+    def central_symbols(self, focus: str = "", path_prefix: str = "") -> list[repository_map.MapSymbol]:
+        """Return the symbols that other files refer to, most central first. A focus is a path, a folder, a
+        name or a question."""
+        corpus = self.corpus()
+        ranked = centrality.central_symbols(corpus, focus=self._focus(focus), path_prefix=path_prefix)
+        return [
+            repository_map.map_symbol(item.record.path, item.record.symbol, item.files) for item in ranked
+        ]
+
+    def _focus(self, focus: str) -> list[str]:
+        """Return the files that a focus means."""
+        if not focus.strip():
+            return []
+        if path := self.known_path(focus):
+            return [path]
+        folder = locators.plain_path(focus).rstrip("/") + "/"
+        inside = [record.path for record in self.corpus().files if record.path.startswith(folder)]
+        defining = [target.path for target in self.definitions_meant(focus)]
+        return inside or defining or [hit.path for hit in self.search(focus)[0]]
+
+    def map(
+        self, budget: int, tokenizer: Tokenizer, ranked: Sequence[repository_map.MapSymbol] | None = None
+    ) -> list[repository_map.MapSymbol]:
+        """Return the most central symbols whose text fits the budget."""
+        return repository_map.fit(
+            self.central_symbols() if ranked is None else ranked, budget, tokenizer.count
+        )
 
     def pack_layers(self, *, documents_only: bool = True, segment: str = "") -> layers.LayeredPack:
         """Return the three-layer pack of the index."""

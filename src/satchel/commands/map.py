@@ -1,4 +1,4 @@
-"""`satchel map`: the most-referenced symbols of a repository, inside a token budget."""
+"""`satchel map`: the most central symbols of a repository, inside a token budget."""
 
 from __future__ import annotations
 
@@ -18,20 +18,27 @@ if TYPE_CHECKING:
 
 class MapRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budget_tokens: Annotated[int, Meta(description="tokens the map may take")] = 1024
+    focus: Annotated[
+        str,
+        Meta(
+            description="a file, a folder, a name or a question: what is central seen from there comes first"
+        ),
+    ] = ""
+    path_prefix: Annotated[str, Meta(description="only symbols below this folder")] = ""
     tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
         tokenizers.DEFAULT
     )
 
 
 class MapItem(msgspec.Struct, frozen=True):
-    """A symbol worth knowing: `mentions` counts the chunks elsewhere that name it."""
+    """A symbol worth knowing: `files` counts the other files that refer to it."""
 
     path: str
     line: int
     kind: str
     name: str
     signature: str
-    mentions: int
+    files: int
 
 
 class MapResponse(msgspec.Struct, frozen=True):
@@ -43,14 +50,25 @@ class MapResponse(msgspec.Struct, frozen=True):
 
 
 def run(engine: Engine, request: MapRequest) -> MapResponse:
-    """Show the repository at a glance, before you list folders or open files: its most-referenced symbols by
-    file, inside a token budget."""
+    """Show the repository at a glance, before you list folders or open files: the symbols that most files
+    refer to, by file, inside a token budget.
+
+    References are those of the code graph: a use counts for the definition that it means. Tests, examples and
+    documents count as files that refer, and are not shown.
+    """
     if request.budget_tokens < 1:
         raise InvalidBudget(
             f"the budget is {request.budget_tokens} tokens, it must be at least 1", details={"min_tokens": 1}
         )
     tokenizer = tokenizers.get(request.tokenizer)
-    chosen = engine.map(request.budget_tokens, tokenizer)
+    ranked = engine.central_symbols(focus=request.focus, path_prefix=request.path_prefix)
+    chosen = engine.map(request.budget_tokens, tokenizer, ranked)
+    if ranked and not chosen:
+        least = tokenizer.count(render(ranked[:1]))
+        raise InvalidBudget(
+            f"the budget is {request.budget_tokens} tokens, the smallest map takes {least}",
+            details={"min_tokens": least},
+        )
     text = render(chosen)
     return MapResponse(
         budget_tokens=request.budget_tokens,
@@ -58,7 +76,7 @@ def run(engine: Engine, request: MapRequest) -> MapResponse:
         tokenizer=tokenizer.name,
         text=text,
         symbols=[
-            MapItem(item.path, item.line, item.kind.value, item.name, item.signature, item.mentions)
+            MapItem(item.path, item.line, item.kind.value, item.name, item.signature, item.files)
             for item in chosen
         ],
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -10,6 +12,7 @@ from msgspec import Meta
 from satchel.commands.command import Command, Flag, Group, Positional
 from satchel.commands.shared import SymbolItem, symbol_item
 from satchel.errors import InvalidRequest, SymbolNotFound
+from satchel.storage.records import SymbolRecord
 from satchel.types import Label, ResolvedReference
 
 if TYPE_CHECKING:
@@ -23,11 +26,19 @@ class RefsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Meta(description="only uses of this kind: calls, uses, extends, imports, tested_by (repeatable)"),
         Flag("--label"),
     ] = ()
+    possible: Annotated[
+        bool, Meta(description="also uses that share the name and that no rule decides: most mean others")
+    ] = False
     limit: Annotated[int, Meta(description="uses at most")] = 200
 
 
 class RefItem(msgspec.Struct, frozen=True):
-    """A use of the name: where, how, and which definition it most likely means."""
+    """A use of the name: where, how, inside which definition, and which definition it means.
+
+    `rule` says what decided that: scope, import, package, linkage, self, constructor, annotation, attribute,
+    return, scip; it is empty for a use that only shares the name. `confidence` is the measured share of uses
+    decided so that are right.
+    """
 
     path: str
     line: int
@@ -37,13 +48,27 @@ class RefItem(msgspec.Struct, frozen=True):
     target_name: str
     confidence: float
     in_test: bool
+    rule: str
+    sure: bool
+    within: str
+
+
+class UsedDefinition(SymbolItem, frozen=True):
+    """A definition of the name, and how many sure uses it has in how many files."""
+
+    uses: int
+    files: int
 
 
 class RefsResponse(msgspec.Struct, frozen=True):
+    """`total` and `counts` are of the uses that the answer is about; `possible` counts the uses that share
+    the name and that no rule decided, shown or not."""
+
     name: str
     total: int
     counts: dict[str, int]
-    definitions: list[SymbolItem]
+    possible: int
+    definitions: list[UsedDefinition]
     references: list[RefItem]
 
 
@@ -51,8 +76,8 @@ def run(engine: Engine, request: RefsRequest) -> RefsResponse:
     """Find who calls, imports, extends or uses a name, where grep would mix in its namesakes; or who imports
     or links to a file.
 
-    A use is resolved to a definition where imports and scope allow; `confidence` says how sure
-    that is.
+    A use is given to the definition that it means, by the rules of its language: scope, imports, classes,
+    types. Uses that only share the name are counted as possible and shown with `possible`.
     """
     name = request.name.strip()
     if not name or request.limit < 1:
@@ -60,24 +85,35 @@ def run(engine: Engine, request: RefsRequest) -> RefsResponse:
     path = engine.known_path(name)
     name = path or name
     definitions = [item for item in engine.symbols(name) if item.path != name]
-    found = engine.references(name, request.labels)
-    if not definitions and not found and not path:
+    every = engine.references(name, request.labels, possible=True)
+    sure = [item for item in every if item.is_sure]
+    found = every if request.possible or not engine.has_rules(definitions) else sure
+    if not definitions and not every and not path:
         near = engine.near_symbols(name)
         hint = f"near names: {', '.join(near)}" if near else "search for it: satchel search"
         raise SymbolNotFound(f"nothing here defines or uses {name!r}", hint=hint, details={"near": near})
-    counts: dict[str, int] = {}
-    for item in found:
-        counts[item.label.value] = counts.get(item.label.value, 0) + 1
+    ordered = sorted(
+        found, key=lambda item: (not item.is_sure, item.path, item.line, item.label, item.target)
+    )
     return RefsResponse(
         name=name,
         total=len(found),
-        counts=dict(sorted(counts.items())),
-        definitions=[symbol_item(item) for item in definitions],
-        references=[_item(item) for item in found[: request.limit]],
+        counts=dict(sorted(Counter(item.label.value for item in found).items())),
+        possible=len(every) - len(sure),
+        definitions=[_definition(item, sure) for item in definitions],
+        references=[_item(engine, item) for item in ordered[: request.limit]],
     )
 
 
-def _item(reference: ResolvedReference) -> RefItem:
+def _definition(record: SymbolRecord, sure: Sequence[ResolvedReference]) -> UsedDefinition:
+    """Return a definition with the uses that mean it."""
+    place = f"{record.path}:{record.symbol.start_line}:{record.symbol.end_line}"
+    own = [item for item in sure if item.target == place]
+    fields = msgspec.structs.asdict(symbol_item(record))
+    return UsedDefinition(**fields, uses=len(own), files=len({item.path for item in own}))
+
+
+def _item(engine: Engine, reference: ResolvedReference) -> RefItem:
     """Return a reference as the response has it."""
     return RefItem(
         reference.path,
@@ -88,6 +124,9 @@ def _item(reference: ResolvedReference) -> RefItem:
         reference.target_name,
         reference.confidence,
         reference.in_test,
+        reference.rule,
+        reference.is_sure,
+        engine.enclosing(reference.path, reference.line),
     )
 
 

@@ -1,85 +1,32 @@
-"""The map of a repository: its most-referenced symbols by file, inside a token budget."""
+"""The map of a repository: its most central symbols by file, inside a token budget."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from satchel.storage.records import SymbolRecord
-from satchel.terms import words
 from satchel.types import ChunkKind, Symbol
-
-_SHOWN = frozenset(
-    {
-        ChunkKind.FUNCTION,
-        ChunkKind.METHOD,
-        ChunkKind.CLASS,
-        ChunkKind.STRUCT,
-        ChunkKind.ENUM,
-        ChunkKind.INTERFACE,
-        ChunkKind.TRAIT,
-        ChunkKind.MODULE,
-    }
-)
-_COMMON_WORD = 10  # mentions of a function whose name is one word count so many times less
-_LEAST_NAME = 3  # letters; shorter names are mentioned everywhere and mean nothing
 
 
 @dataclass(frozen=True, slots=True)
 class MapSymbol:
-    """A symbol with the number of units that mention its name."""
+    """A symbol with the number of other files that refer to it."""
 
     path: str
     name: str
     kind: ChunkKind
     signature: str
     line: int
-    mentions: int
+    files: int
 
 
-def rank(
-    symbols: Iterable[SymbolRecord], mentions: Callable[[str], int], is_aside: Callable[[str], bool]
-) -> list[MapSymbol]:
-    """Return symbols by how often their name is mentioned; definitions of the same name share its mentions.
-
-    Left out are names that the language gives (`__init__`), symbols inside a function, and files that are
-    not the project itself, such as tests and examples (`is_aside`).
-    """
-    by_name: dict[str, list[SymbolRecord]] = defaultdict(list)
-    functions: set[tuple[str, str]] = set()
-    for item in symbols:
-        symbol = item.symbol
-        outer = symbol.qualified_name.rpartition(".")[0]
-        if symbol.kind in (ChunkKind.FUNCTION, ChunkKind.METHOD):
-            functions.add((item.path, symbol.qualified_name))
-        local = (item.path, outer) in functions
-        named = len(symbol.name) >= _LEAST_NAME and not symbol.name.startswith("__")
-        if symbol.kind in _SHOWN and named and not local and not is_aside(item.path):
-            by_name[symbol.name].append(item)
-    ranked = []
-    for name, items in by_name.items():
-        share = max(0, mentions(name) - len(items)) // len(items)
-        for item in items:
-            symbol = item.symbol
-            weight = share / (_COMMON_WORD if _is_common_word(symbol) else 1)
-            shown = MapSymbol(
-                item.path,
-                symbol.qualified_name,
-                symbol.kind,
-                symbol.signature or symbol.name,
-                symbol.start_line,
-                share,
-            )
-            ranked.append((weight, shown))
-    ranked.sort(key=lambda pair: (-pair[0], pair[1].path, pair[1].line, pair[1].name))
-    return [shown for _, shown in ranked]
-
-
-def _is_common_word(symbol: Symbol) -> bool:
-    """Whether a function is named by one word (`get`, `line`, `_list`): most text with such a word does not
-    mean the function."""
-    return symbol.kind in (ChunkKind.FUNCTION, ChunkKind.METHOD) and len(words(symbol.name)) == 1
+def map_symbol(path: str, symbol: Symbol, files: int) -> MapSymbol:
+    """Return a symbol as the map shows it: by its signature, or by kind and name where that does not name
+    it, as with a type of C that stands before its name."""
+    signature = symbol.signature
+    if symbol.name not in signature:
+        signature = f"{symbol.kind.value} {symbol.name}"
+    return MapSymbol(path, symbol.qualified_name, symbol.kind, signature, symbol.start_line, files)
 
 
 def fit(ranked: Sequence[MapSymbol], budget: int, count: Callable[[str], int]) -> list[MapSymbol]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from satchel.commands.map import MapItem, MapResponse
     from satchel.commands.pack import PackResponse
     from satchel.commands.prompt import PromptResponse
-    from satchel.commands.refs import RefItem, RefsResponse
+    from satchel.commands.refs import RefsResponse
     from satchel.commands.search import SearchResponse
     from satchel.commands.shared import SymbolItem
     from satchel.commands.status import StatusResponse
@@ -132,16 +132,22 @@ def _symbol(item: SymbolItem) -> str:
 
 
 def _refs(response: RefsResponse) -> str:
-    counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no uses"
+    counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no sure uses"
     rows = [f"{quoted_line(response.name)}: {counts}", _NAMES]
-    rows += [f"defined {_symbol(item)}" for item in response.definitions]
-    rows += [_use(item) for item in response.references]
-    return _document([*rows, *_rest(response.total, len(response.references))])
-
-
-def _use(item: RefItem) -> str:
-    target = f" -> {one_word(item.target)} ({item.confidence:.2f})" if item.target else ""
-    return f"{item.label} {one_word(item.path)}:{item.line}{target}{' [test]' if item.in_test else ''}"
+    rows += [f"defined {_symbol(item)} ({item.uses} uses)" for item in response.definitions]
+    several = len(response.definitions) > 1
+    around = None
+    for item in response.references:
+        if (item.path, item.within) != around:
+            around = (item.path, item.within)
+            inside = f" in {quoted_line(item.within)}" if item.within else ""
+            rows.append(f"{one_word(item.path)}{inside}{' [test]' if item.in_test else ''}")
+        target = f" -> {one_word(item.target)}" if several and item.target else ""
+        rows.append(f"  :{item.line} {item.label}{'' if item.sure else ' (possible)'}{target}")
+    rest = _rest(response.total, len(response.references))
+    if response.possible and not any(not item.sure for item in response.references):
+        rest.append(f"{response.possible} possible uses share the name only: ask with possible")
+    return _document([*rows, *rest])
 
 
 def _rest(total: int, shown_count: int) -> list[str]:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.context_pack import ContextPackResponse
     from satchel.commands.eval import EvalResponse
     from satchel.commands.get import GetResponse
+    from satchel.commands.impact import ImpactItem, ImpactResponse
     from satchel.commands.index import IndexResponse
     from satchel.commands.map import MapResponse
+    from satchel.commands.path import PathResponse
     from satchel.commands.prompt import PromptResponse
     from satchel.commands.refs import RefsResponse
     from satchel.commands.search import SearchResponse
@@ -199,18 +201,62 @@ def _symbols(response: SymbolsResponse, style: Style) -> str:
 
 
 def _refs(response: RefsResponse, style: Style) -> str:
-    counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no uses"
+    counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no sure uses"
     rows = [f"{style.name(one_line(response.name))}: {counts}"]
     for item in response.definitions:
-        rows.append(
-            f"  defined {style.path(f'{one_line(item.path)}:{item.start_line}')} {one_line(item.signature)}"
-        )
+        where = style.path(f"{one_line(item.path)}:{item.start_line}")
+        uses = f"{item.uses} uses in {item.files} files" if item.uses else "no sure uses"
+        rows.append(f"  defined {where} {one_line(item.signature)} {style.dim(f'({uses})')}")
+    several = len(response.definitions) > 1
+    around = None
     for use in response.references:
-        where = style.path(f"{one_line(use.path)}:{use.line}")
-        target = f" → {one_line(use.target)} ({use.confidence:.2f})" if use.target else ""
-        rows.append(f"  {use.label:<8} {where}{style.dim(target)}")
+        if (use.path, use.within) != around:
+            around = (use.path, use.within)
+            inside = f" in {one_line(use.within)}" if use.within else ""
+            rows.append(f"  {style.path(one_line(use.path))}{inside}")
+        means = f" → {one_line(use.target)}" if several and use.target else ""
+        decided = use.rule or "possible"
+        rows.append(f"    {use.line:>5} {use.label:<8} {style.dim(f'{decided} {use.confidence:.2f}{means}')}")
     if response.total > len(response.references):
         rows.append(f"  {response.total - len(response.references)} more: raise --limit")
+    if response.possible and not any(not use.sure for use in response.references):
+        rows.append(f"  {response.possible} possible uses share the name only: --possible shows them")
+    return "\n".join(rows) + "\n"
+
+
+def _impact(response: ImpactResponse, style: Style) -> str:
+    rows = [f"{style.name(one_line(response.name))}: {len(response.changed)} definitions"]
+    for distance in range(1, response.depth + 1):
+        near = [item for item in response.items if item.distance == distance]
+        if near:
+            rows.append(f"  {'used by' if distance == 1 else f'after {distance} steps'}")
+            rows += [_impact_row(item, style) for item in near]
+    if response.tests:
+        rows.append("  tests that reach it")
+        rows += [_impact_row(item, style) for item in response.tests]
+    if not response.items and not response.tests:
+        rows.append("  no sure use")
+    if response.truncated:
+        rows.append("  more: raise --limit")
+    return "\n".join(rows) + "\n"
+
+
+def _impact_row(item: ImpactItem, style: Style) -> str:
+    where = style.path(f"{one_line(item.path)}:{item.line}")
+    through = style.dim(f"{item.label} {one_line(item.through)}")
+    return f"    {where} {one_line(item.name) or '(file)'}  {through}"
+
+
+def _path(response: PathResponse, style: Style) -> str:
+    if not response.steps:
+        return (
+            f"{one_line(response.start)} and {one_line(response.end)}: no chain of sure uses connects them\n"
+        )
+    rows = [
+        f"{one_line(step.user)} {step.label} {one_line(step.used)}"
+        f"  {style.path(f'{one_line(step.path)}:{step.line}')}"
+        for step in response.steps
+    ]
     return "\n".join(rows) + "\n"
 
 
@@ -251,6 +297,8 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "IndexResponse": _index,
     "MapResponse": _map,
     "PromptResponse": _map,
+    "ImpactResponse": _impact,
+    "PathResponse": _path,
     "RefsResponse": _refs,
     "SearchResponse": _search,
     "StatsResponse": _stats,

@@ -21,7 +21,7 @@ from satchel.storage.history import PackedHistory, arrange, unpack_history
 from satchel.storage.protocol import Snapshot, TermRows
 from satchel.storage.records import ChunkRecord, FileRecord, HistoryCommit, PostingRun
 from satchel.terms import last_name
-from satchel.types import Label, Reference
+from satchel.types import ChunkKind, Label, Reference
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -182,6 +182,11 @@ class Corpus:
         """Return whether a file of the index is a test by its path."""
         at = self.position_of.get(path)
         return at is not None and "test" in self.files[at].tags
+
+    def is_code(self, path: str) -> bool:
+        """Return whether a file is in a programming language, not a document, data or markup."""
+        at = self.position_of.get(path)
+        return at is not None and languages.get(self.files[at].language).module_kind is ChunkKind.MODULE
 
     def has_graph(self, path: str) -> bool:
         """Return whether the language of a file has rules for the code graph."""

@@ -12,7 +12,6 @@ import msgspec
 
 from satchel.types import ChunkKind, Symbol
 
-
 _STATIC = re.compile(r"(?:\w+\s+){0,3}static\b")  # `inline static`, `EXPORT static`
 
 
