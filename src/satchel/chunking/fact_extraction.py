@@ -36,7 +36,9 @@ _FUNCTION_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD})
 _NAME = re.compile(r"[^\W\d]")
 _NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 _HEAD = re.compile(r"[^.(\[]*")
-_GENERIC_MARK = ord("<")
+_GENERIC_CALL = re.compile(rb"<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>\(")
+_TYPE_FOLLOWED = re.compile(rb"<|\??(?:\[\])?\s+(?!(?:is|as|in|and|or|when|switch|with)\b)[A-Za-z_@]")
+_TYPE_PRECEDED = re.compile(rb"(?:\b(?:new|is|as|typeof\()|<)\s*$")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
 _LAST_NAME = re.compile(rb"\w+$")
 _MOST_REPLACED = 6  # local variables that one expression goes through
@@ -59,7 +61,9 @@ class GraphCaptures:
     members: list[tree_sitter.Node] = field(default_factory=list)
     spans: list[tuple[int, int, int]] = field(default_factory=list)  # members as (start, end, last line)
     scopes: list[tree_sitter.Node] = field(default_factory=list)
-    objects: list[tuple[tree_sitter.Node, tree_sitter.Node | None]] = field(default_factory=list)  # (body, type)
+    objects: list[tuple[tree_sitter.Node, tree_sitter.Node | None]] = field(
+        default_factory=list
+    )  # body, type
     bases: list[tree_sitter.Node] = field(default_factory=list)
     imports: list[Match] = field(default_factory=list)
     bindings: list[Match] = field(default_factory=list)
@@ -79,6 +83,8 @@ class GraphCaptures:
         if "name" in match:  # a definition, whose `@scope` is another thing
             if "namespace" in match:
                 self.packages.append(match["name"][0])
+            elif "container.module" in match:
+                self.keys += match["name"]
             return False
         if "import.module" in match:
             self.imports.append(match)
@@ -422,10 +428,10 @@ class FactExtractor:
 
     def _without_inferred(self, match: Match) -> Match:
         """Return a binding without a word like `var` in place of its type."""
-        if self.rules.inferred_types and "bind.type" in match:
-            if self._text(match["bind.type"][0]) in self.rules.inferred_types:
-                return {capture: nodes for capture, nodes in match.items() if capture != "bind.type"}
-        return match
+        words = self.rules.inferred_types
+        if not words or "bind.type" not in match or self._text(match["bind.type"][0]) not in words:
+            return match
+        return {capture: nodes for capture, nodes in match.items() if capture != "bind.type"}
 
     def _paired_bindings(self) -> Iterable[Match]:
         """Yield the bindings; those of a list of names one by one, each with its own value or with its result
@@ -712,6 +718,10 @@ class FactExtractor:
 
     def _read_uses(self) -> None:
         extending = {(node.start_byte, node.end_byte) for node in self.captured.bases}
+        for _, node in self.captured.objects:
+            # `new Base() { … }` makes an object; without that word, it only extends.
+            if node is not None and self.data[node.start_byte - 4 : node.start_byte] != b"new ":
+                extending.add((node.start_byte, node.end_byte))
         # Names that are only local are no uses; a function or an import inside a function is one.
         inner = {
             name
@@ -735,7 +745,7 @@ class FactExtractor:
         """Note the uses of bare names."""
         data, bound = self.data, self.bound
         every = self._sees_other_names
-        sees_members = self.rules.class_scope_is_visible
+        sees_members, has_packages = self.rules.class_scope_is_visible, self.rules.packages_are_names
         ignored = {name.encode() for name in self.rules.ignored}
         arguments = self.rules.has_named_arguments
         packages, spaces = self._package_names(), self.captured.spaces
@@ -747,14 +757,13 @@ class FactExtractor:
                 # A name of the language, or one that the file gets in a way that no rule knows.
                 label = self._label(start, end, extending)
                 name = written.decode("utf-8", "replace")
-                if label is not Label.USES and name not in local:
+                if label is not Label.USES and name not in local and name not in self.rules.self_names:
                     self.uses[f"?.{name}", label].add(node.end_point[0] + 1)
                 continue
             if start in bound or (data[start - 1 : start] == b"." and data[start - 2 : start] != b".."):
                 continue
-            if data[start - 1 : start] == b"." or data[start - 2 : start] in (b"::", b"->"):
-                if sees_members or self.rules.packages_are_names:
-                    continue  # a member, which has a capture of its own
+            if has_packages and data[start - 2 : start] in (b"::", b"->"):
+                continue  # a member, which has a capture of its own
             following = data[end : end + 2]
             if following[:1] == b"." and written in packages:
                 continue  # the use is that of the name behind it
@@ -762,7 +771,7 @@ class FactExtractor:
                 continue  # the name of an argument
             expression = written.decode("utf-8", "replace")
             if sees_members:
-                expression = self._seen_name(expression, start, called=following[:1] == b"(")
+                expression = self._seen_name(expression, start, end)
             elif expression in local:
                 expression = self._outer_name(expression, start)
             if not expression or expression in self.rules.self_names:
@@ -785,13 +794,14 @@ class FactExtractor:
             return Label.EXTENDS
         if data[start - 4 : start] == b"new ":
             return Label.CALLS
+        if self.rules.block_is_argument and following in (b" {", b"{ "):
+            name = _LAST_NAME.search(data, start, end)
+            return Label.CALLS if name is not None and name[0][:1].islower() else Label.USES
+        if self.rules.packages_are_names and following[:1] == b"<" and _GENERIC_CALL.match(data, end):
+            return Label.CALLS
         if self.rules.space_before_call and following == b" (":
             return Label.CALLS
-        if (
-            self.rules.type_arguments_in_brackets
-            and following[:1] == b"["
-            and _TYPED_CALL.match(data, end)
-        ):
+        if self.rules.type_arguments_in_brackets and following[:1] == b"[" and _TYPED_CALL.match(data, end):
             return Label.CALLS
         return Label.USES
 
@@ -818,20 +828,23 @@ class FactExtractor:
             return name
         return found.expression if found.is_definition else ""
 
-    def _seen_name(self, name: str, position: int, *, called: bool) -> str:
+    def _seen_name(self, name: str, start: int, end: int) -> str:
         """Return a name as code inside of classes sees it, nothing if it is a variable or no use of anything
         that a file defines."""
-        at = self._scope_of(position)
-        found, _ = self._lookup(name, at, position, called=called, is_use=True)
+        at = self._scope_of(start)
+        called = self.data[end : end + 1] == b"("
+        # A property of C# may have the name of a type.
+        is_type = _TYPE_FOLLOWED.match(self.data, end) or _TYPE_PRECEDED.search(self.data, start - 9, start)
+        found, _ = self._lookup(name, at, start, called=called, is_type=is_type is not None)
         if found is not None:
             return found.expression if found.is_definition else ""
         if name in self.file_names and not (called and self._may_extend(name)):
             return name
         owners = self._owners(at)
         # What a package defines are types, and the fields of bases are no definitions.
-        if self.rules.packages_hold_types and not name.lstrip("_")[:1].isupper():
-            if not called or not (owners or self._imports_all):
-                return ""
+        may_be_type = not self.rules.packages_hold_types or name.lstrip("_")[:1].isupper()
+        if not may_be_type and not (called and (owners or self._imports_all)):
+            return ""
         return f"{owners}:{name}" if owners else name
 
     def _may_extend(self, name: str) -> bool:
@@ -950,10 +963,10 @@ class FactExtractor:
         return binding.expression
 
     def _lookup(
-        self, name: str, at: int, position: int, *, called: bool = False, is_use: bool = False
+        self, name: str, at: int, position: int, *, called: bool = False, is_type: bool = False
     ) -> tuple[_Binding | None, int]:
         """Return the binding of a local name as seen from a position, and the scope that has it; None for a
-        name of the file or of nowhere. With `is_use`, a field of a class hides no type of its name."""
+        name of the file or of nowhere. With `is_type`, a field of a class hides no type of its name."""
         first = at
         called = called and self.rules.calls_name_functions
         while at > 0:
@@ -966,7 +979,7 @@ class FactExtractor:
             if scope.is_class and self.rules.class_scope_is_visible:
                 if name in scope.members and (called or name not in scope.fields):
                     return _Binding(0, scope.members[name], declared=True, is_definition=True), at
-                if name in scope.fields and not called and not (is_use and name[:1].isupper()):
+                if name in scope.fields and not called and not (is_type and name[:1].isupper()):
                     return _Binding(0, scope.fields[name], declared=True), at
             if name in scope.names and (not scope.is_class or at == first):
                 bindings = scope.names[name]

@@ -182,7 +182,9 @@ class Resolver:
             return None
         if expression in shown.kinds:
             return Answer(Definition(path, expression), Rule.SCOPE)
-        return self._extension_of_unknown(shown, expression) if _rules_of(shown).extensions_are_members else None
+        return (
+            self._extension_of_unknown(shown, expression) if _rules_of(shown).extensions_are_members else None
+        )
 
     def _head(self, path: str, head: str) -> Answer | None:
         if head[:1] in ("<", "{") and head[-1] not in ">}":
@@ -261,7 +263,9 @@ class Resolver:
         meaning = answer.meaning
         if isinstance(meaning, Instance):  # `cls()`, or an object that can be called
             shown = self._look(meaning.type.path)
-            method = _rules_of(shown).call_method if shown is not None and answer.rule is not Rule.SELF else ""
+            method = (
+                _rules_of(shown).call_method if shown is not None and answer.rule is not Rule.SELF else ""
+            )
             run = self._type_member(meaning.type, method, answer.rule) if method else None
             if run is not None and isinstance(run.meaning, Definition):
                 return self._called(run, number)
@@ -584,7 +588,11 @@ class Resolver:
             answer = self._visible_extension(shown.path, extended)
             if answer is not None:
                 return answer
-        found = [each for item in shown.imports.get(name, ()) for each in self._imported_extensions(shown.path, item)]
+        found = [
+            each
+            for item in shown.imports.get(name, ())
+            for each in self._imported_extensions(shown.path, item)
+        ]
         if match:
             found = [each for each in found if each.name == extended]
         return Answer(found[0], Rule.IMPORT) if len({each.name for each in found}) == 1 else None
@@ -611,7 +619,11 @@ class Resolver:
     def _is_extension(self, found: Definition) -> bool:
         """Return whether a definition `T.name` stands outside of T."""
         shown = self._look(found.path)
-        return found.name.count(".") == 1 and shown is not None and not shown.is_type(found.name.partition(".")[0])
+        return (
+            found.name.count(".") == 1
+            and shown is not None
+            and not shown.is_type(found.name.partition(".")[0])
+        )
 
     def _visible_extension(self, path: str, extended: str) -> Answer | None:
         """Return the function of a qualified name that a file sees, if it is no member of a class."""
@@ -642,12 +654,14 @@ class Resolver:
                 return Answer(answer.meaning, weaker(answer.rule, Rule.ANNOTATION))
         return None
 
-
     def _extending_function(self, shown: Interface, owner: Definition, name: str) -> Answer | None:
         """Return the function that a visible package declares to extend a type, or the nearest base of it."""
         written = (*shown.stars, *self._modules.shared_imports(shown.path))
         imported = (self._modules.module(shown.path, each) for each in written)
-        visible = [*self._homes(shown.path, _rules_of(shown)), *(each for each in imported if each is not None)]
+        visible = [
+            *self._homes(shown.path, _rules_of(shown)),
+            *(each for each in imported if each is not None),
+        ]
         extending: dict[str, Definition] = {}
         self._consulted.add(linkage_key(name))
         for module in visible:

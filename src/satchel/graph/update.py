@@ -93,7 +93,9 @@ def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     """Return what the files that a change touches have noted as consulted."""
     keys = {path}
     names_before, names_after = _defined(before), _defined(after)
-    changed = names_before ^ names_after if _package(before) == _package(after) else names_before | names_after
+    changed = (
+        names_before ^ names_after if _package(before) == _package(after) else names_before | names_after
+    )
     keys.update(linkage_key(name) for name in changed)
     if before is None or after is None or _package(before) != _package(after):
         folder, _, name = path.rpartition("/")

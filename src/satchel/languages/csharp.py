@@ -2,6 +2,16 @@
 
 from satchel.languages.language import GraphRules, Language, OuterPackages
 
+# Names of the language and of its library that most files use and no repository defines.
+_LIBRARY = """
+var nameof int long bool string object double float decimal byte char void dynamic _ value String Object
+Task ValueTask Func Action Exception TimeSpan DateTime DateTimeOffset CancellationToken
+CancellationTokenSource Type IEnumerable List Dictionary IDictionary IList ArgumentNullException Guid Math
+ArgumentException ArgumentOutOfRangeException InvalidOperationException IDisposable NotImplementedException
+NotSupportedException Enumerable Array StringBuilder Console Interlocked Thread Convert Encoding EventArgs
+Attribute Obsolete Nullable
+"""
+
 # A property counts when it has code of its own; plain ones are as many as fields.
 LANGUAGE = Language(
     name="csharp",
@@ -25,19 +35,24 @@ LANGUAGE = Language(
         inferred_types=("var",),
         wrappers=("Task", "ValueTask", "Lazy", "Nullable"),
         containers=(
-            "List", "IList", "IReadOnlyList", "IEnumerable", "IAsyncEnumerable", "ICollection", "IReadOnlyCollection",
-            "HashSet", "ISet", "Dictionary", "IDictionary", "IReadOnlyDictionary", "ConcurrentDictionary", "Queue",
-            "Stack", "Collection",
+            "List",
+            "IList",
+            "IReadOnlyList",
+            "IEnumerable",
+            "IAsyncEnumerable",
+            "ICollection",
+            "IReadOnlyCollection",
+            "HashSet",
+            "ISet",
+            "Dictionary",
+            "IDictionary",
+            "IReadOnlyDictionary",
+            "ConcurrentDictionary",
+            "Queue",
+            "Stack",
+            "Collection",
         ),
-        ignored=frozenset({
-            "var", "nameof", "int", "long", "bool", "string", "object", "double", "float", "decimal", "byte", "char",
-            "void", "dynamic", "_", "value", "String", "Object", "Task", "ValueTask", "Func", "Action", "Exception",
-            "TimeSpan", "DateTime", "DateTimeOffset", "CancellationToken", "CancellationTokenSource", "Type",
-            "IEnumerable", "List", "Dictionary", "IDictionary", "IList", "ArgumentNullException", "Guid", "Math",
-            "ArgumentException", "ArgumentOutOfRangeException", "InvalidOperationException", "IDisposable",
-            "NotImplementedException", "NotSupportedException", "Enumerable", "Array", "StringBuilder", "Console",
-            "Interlocked", "Thread", "Convert", "Encoding", "EventArgs", "Attribute", "Obsolete", "Nullable",
-        }),
+        ignored=frozenset(_LIBRARY.split()),
     ),
     query="""
 (class_declaration name: (identifier) @name) @definition.class

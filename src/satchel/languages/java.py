@@ -2,6 +2,17 @@
 
 from satchel.languages.language import GraphRules, Language
 
+# Names of the language and of its library that most files use and no repository defines.
+_LIBRARY = """
+int long short byte char boolean float double void var String Object Integer Long Short Byte Character
+Boolean Float Double Number Void Class Math System Thread Runnable Iterable Comparable CharSequence
+StringBuilder Override Deprecated SuppressWarnings FunctionalInterface SafeVarargs Enum Record Throwable
+Exception RuntimeException Error IllegalArgumentException AssertionError IllegalStateException
+NullPointerException UnsupportedOperationException AutoCloseable IndexOutOfBoundsException
+InterruptedException NumberFormatException ClassCastException ClassNotFoundException
+CloneNotSupportedException Cloneable StackTraceElement ReflectiveOperationException ArithmeticException
+"""
+
 LANGUAGE = Language(
     name="java",
     suffixes=(".java", ".jav"),
@@ -43,68 +54,7 @@ LANGUAGE = Language(
             "ImmutableSet",
             "ImmutableMap",
         ),
-        ignored=frozenset(
-            {
-                "int",
-                "long",
-                "short",
-                "byte",
-                "char",
-                "boolean",
-                "float",
-                "double",
-                "void",
-                "var",
-                "String",
-                "Object",
-                "Integer",
-                "Long",
-                "Short",
-                "Byte",
-                "Character",
-                "Boolean",
-                "Float",
-                "Double",
-                "Number",
-                "Void",
-                "Class",
-                "Math",
-                "System",
-                "Thread",
-                "Runnable",
-                "Iterable",
-                "Comparable",
-                "CharSequence",
-                "StringBuilder",
-                "Override",
-                "Deprecated",
-                "SuppressWarnings",
-                "FunctionalInterface",
-                "SafeVarargs",
-                "Enum",
-                "Record",
-                "Throwable",
-                "Exception",
-                "RuntimeException",
-                "Error",
-                "IllegalArgumentException",
-                "AssertionError",
-                "IllegalStateException",
-                "NullPointerException",
-                "UnsupportedOperationException",
-                "AutoCloseable",
-                "IndexOutOfBoundsException",
-                "InterruptedException",
-                "NumberFormatException",
-                "ClassCastException",
-                "ClassNotFoundException",
-                "CloneNotSupportedException",
-                "Cloneable",
-                "StackTraceElement",
-                "ReflectiveOperationException",
-                "ArithmeticException",
-            }
-        ),
+        ignored=frozenset(_LIBRARY.split()),
     ),
     query="""
 (class_declaration name: (identifier) @name) @definition.class

@@ -2,6 +2,17 @@
 
 from satchel.languages.language import GraphRules, ImportBinds, Language
 
+# Names of the language and of its library that most files use and no repository defines.
+_LIBRARY = """
+it field null Int Long Short Byte Char Boolean Float Double String Unit Any Nothing Number CharSequence
+ByteArray IntArray LongArray CharArray Throwable Exception RuntimeException Error IllegalArgumentException
+AssertionError IllegalStateException NullPointerException UnsupportedOperationException Pair Triple
+IndexOutOfBoundsException NoSuchElementException StringBuilder Comparable Enum lazy require check error
+listOf mutableListOf mapOf mutableMapOf setOf arrayOf mutableSetOf emptyList emptyMap println print repeat
+buildString byteArrayOf requireNotNull checkNotNull TODO synchronized maxOf minOf JvmStatic JvmName JvmField
+JvmOverloads Suppress Deprecated Throws
+"""
+
 # The grammar has one node for classes, interfaces and enums, and names none of their bodies: the
 # patterns for classes spell out how a class may end. It takes any body on one line for that of an enum:
 # only the word makes one, and its pattern stands first, for the first that names a node counts.
@@ -24,25 +35,31 @@ LANGUAGE = Language(
         has_extensions=True,
         extensions_are_members=True,
         call_method="invoke",
+        block_is_argument=True,
         bindings_overlap=True,
         own_members=("Companion", "INSTANCE"),
         wrappers=("Lazy", "Result"),
         containers=(
-            "List", "MutableList", "ArrayList", "Set", "MutableSet", "HashSet", "LinkedHashSet", "Collection",
-            "Iterable", "Iterator", "Map", "MutableMap", "HashMap", "LinkedHashMap", "Array", "Sequence", "Flow",
+            "List",
+            "MutableList",
+            "ArrayList",
+            "Set",
+            "MutableSet",
+            "HashSet",
+            "LinkedHashSet",
+            "Collection",
+            "Iterable",
+            "Iterator",
+            "Map",
+            "MutableMap",
+            "HashMap",
+            "LinkedHashMap",
+            "Array",
+            "Sequence",
+            "Flow",
             "ArrayDeque",
         ),
-        ignored=frozenset({
-            "it", "field", "null", "Int", "Long", "Short", "Byte", "Char", "Boolean", "Float", "Double", "String",
-            "Unit", "Any", "Nothing", "Number", "CharSequence", "ByteArray", "IntArray", "LongArray", "CharArray",
-            "Throwable", "Exception", "RuntimeException", "Error", "IllegalArgumentException", "AssertionError",
-            "IllegalStateException", "NullPointerException", "UnsupportedOperationException", "Pair", "Triple",
-            "IndexOutOfBoundsException", "NoSuchElementException", "StringBuilder", "Comparable", "Enum", "lazy",
-            "require", "check", "error", "listOf", "mutableListOf", "mapOf", "mutableMapOf", "setOf", "arrayOf",
-            "mutableSetOf", "emptyList", "emptyMap", "println", "print", "repeat", "buildString", "byteArrayOf",
-            "requireNotNull", "checkNotNull", "TODO", "synchronized", "maxOf", "minOf",
-            "JvmStatic", "JvmName", "JvmField", "JvmOverloads", "Suppress", "Deprecated", "Throws",
-        }),
+        ignored=frozenset(_LIBRARY.split()),
     ),
     query="""
 (class_declaration (modifiers (class_modifier "enum")) name: (identifier) @name (enum_class_body) @body)
@@ -79,7 +96,8 @@ LANGUAGE = Language(
     (constructor_invocation (user_type) @base) (explicit_delegation . (user_type) @base)])))])
 (object_literal (delegation_specifiers . (delegation_specifier [(user_type) @object.type
   (constructor_invocation (user_type) @object.type)])) (class_body) @object)
-[(lambda_literal) (block) (for_statement) (catch_block) (when_entry) (anonymous_function) (getter) (setter)] @scope
+[(lambda_literal) (block) (for_statement) (catch_block) (when_entry) (anonymous_function) (getter)
+  (setter)] @scope
 (type_parameter (identifier) @generic)
 
 (user_type (identifier) @use)
@@ -95,7 +113,8 @@ LANGUAGE = Language(
 (parameter (identifier) @bind . (_) @bind.type)
 (variable_declaration . (identifier) @bind . (_)? @bind.type)
 (property_declaration (variable_declaration . (identifier) @bind .)
-  . [(call_expression) (navigation_expression) (identifier) (this_expression) (parenthesized_expression)] @bind.value)
+  . [(call_expression) (navigation_expression) (identifier) (this_expression) (parenthesized_expression)]
+  @bind.value)
 (property_declaration (variable_declaration . (identifier) @bind .)
   . (object_literal (delegation_specifiers . (delegation_specifier [(user_type) @bind.type
     (constructor_invocation (user_type) @bind.type)]))))

@@ -54,6 +54,7 @@ class GraphRules(msgspec.Struct, frozen=True):
     wrappers: tuple[str, ...] = ()  # generic types that mean their first argument (`Optional`, `Promise`)
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
+    block_is_argument: bool = False  # `call { … }` is a call
     call_method: str = ""  # the member that runs when an object is called
     # A local name is bound once in its block, from there on, with one type (as in C and Go).
     names_start_at_declaration: bool = False

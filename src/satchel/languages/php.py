@@ -2,6 +2,15 @@
 
 from satchel.languages.language import GraphRules, ImportBinds, Language, OuterPackages
 
+# Names of the language and of its library that most files use and no repository defines.
+_LIBRARY = """
+array bool callable false float int iterable mixed never null object string true void self static parent
+count is_array is_string is_int is_null in_array sprintf implode explode strlen substr strpos str_replace
+trim strtolower strtoupper array_map array_filter array_keys array_values array_merge array_key_exists
+array_shift array_pop array_push is_callable is_object preg_match get_class func_get_args define defined
+isset empty TRUE FALSE NULL PHP_EOL PHP_VERSION PHP_VERSION_ID DIRECTORY_SEPARATOR E_USER_DEPRECATED
+"""
+
 LANGUAGE = Language(
     name="php",
     suffixes=(".php", ".phtml", ".php5", ".php7", ".php8", ".phps", ".phpt"),
@@ -21,15 +30,7 @@ LANGUAGE = Language(
         super_names=("parent",),
         call_method="__invoke",
         containers=("array", "iterable", "list"),
-        ignored=frozenset({
-            "array", "bool", "callable", "false", "float", "int", "iterable", "mixed", "never", "null", "object",
-            "string", "true", "void", "self", "static", "parent", "count", "is_array", "is_string", "is_int", "is_null",
-            "in_array", "sprintf", "implode", "explode", "strlen", "substr", "strpos", "str_replace", "trim",
-            "strtolower", "strtoupper", "array_map", "array_filter", "array_keys", "array_values", "array_merge",
-            "array_key_exists", "array_shift", "array_pop", "array_push", "is_callable", "is_object", "preg_match",
-            "get_class", "func_get_args", "define", "defined", "isset", "empty", "TRUE", "FALSE", "NULL",
-            "PHP_EOL", "PHP_VERSION", "PHP_VERSION_ID", "DIRECTORY_SEPARATOR", "E_USER_DEPRECATED",
-        }),
+        ignored=frozenset(_LIBRARY.split()),
     ),
     query="""
 (namespace_definition name: (_) @name body: (_)) @container.module

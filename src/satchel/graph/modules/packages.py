@@ -135,4 +135,6 @@ def _family(path: str) -> str:
     return _FAMILIES.get(path.rpartition(".")[2], _OTHER_FAMILY)
 
 
-MODULES = ModulePlugin("packages", PackageModules, settings=tuple(f"*{suffix}" for suffix in _PROJECT_SUFFIXES))
+MODULES = ModulePlugin(
+    "packages", PackageModules, settings=tuple(f"*{suffix}" for suffix in _PROJECT_SUFFIXES)
+)
