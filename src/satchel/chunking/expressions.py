@@ -26,6 +26,9 @@ _LABEL = re.compile(r"\b(this|super)@(\w+)")
 # `[]T{…}`, `map[K]T{…}`, `make(chan T)`
 _LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
 _CHANNEL = re.compile(r"(?:<-)?\s*chan\b(?:\s*<-)?")
+STRING_TYPE = "<String>"
+"""The value that a string literal is."""
+
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
 _NO_RULES = GraphRules(modules="")
@@ -82,7 +85,7 @@ class _Reader:
             return f"<{found}>" if found else ""
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
         self._skip(_PREFIX)
-        head = self._parenthesised() if self._peek() == "(" else self._head_name()
+        head = self._first()
         if not head:
             return ""
         parts = [head]
@@ -152,6 +155,17 @@ class _Reader:
         for word in (" as ", " satisfies "):
             inner = inner.partition(word)[0]
         return to_expression(inner.strip())
+
+    def _first(self) -> str:
+        """Return the head of the expression."""
+        mark = self._peek()
+        if mark == "(":
+            return self._parenthesised()
+        if mark == '"':
+            long = self.text.startswith('"""', self.at)
+            self.at = self.text.find('"""', self.at + 3) + 3 if long else _string_end(self.text, self.at)
+            return STRING_TYPE if self.at > 2 else ""
+        return self._head_name()
 
     def _head_name(self) -> str:
         """Return the first name, with the mark of a PHP variable or of the outermost namespace."""

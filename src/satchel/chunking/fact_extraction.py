@@ -17,7 +17,7 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
+from satchel.chunking.expressions import STRING_TYPE, last_part, likely_value, to_expression, to_type
 from satchel.code_facts import ALL_NAMES, ELEMENTS, FileFacts, Import, TypedName, Use
 from satchel.languages.language import GraphRules, ImportBinds, Language
 from satchel.types import ChunkKind, Label
@@ -653,7 +653,9 @@ class FactExtractor:
             if scope.object_type is not None:
                 own = self._object_type(at)
             elif scope.is_class and (
-                self.rules.extensions_are_members or self._class_name(at) in self._with_bases
+                self.rules.extensions_are_members
+                or self.rules.types_have_parts
+                or self._class_name(at) in self._with_bases
             ):
                 own = f"{{{self._class_name(at)}}}"
             elif scope.definition is not None and scope.definition.scope:
@@ -836,6 +838,8 @@ class FactExtractor:
         # A property of C# may have the name of a type.
         is_type = _TYPE_FOLLOWED.match(self.data, end) or _TYPE_PRECEDED.search(self.data, start - 9, start)
         found, _ = self._lookup(name, at, start, called=called, is_type=is_type is not None)
+        if called and name in self.rules.ignored:
+            return ""  # a member, or the function of the library, as its arguments say
         if found is not None:
             return found.expression if found.is_definition else ""
         if name in self.file_names and not (called and self._may_extend(name)):
@@ -918,6 +922,8 @@ class FactExtractor:
         for _ in range(_MOST_REPLACED):
             end = _HEAD.match(expression).end()  # type: ignore[union-attr]
             head, rest = expression[:end], expression[end:]
+            if head == STRING_TYPE and not self.rules.extensions_are_members:
+                return f"?{rest}"  # only functions from outside make a string tell anything
             if not head or head[0] in "<{^?":
                 return expression
             if head in self.rules.self_names:

@@ -7,6 +7,7 @@ on the way is noted, so that an edit leads to the files whose answers may change
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -164,27 +165,24 @@ class Resolver:
     def _expression(self, path: str, expression: str) -> Answer | None:
         head, steps = _parts(expression)
         answer = self._head(path, head)
+        written = head
         for step in steps:
-            if answer is None:
-                break
-            before, answer = answer, self._step(answer, step)
-            if answer is None and isinstance(before.meaning, Instance) and step not in ("()", "[]"):
-                answer = self._extension(path, before.meaning.type, step)
-        if steps and (answer is None or isinstance(answer.meaning, Module)):
-            return self._inner_definition(path, expression) or answer
+            before, answer = answer, self._step(answer, step) if answer is not None else None
+            if answer is None and step[0] not in "([":
+                answer = self._extended(path, before, written, step)
+            written += step if step[0] in "([" else f".{step}"
+        if answer is None and steps and (shown := self._look(path)) is not None and expression in shown.kinds:
+            return Answer(Definition(path, expression), Rule.SCOPE)  # a function inside another
         return answer
 
-    def _inner_definition(self, path: str, expression: str) -> Answer | None:
-        """Return a function inside another, which is named in full, or one that extends a type that no file
-        defines."""
+    def _extended(self, path: str, before: Answer | None, receiver: str, name: str) -> Answer | None:
+        """Return a function that extends a value by a name."""
+        if before is not None and isinstance(before.meaning, Instance):
+            return self._extension(path, before.meaning.type, name)
         shown = self._look(path)
-        if shown is None:
+        if before is not None or shown is None or not _rules_of(shown).extensions_are_members:
             return None
-        if expression in shown.kinds:
-            return Answer(Definition(path, expression), Rule.SCOPE)
-        return (
-            self._extension_of_unknown(shown, expression) if _rules_of(shown).extensions_are_members else None
-        )
+        return self._extension_of_unknown(shown, receiver, name)
 
     def _head(self, path: str, head: str) -> Answer | None:
         if head[:1] in ("<", "{") and head[-1] not in ">}":
@@ -213,7 +211,7 @@ class Resolver:
             if around is not None and isinstance(around.meaning, Instance):
                 owner = around.meaning.type
                 found = self._type_member(owner, name, Rule.SELF) or self._extension(path, owner, name)
-                if found is not None:
+                if found is not None and not _is_constructor(found.meaning):
                     return found
         return self.name(path, name)
 
@@ -570,19 +568,23 @@ class Resolver:
             seen.add(found)
             yield found
             shown = self._look(found.path)
-            if shown is not None and _rules_of(shown).types_have_parts:
-                self._consulted.add(linkage_key(found.name.rpartition(".")[2]))
-                parts = [Definition(path, found.name) for path in self._modules.parts(found.path, found.name)]
-                waiting = parts + waiting
+            waiting = self._parts_of(found) + waiting
             for base in shown.bases.get(found.name, ()) if shown is not None else ():
                 answer = self._guarded(found.path, "base", base)
                 if answer is not None and isinstance(answer.meaning, Definition):
                     waiting.append(answer.meaning)
 
-    def _extension_of_unknown(self, shown: Interface, expression: str) -> Answer | None:
+    def _parts_of(self, owner: Definition) -> list[Definition]:
+        """Return the other definitions that make up a type together with one."""
+        shown = self._look(owner.path)
+        if shown is None or not _rules_of(shown).types_have_parts:
+            return []
+        self._consulted.add(linkage_key(owner.name.rpartition(".")[2]))
+        return [Definition(path, owner.name) for path in self._modules.parts(owner.path, owner.name)]
+
+    def _extension_of_unknown(self, shown: Interface, receiver: str, name: str) -> Answer | None:
         """Return the function that extends a type of another repository, if the type is known by name, or if
         an import brings a single function of that name."""
-        receiver, _, name = expression.rpartition(".")
         if match := _NAMED_RECEIVER.search(receiver):
             extended = f"{match[1] or match[2]}.{name}"
             answer = self._visible_extension(shown.path, extended)
@@ -594,7 +596,7 @@ class Resolver:
             for each in self._imported_extensions(shown.path, item)
         ]
         if match:
-            found = [each for each in found if each.name == extended]
+            found = [each for each in found if f".{each.name}".endswith(f".{extended}")]
         return Answer(found[0], Rule.IMPORT) if len({each.name for each in found}) == 1 else None
 
     def _imported_extensions(self, path: str, item: Import) -> list[Definition]:
@@ -608,11 +610,13 @@ class Resolver:
         if around is None or not isinstance(around.meaning, Definition):
             return []
         # The companion of a class may hold functions that extend other types.
-        shown = self._look(around.meaning.path)
         prefix, tail = f"{around.meaning.name}.", f".{item.imported}"
+        files = [self._look(part.path) for part in (around.meaning, *self._parts_of(around.meaning))]
         return [
-            Definition(around.meaning.path, name)
-            for name in (shown.kinds if shown is not None else ())
+            Definition(shown.path, name)
+            for shown in files
+            if shown is not None
+            for name in shown.kinds
             if name.startswith(prefix) and name.endswith(tail) and len(name) > len(prefix) + len(tail)
         ]
 
@@ -662,17 +666,19 @@ class Resolver:
             *self._homes(shown.path, _rules_of(shown)),
             *(each for each in imported if each is not None),
         ]
-        extending: dict[str, Definition] = {}
+        extending: dict[str, set[Definition]] = defaultdict(set)
         self._consulted.add(linkage_key(name))
         for module in visible:
             for path, qualified in self._modules.namesakes(module, name):
                 other = self._look(path)
                 for (extended, called), held in other.values.items() if other is not None else ():
                     if called == name and extended[:1] == "+" and qualified in held:
-                        extending.setdefault(extended[1:], Definition(path, qualified))
+                        extending[extended[1:]].add(Definition(path, qualified))
         for found in self._with_bases(owner) if extending else ():
-            if (last := found.name.rpartition(".")[2]) in extending:
-                return Answer(extending[last], Rule.ANNOTATION)
+            if fitting := extending.get(found.name.rpartition(".")[2]):
+                # Which of several classes holds the fitting function depends on the arguments.
+                is_one = len({each.name for each in fitting}) == 1
+                return Answer(min(fitting), Rule.ANNOTATION) if is_one else None
         return None
 
 
@@ -690,6 +696,12 @@ class _Members:
     of_bases: dict[str, Member]
     consulted: frozenset[str]
     is_spread: bool  # over a package of so many files that the names are noted instead
+
+
+def _is_constructor(meaning: Meaning) -> bool:
+    """Return whether a definition has the name of the class that it is a member of."""
+    parts = meaning.name.split(".")[-2:] if isinstance(meaning, Definition) else ()
+    return len(parts) == 2 and parts[0] == parts[1]
 
 
 def _rule_of_value(expression: str, rule: Rule) -> Rule:

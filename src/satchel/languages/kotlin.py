@@ -33,6 +33,7 @@ LANGUAGE = Language(
         class_scope_is_visible=True,
         calls_name_functions=True,
         has_extensions=True,
+        types_have_parts=True,  # `expect` and `actual`
         extensions_are_members=True,
         call_method="invoke",
         block_is_argument=True,
@@ -105,7 +106,8 @@ LANGUAGE = Language(
 (navigation_expression . (identifier) @use)
 (callable_reference (identifier) @use)
 ((identifier) @use (#match? @use "^_*[A-Z]"))
-(value_argument (identifier) @use .)
+[(value_argument (identifier) @use .) (binary_expression (identifier) @use) (function_body (identifier) @use)
+  (return_expression (identifier) @use)]
 (user_type (identifier) (identifier)) @member
 (navigation_expression) @member
 
@@ -119,6 +121,9 @@ LANGUAGE = Language(
   . (object_literal (delegation_specifiers . (delegation_specifier [(user_type) @bind.type
     (constructor_invocation (user_type) @bind.type)]))))
 (for_statement (variable_declaration . (identifier) @bind .) . (_) @bind.element)
+(call_expression (navigation_expression (_) @bind.value . (identifier) @_with .)
+  (annotated_lambda (lambda_literal (lambda_parameters . (variable_declaration . (identifier) @bind .) .)))
+  (#any-of? @_with "use" "let" "also"))
 (catch_block (identifier) @bind . (_) @bind.type)
 (enum_entry . (identifier) @bind @bind.self)
 (type_alias type: (identifier) @bind (_) @bind.type)

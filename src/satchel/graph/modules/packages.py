@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 
 from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, ModuleSystem, nearest
 
@@ -13,6 +14,7 @@ _FAMILIES = {"java": "jvm", "jav": "jvm", "kt": "jvm", "kts": "jvm", "cs": "cs",
 _OTHER_FAMILY = "php"
 # C#: what is imported for a whole project stands in the project, or in a file that is named for it.
 _PROJECT_SUFFIXES = (".csproj", "Directory.Build.props", "Directory.Build.targets", "Usings.cs")
+_COMMON = "/commonMain/"
 _SHARED_IMPORT = re.compile(
     r'<Using\s+Include="([\w.]+)"|^\s*global\s+using\s+(?:static\s+)?([\w.]+)\s*;', re.MULTILINE
 )
@@ -57,11 +59,23 @@ class PackageModules(ModuleSystem):
         return Module(module.name.rpartition(".")[0], importer=module.importer) if module.name else None
 
     def definition(self, module: Module, name: str) -> tuple[str, str] | None:
-        # C# and PHP definitions carry their namespace, Java and Kotlin ones do not.
-        for qualified in dict.fromkeys((f"{module.name}.{name}".lstrip("."), name)):
-            if found := self._definers(qualified, module.name, module.importer):
-                return nearest(self._main_parts(found, name), module.importer), qualified
+        importer = module.importer
+        for package in (module.name, *self._relative(module)):
+            # C# and PHP definitions carry their namespace, Java and Kotlin ones do not.
+            for qualified in dict.fromkeys((f"{package}.{name}".lstrip("."), name)):
+                if found := self._definers(qualified, package, importer):
+                    return nearest(self._main_parts(found, name, importer), importer), qualified
         return None
+
+    def _relative(self, module: Module) -> Iterator[str]:
+        """Yield the namespaces that a name of C# may mean below those around the importer."""
+        around = (
+            self._packages_of(module.importer)[0] if module.name and _family(module.importer) == "cs" else ""
+        )
+        while around:
+            if module.name != around and not module.name.startswith(f"{around}."):
+                yield f"{around}.{module.name}"
+            around = around.rpartition(".")[0]
 
     def namesakes(self, module: Module, name: str) -> tuple[tuple[str, str], ...]:
         return tuple(
@@ -70,10 +84,14 @@ class PackageModules(ModuleSystem):
             if self._is_in(item.path, module.name, module.importer)
         )
 
-    def _main_parts(self, paths: list[str], name: str) -> list[str]:
-        """Return the files that are named after a definition if there are any: of the parts of a type, the
-        others are about something else."""
-        return [path for path in paths if path.rpartition("/")[2].rpartition(".")[0] == name] or paths
+    def _main_parts(self, paths: list[str], name: str, importer: str) -> list[str]:
+        """Return the files where to look first for a definition that has parts: those that are named after it,
+        then what Kotlin expects of every platform, except from a platform itself."""
+        named = [path for path in paths if path.rpartition("/")[2].rpartition(".")[0] == name] or paths
+        common = [path for path in named if _COMMON in path]
+        source_set = importer.rpartition("/src/")[2].partition("/")[0]
+        own = [path for path in named if f"/src/{source_set}/" in path]
+        return own or common or named
 
     def parts(self, path: str, name: str) -> tuple[str, ...]:
         packages = self._packages_of(path)
