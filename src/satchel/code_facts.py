@@ -15,8 +15,9 @@ are used by what they hold, so that an expression means the same wherever it sta
 object seen as its base classes (`super`), and `?` something unknown. `{T}{U}:NAME` is a name as the code
 inside of T, which is inside of U, sees it: a member of T, which may have it from a base, then one of U, then
 a name of the file. `()` is the result of a call, `[]` an element; `[T]` is the type of a container with
-elements of type T. A name with a leading `\\` is looked for from the outermost namespace only. Three lines of
-Python and what is kept:
+elements of type T. A use of a type as a type is `<T>` where the language tells types and values of one name
+apart. A name with a leading `\\` is looked for from the outermost namespace only. Three lines of Python and
+what is kept:
 
     client = Client(url)
     client.send(request)         →  Client().send
@@ -36,6 +37,13 @@ ALL_NAMES = "*"
 
 ELEMENTS = "[]"
 """The attribute of a type that is another name of a container: that container."""
+
+
+DEFAULT_NAME = "default"
+"""The imported name of an import that takes what a module exports without a name."""
+
+WHOLE_MODULE = "="
+"""The name that a file gives to what it is as a whole (`module.exports = Basket`)."""
 
 
 class Rule(StrEnum):
@@ -110,7 +118,8 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     bases: tuple[tuple[str, str], ...] = ()  # (qualified name of a class, TYPE), in order
     returns: tuple[tuple[str, str], ...] = ()  # (qualified name of a function, expression of its result)
     uses: tuple[Use, ...] = ()
-    separator: str = "."  # between a module and a name in it, as the language writes it
+    exports: tuple[str, ...] = ()  # the names that others see, sorted; empty where the language does not say
+    separator: str = "."  # between a module and a name in it, as the language writes it; empty if it has none
 
 
 class Target(msgspec.Struct, frozen=True, array_like=True):
@@ -121,6 +130,7 @@ class Target(msgspec.Struct, frozen=True, array_like=True):
 
     path: str
     name: str = ""
+    is_value: bool = False  # the file has a type of this name too, and the use does not mean the type
 
 
 class FileEdges(msgspec.Struct, frozen=True, array_like=True):
@@ -149,7 +159,7 @@ def references_of(facts: FileFacts) -> tuple[Reference, ...]:
             found.update((line, use.label, name) for line in use.lines)
     for item in facts.imports:
         written = item.module
-        if item.imported not in ("", ALL_NAMES):
+        if facts.separator and item.imported not in ("", ALL_NAMES):
             written += ("" if written.endswith(facts.separator) else facts.separator) + item.imported
         found.add((item.line, Label.IMPORTS, written))
     return tuple(Reference(name, label, line) for line, label, name in sorted(found))

@@ -276,8 +276,7 @@ class Engine(Segment):
         corpus = self.corpus()
         if path := self.known_path(name):
             return [Target(path), *impacts.definitions_in(corpus, path)]
-        found = references.definitions_meant(corpus, name)
-        return list(dict.fromkeys(Target(item.path, item.symbol.qualified_name) for item in found))
+        return references.definition_targets(corpus, name)
 
     @contextmanager
     def changed_side(self, change: str) -> Iterator[tuple[Engine, list[Target]]]:

@@ -6,7 +6,7 @@ the text that the caller receives, last of all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -27,6 +27,7 @@ from satchel.retrieval.intent import Intent
 from satchel.retrieval.passages import PASSAGES, score_passages, split_by_chunk
 from satchel.retrieval.query import parse_query
 from satchel.retrieval.related import RelatedChunk, find_related
+from satchel.retrieval.relation_questions import relation_passages
 from satchel.retrieval.search import gather_evidence
 from satchel.retrieval.suggest import suggest
 from satchel.settings import QUALITY
@@ -43,6 +44,7 @@ _CHARS_PER_NAME = 600  # however little room there is: the map is to take a fift
 _MOST_QUERIES = 3  # that are proposed
 _CLEAR = 0.7  # how sure it must be what a question asks for before that decides
 _OTHER_KIND = 0.6  # what a document is worth where code is preferred, and the other way round
+_BY_WORDS = 0.3  # what a passage promises that words found, where the code graph answers the question
 _MOST_IMPORTS = 8  # that an item carries
 
 
@@ -86,6 +88,11 @@ class CorpusReading:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
+
+
+def _overlaps(passage: Passage, ends: Collection[tuple[str, int]]) -> bool:
+    """Return whether the first or last line of another passage is inside one."""
+    return any(path == passage.path and passage.start_line <= line <= passage.end_line for path, line in ends)
 
 
 class PackPipeline:
@@ -146,7 +153,29 @@ class PackPipeline:
         return self._guided(assembly, assembly.add(filled, self._related(filled.pack)))
 
     def passages(self, count: int, files: int = FILES) -> list[Passage]:
-        """Return the passages that may answer."""
+        """Return the passages that may answer; first those that the code graph answers with."""
+        related = [item for item in relation_passages(self.corpus, self.query) if self._is_accepted(item)]
+        found = self._found_passages(count, files)
+        if not related:
+            return found
+        shown = {(item.path, line) for item in related for line in (item.start_line, item.end_line)}
+        rest = [item for item in found if not _overlaps(item, shown)]
+        score = max((item.score for item in found), default=1.0)
+        last = len(related)
+        return [
+            *(msgspec.structs.replace(item, score=score) for item in related),
+            *(
+                msgspec.structs.replace(item, rank=item.rank + last, promise=item.promise * _BY_WORDS)
+                for item in rest
+            ),
+        ]
+
+    def _is_accepted(self, passage: Passage) -> bool:
+        record = self.reading.record(passage.path)
+        return self.filters.accepts_file(record) and self.filters.accepts_chunk(record, passage.kind)
+
+    def _found_passages(self, count: int, files: int) -> list[Passage]:
+        """Return the passages that words and meaning find."""
         if self.context is None:
             return []
         signals = ranker.signals(self.context)

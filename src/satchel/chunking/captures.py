@@ -124,14 +124,17 @@ def collect_captures(
     graph = collected.graph if language.graph is not None else None
     # Most matches are single names: which patterns give them is found out once.
     roles: dict[int, str] = {}
-    lists = {"use": collected.graph.uses, "member": collected.graph.members}
+    lists = collected.graph.name_lists()
     for pattern, captures in matches:
         if graph is not None:
             if (role := roles.get(pattern, "")) != "":
-                lists[role] += captures[role]
+                if role == "bind":
+                    graph.bindings.append(captures)
+                else:
+                    lists[role] += captures[role]
                 continue
             if graph.add(captures):
-                if len(captures) == 1 and (role := next(iter(captures))) in lists:
+                if len(captures) == 1 and (role := next(iter(captures))) in ("use", "member", "bind"):
                     roles[pattern] = role
                 continue
         for capture, nodes in captures.items():

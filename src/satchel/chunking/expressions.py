@@ -25,38 +25,95 @@ _AS = re.compile(r"^[\w.]+ as\??\s+((?!\d)[\w.]+)(?:<[^()]*>)?\??$")
 _LABEL = re.compile(r"\b(this|super)@(\w+)")
 # `[]T{…}`, `map[K]T{…}`, `make(chan T)`
 _LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
+_MADE_BY_FUNCTION = re.compile(r"new\([\w.]+\)(?!\()")
 _CHANNEL = re.compile(r"(?:<-)?\s*chan\b(?:\s*<-)?")
 STRING_TYPE = "<String>"
 """The value that a string literal is."""
 
+
+# A bracket and the one that closes it, and the start of a string where brackets do not count.
+_BRACKETS = {
+    "(": re.compile(r"[()\"'`]"),
+    "[": re.compile(r"[\[\]\"'`]"),
+    "{": re.compile(r"[{}\"'`]"),
+    "<": re.compile(r"[<>]"),
+}
+_ANY_BRACKET = re.compile(r"[()\[\]{}\"'`]")
+_CHOICES = (" if ", " ? ", " or ", " || ", " ?? ", " ?: ")
+_STRING_ENDS = {"'": re.compile(r"[\\'\n]"), '"': re.compile(r'[\\"\n]'), "`": re.compile(r"[\\`]")}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
 _NO_RULES = GraphRules(modules="")
-_LONGEST = 400  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
+_KEPT = 200  # characters; a longer text is seldom repeated
+_LONGEST = 4000  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
 _MOST_STEPS = 12
 
 
+def to_expression(text: str, name_marks: str = "") -> str:
+    """Return the expression that a piece of code is, or an empty string if it is none. `name_marks` are
+    characters of names beside letters."""
+    if len(text) > _LONGEST:
+        return ""
+    if len(text) > _KEPT:
+        return _Reader(text, name_marks).expression()
+    return _short_expression(text, name_marks)
+
+
 @lru_cache(maxsize=100_000)
-def to_expression(text: str) -> str:
-    """Return the expression that a piece of code is, or an empty string if it is none."""
+def _short_expression(text: str, name_marks: str) -> str:
     if _SIMPLE.fullmatch(text):
         return text
-    return _Reader(text).expression() if len(text) <= _LONGEST else ""
+    return _Reader(text, name_marks).expression()
 
 
 def likely_value(text: str) -> str:
     """Return the part of a choice that most likely says what it holds: `Pool()` of `pool or Pool()` and of
     `Pool() if size else None`."""
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or not any(word in text for word in _CHOICES):
         return text
-    if " if " in text and " else " in text:
-        return text.partition(" if ")[0]
-    if " ? " in text and " : " in text:
-        return text.partition(" ? ")[2].partition(" : ")[0]
+    outside = _without_brackets(text)
+    if " if " in outside and " else " in outside:
+        return text[: outside.index(" if ")]
+    if " ? " in outside and " : " in outside:
+        start, end = outside.index(" ? ") + 3, outside.rindex(" : ")
+        first = text[start:end].strip()
+        return text[end + 3 :] if first in _NOTHING_TYPES else first
     for word in (" or ", " || ", " ?? ", " ?: "):
-        if word in text:
-            text = text.rpartition(word)[2]
+        if word in outside:
+            start = outside.rindex(word) + len(word)
+            text, outside = text[start:], outside[start:]
     return text
+
+
+def _without_brackets(text: str) -> str:
+    """Return a text of the same length in which strings and what stands in brackets are blank."""
+    parts, at, depth, start = [], 0, 0, 0
+    while found := _ANY_BRACKET.search(text, at):
+        at = found.end()
+        if found[0] in "\"'`":
+            end = _string_end(text, at - 1)
+            if not depth:
+                parts += [text[start : at - 1], "\0" * (end - at + 1)]
+                start = end
+            at = end
+        elif found[0] in "([{":
+            if not depth:
+                parts.append(text[start:at])
+                start = at
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                parts.append("\0" * (at - 1 - start))
+                start = at - 1
+    return "".join(parts) + ("\0" * (len(text) - start) if depth else text[start:])
+
+
+@lru_cache(maxsize=8)
+def name_pattern(name_marks: str) -> re.Pattern[str]:
+    """Return the pattern of a name of a language."""
+    marks = re.escape(name_marks)
+    return re.compile(rf"(?:[^\W\d]|[{marks}])[\w{marks}]*") if marks else _NAME
 
 
 def last_part(module: str) -> str:
@@ -68,9 +125,11 @@ def last_part(module: str) -> str:
 class _Reader:
     """Reads one expression from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, name_marks: str = "") -> None:
         self.text = text
         self.at = 0
+        self._name_marks = name_marks
+        self._name_pattern = name_pattern(name_marks)
 
     def expression(self) -> str:
         if "@" in self.text:  # `this@Outer`
@@ -84,10 +143,12 @@ class _Reader:
             found = to_type(literal[1], _NO_RULES)
             return f"<{found}>" if found else ""
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
-        self._skip(_PREFIX)
+        self._prefix()
         head = self._first()
         if not head:
             return ""
+        if _MADE_BY_FUNCTION.match(self.text):  # `new(Basket)`
+            head, made = f"{head}()", False
         parts = [head]
         called = False
         for _ in range(_MOST_STEPS):
@@ -126,8 +187,8 @@ class _Reader:
             if self.text.startswith(joint, self.at):
                 self.at += len(joint)
                 self._spaces()
-                if self._peek() == "$" and joint.endswith("->"):
-                    return ""  # the name is in a variable
+                if joint == "::" and self._peek() == "$":  # a static property
+                    self.at += 1
                 if joint == "." and self._peek() == "(":
                     return self._asserted()
                 if self._peek() in "([":  # `maybe?.[0]`, `maybe?.(x)`
@@ -154,7 +215,7 @@ class _Reader:
             return f"<{cast[1]}>"
         for word in (" as ", " satisfies "):
             inner = inner.partition(word)[0]
-        return to_expression(inner.strip())
+        return to_expression(inner.strip(), self._name_marks)
 
     def _first(self) -> str:
         """Return the head of the expression."""
@@ -165,20 +226,16 @@ class _Reader:
             long = self.text.startswith('"""', self.at)
             self.at = self.text.find('"""', self.at + 3) + 3 if long else _string_end(self.text, self.at)
             return STRING_TYPE if self.at > 2 else ""
-        return self._head_name()
-
-    def _head_name(self) -> str:
-        """Return the first name, with the mark of a PHP variable or of the outermost namespace."""
-        mark = self._peek() if self._peek() in ("$", "\\") else ""
-        self.at += len(mark)
+        outermost = "\\" if mark == "\\" else ""  # a name from the outermost namespace
+        self.at += len(outermost)
         name = self._name()
-        return mark + name if name else ""
+        return outermost + name if name else ""
 
     def _name(self) -> str:
         self._spaces()
-        if self._peek() == "$":
+        if self._peek() == "$" and "$" not in self._name_marks:
             self.at += 1
-        match = _NAME.match(self.text, self.at)
+        match = self._name_pattern.match(self.text, self.at)
         if not match:
             return ""
         self.at = match.end()
@@ -187,45 +244,47 @@ class _Reader:
     def _balanced(self, opening: str) -> bool:
         """Step over brackets and all that is in them; return whether they are closed."""
         depth, at, text = 0, self.at, self.text
-        closing = _CLOSING[opening]
-        while at < len(text):
-            mark = text[at]
-            if mark in "\"'`" and opening != "<":
-                at = _string_end(text, at)
-                continue
+        marks = _BRACKETS[opening]
+        while found := marks.search(text, at):
+            at = found.end()
+            mark = found[0]
             if mark == opening:
                 depth += 1
-            elif mark == closing and not (closing == ">" and text[at - 1] in "-="):
+            elif mark in "\"'`":
+                at = _string_end(text, at - 1)
+            elif not (mark == ">" and text[at - 2] in "-="):
                 depth -= 1
                 if not depth:
-                    self.at = at + 1
+                    self.at = at
                     return True
-            at += 1
         return False
 
     def _spaces(self) -> None:
         while self.at < len(self.text) and self.text[self.at].isspace():
             self.at += 1
 
-    def _skip(self, pattern: re.Pattern[str]) -> None:
-        if match := pattern.match(self.text, self.at):
-            self.at = match.end()
+    def _prefix(self) -> None:
+        """Step over words and marks that say nothing about what follows; a mark may be part of a name."""
+        if match := _PREFIX.match(self.text, self.at):
+            end = match.end()
+            while end and self.text[end - 1] in self._name_marks:
+                end -= 1
+            self.at = end
 
     def _peek(self) -> str:
         return self.text[self.at] if self.at < len(self.text) else "\0"
 
 
 def _string_end(text: str, at: int) -> int:
-    """Return where the string that starts at a position ends."""
-    quote = text[at]
+    """Return where the string that starts at a position ends, an apostrophe in a comment with its line."""
+    ends = _STRING_ENDS[text[at]]
     at += 1
-    while at < len(text):
-        if text[at] == "\\":
-            at += 1
-        elif text[at] == quote:
-            return at + 1
+    while found := ends.search(text, at):
+        at = found.end()
+        if found[0] != "\\":
+            return at
         at += 1
-    return at
+    return len(text)
 
 
 def to_type(text: str, rules: GraphRules) -> str:
@@ -238,7 +297,7 @@ def _to_type(text: str, rules: GraphRules) -> str:
     text = text.strip().lstrip(":").strip()
     if text[:2] == "->":
         text = text[2:].strip()
-    if text[:1] in "\"'" and text[-1:] == text[:1]:
+    if rules.quoted_types and text[:1] in "\"'" and text[-1:] == text[:1]:
         text = text[1:-1].strip()
     for word in rules.type_prefixes:
         text = text.removeprefix(word).strip()
@@ -262,11 +321,12 @@ def _to_type(text: str, rules: GraphRules) -> str:
     choices = [part for part in _split(text, "|") if part.strip() not in _NOTHING_TYPES]
     if len(choices) != 1:
         return ""
-    return _generic(choices[0].strip(), rules)
+    # Of a type that is several at once, the first is followed.
+    return _generic(_split(choices[0], "&")[0].strip(), rules)
 
 
 def _generic(text: str, rules: GraphRules) -> str:
-    match = re.fullmatch(r"(\\?[^\W\d][\w.:\\]*)\s*(?:[<\[](.*)[>\]])?", text, re.DOTALL)
+    match = _generic_pattern(rules.generic_marks, rules.name_marks).fullmatch(text)
     if not match:
         return ""
     name = match[1].replace("global::", "\\").replace("::", ".")
@@ -280,6 +340,16 @@ def _generic(text: str, rules: GraphRules) -> str:
     if last in rules.containers:
         return _container(arguments[-1], rules)
     return name
+
+
+@lru_cache(maxsize=8)
+def _generic_pattern(generic_marks: str, name_marks: str) -> re.Pattern[str]:
+    opening = re.escape(generic_marks)
+    closing = re.escape("".join(_CLOSING[mark] for mark in generic_marks))
+    name = re.escape(name_marks)
+    return re.compile(
+        rf"(\\?(?:[^\W\d]|[{name}_])[\w.:\\{name}]*)\s*(?:[{opening}](.*)[{closing}])?", re.DOTALL
+    )
 
 
 def _container(element: str, rules: GraphRules) -> str:

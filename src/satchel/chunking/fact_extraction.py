@@ -18,7 +18,16 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.chunking.expressions import STRING_TYPE, last_part, likely_value, to_expression, to_type
-from satchel.code_facts import ALL_NAMES, ELEMENTS, FileFacts, Import, TypedName, Use
+from satchel.code_facts import (
+    ALL_NAMES,
+    DEFAULT_NAME,
+    ELEMENTS,
+    WHOLE_MODULE,
+    FileFacts,
+    Import,
+    TypedName,
+    Use,
+)
 from satchel.languages.language import GraphRules, ImportBinds, Language
 from satchel.types import ChunkKind, Label
 
@@ -40,7 +49,11 @@ _GENERIC_CALL = re.compile(rb"<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>\(")
 _TYPE_FOLLOWED = re.compile(rb"<|\??(?:\[\])?\s+(?!(?:is|as|in|and|or|when|switch|with)\b)[A-Za-z_@]")
 _TYPE_PRECEDED = re.compile(rb"(?:\b(?:new|is|as|typeof\()|<)\s*$")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
-_LAST_NAME = re.compile(rb"\w+$")
+_NOT_A_NAME = re.compile(r"[\d<{^?]")
+_TAG_START = re.compile(rb".<|</", re.DOTALL)
+_LAST_NAME = re.compile(rb"[\w$#]+$")
+# Captures of functions and classes without a name. A closure sees the self around it, a function does not.
+_ANONYMOUS = frozenset({"scope.closure", "scope.function", "scope.class"})
 _MOST_REPLACED = 6  # local variables that one expression goes through
 # A name that is called or looks like a constant, or what holds no names: comments, strings, members, the
 # operators of macros. Types in the body of a macro are used where the macro is.
@@ -64,16 +77,20 @@ class GraphCaptures:
     objects: list[tuple[tree_sitter.Node, tree_sitter.Node | None]] = field(
         default_factory=list
     )  # body, type
+    type_uses: list[tree_sitter.Node] = field(default_factory=list)  # where a name can only mean a type
+    type_members: list[tree_sitter.Node] = field(default_factory=list)
+    anonymous: dict[tuple[int, int], str] = field(default_factory=dict)  # range of a scope → its capture
+    generics: list[Match] = field(default_factory=list)
     bases: list[tree_sitter.Node] = field(default_factory=list)
     imports: list[Match] = field(default_factory=list)
     bindings: list[Match] = field(default_factory=list)
+    exports: list[tree_sitter.Node] = field(default_factory=list)
     results: list[tuple[tree_sitter.Node, bool]] = field(default_factory=list)  # (node, is a type)
     result_lists: list[tree_sitter.Node] = field(default_factory=list)
     containers: list[tree_sitter.Node] = field(default_factory=list)
     keys: list[tree_sitter.Node] = field(default_factory=list)
     globals: list[tree_sitter.Node] = field(default_factory=list)
     packages: list[tree_sitter.Node] = field(default_factory=list)
-    generics: list[tree_sitter.Node] = field(default_factory=list)
     extensions: list[tree_sitter.Node] = field(default_factory=list)
     code: list[tree_sitter.Node] = field(default_factory=list)
     spaces: dict[int, str] = field(default_factory=dict)  # start of a name → which names it can mean
@@ -93,7 +110,7 @@ class GraphCaptures:
         for capture, nodes in match.items():
             if capture in _LISTS:
                 _LISTS[capture](self).extend(nodes)
-            elif capture.startswith("member."):
+            elif capture in ("member.start", "member.end"):
                 # The grammar has no node that ends with the name: `receiver.name(…)` is one node.
                 start, end = match["member.start"][0], match["member.end"][0]
                 self.spans.append((start.start_byte, end.end_byte, end.end_point[0] + 1))
@@ -104,6 +121,11 @@ class GraphCaptures:
             elif capture == "import.file":
                 self.imports.append(match)
                 return True
+            elif capture.startswith("generic"):
+                self.generics.append(match)
+                return True
+            elif capture in _ANONYMOUS:
+                self.anonymous.update(((node.start_byte, node.end_byte), capture) for node in nodes)
             elif capture in ("returns", "result"):
                 self.results += [(node, capture == "returns") for node in nodes]
             elif capture.startswith("use."):
@@ -119,15 +141,21 @@ class GraphCaptures:
             taken = True
         return taken
 
+    def name_lists(self) -> dict[str, list[tree_sitter.Node]]:
+        """Return the lists of names that are used, by their capture."""
+        return {capture: _LISTS[capture](self) for capture in ("use", "member", "use.type", "member.type")}
+
 
 _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "use": attrgetter("uses"),
     "member": attrgetter("members"),
+    "use.type": attrgetter("type_uses"),
+    "member.type": attrgetter("type_members"),
     "scope": attrgetter("scopes"),
     "base": attrgetter("bases"),
     "global": attrgetter("globals"),
-    "generic": attrgetter("generics"),
     "extension": attrgetter("extensions"),
+    "export": attrgetter("exports"),
     "key": attrgetter("keys"),
     "code": attrgetter("code"),
     "package": attrgetter("packages"),
@@ -166,15 +194,30 @@ class _Scope:
     parent: int
     definition: CapturedDefinition | None = None
     is_class: bool = False
+    anonymous: str = ""  # the capture of a function or class without a name
+    has_value: bool = False  # the definition is a name for a function or class that is its value
+    generics: dict[str, str] = field(default_factory=dict)  # type parameter → the TYPE that bounds it
     names: dict[str, list[_Binding]] = field(default_factory=lambda: defaultdict(list))
     outer: set[str] = field(default_factory=set)  # names that are declared to be the file's
     members: dict[str, str] = field(
         default_factory=dict
     )  # functions and constants of a class, as expressions
     fields: dict[str, str] = field(default_factory=dict)  # other values of a class
-    types: dict[str, str] = field(default_factory=dict)  # types inside of it; empty for type parameters
+    types: dict[str, str] = field(default_factory=dict)  # types inside of it, as expressions
     is_object: bool = False  # the body of an object with a class of its own that has no name
     object_type: tree_sitter.Node | None = None  # what that class extends
+
+
+class _Place(NamedTuple):
+    """Where a binding is seen: from its start to the end of its scope."""
+
+    start: int
+    end: int
+    at: int
+    binding: _Binding
+
+
+_PLACE_START: Callable[[_Place], int] = itemgetter(0)
 
 
 class FactExtractor:
@@ -200,8 +243,8 @@ class FactExtractor:
         self.returns: dict[tuple[str, str], None] = {}
         self.uses: dict[tuple[str, Label], set[int]] = defaultdict(set)
         self.file_names: set[str] = set()
-        self._defined: frozenset[int] = frozenset(names)
-        self.bound: set[int] = set(names)  # where names stand that are bound or defined there, not used
+        self._defined = frozenset(names)
+        self.bound = set(self._defined)  # where names stand that are bound or defined there, not used
         self._unknown_members: list[tuple[bytes, Label, int]] = []
         self._results_taken: dict[int, int] = {}  # start of a name → which result of a call it takes
         self._starts: list[int] = []
@@ -213,9 +256,11 @@ class FactExtractor:
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
         self._make_scopes()
+        self._read_generics()
         self._read_imports()
         self._read_bases()
         self._read_bindings()
+        self._read_containers()
         self._read_extensions()
         self._read_results()
         self._read_uses()
@@ -226,6 +271,7 @@ class FactExtractor:
             values=tuple(self.values),
             bases=tuple(self.bases),
             returns=tuple(self.returns),
+            exports=tuple(sorted({self._text(node) for node in self.captured.exports})),
             uses=tuple(
                 Use(expression, label, tuple(sorted(lines)))
                 for (expression, label), lines in sorted(self.uses.items())
@@ -252,6 +298,7 @@ class FactExtractor:
         }
         objects = {(node.start_byte, node.end_byte): of_type for node, of_type in self.captured.objects}
         ranges.update(dict.fromkeys(objects))
+        ranges.update(dict.fromkeys(self.captured.anonymous))
         for definition in self._definitions:
             if definition.kind in _FUNCTION_KINDS or definition.kind in _TYPE_KINDS:
                 ranges[definition.start, definition.end] = definition
@@ -259,23 +306,22 @@ class FactExtractor:
         for (start, end), made in sorted(ranges.items(), key=lambda item: (item[0][0], -item[0][1])):
             while self.scopes[stack[-1]].end < end:
                 stack.pop()
-            is_class = made is not None and made.kind in _TYPE_KINDS
-            self.scopes.append(
-                _Scope(
-                    start,
-                    end,
-                    stack[-1],
-                    made,
-                    is_class,
-                    is_object=(start, end) in objects,
-                    object_type=objects.get((start, end)),
-                )
-            )
+            anonymous = self.captured.anonymous.get((start, end), "") if made is None else ""
+            around = self.scopes[stack[-1]]
+            if anonymous and around.definition is not None and around.end == end and not around.has_value:
+                around.has_value = True
+                continue
+            is_class = made.kind in _TYPE_KINDS if made is not None else anonymous == "scope.class"
+            self.scopes.append(_Scope(start, end, stack[-1], made, is_class, anonymous))
+            if (start, end) in objects:
+                self.scopes[-1].is_object, self.scopes[-1].object_type = True, objects[start, end]
             stack.append(len(self.scopes) - 1)
         self._starts = [scope.start for scope in self.scopes]
         for definition in self._definitions:
             scope = self.scopes[self._scope_of(definition.start - 1, definition.end)]
-            if not definition.defines:
+            if not definition.defines and definition.kind is ChunkKind.MODULE and scope.parent < 0:
+                self.file_names.add(definition.name.partition(".")[0])  # a namespace
+            if not definition.defines or definition.node.type in self.rules.member_nodes:
                 continue
             if scope.parent >= 0 and self.rules.class_scope_is_visible:
                 self._add_inner(scope, definition)
@@ -287,9 +333,6 @@ class FactExtractor:
                 scope.names[definition.title_path[-1]].append(
                     _Binding(0, qualified, declared=True, is_definition=True)
                 )
-        for node in self.captured.generics:
-            self.scopes[self._scope_of(node.start_byte)].types[self._text(node)] = ""
-            self.bound.add(node.start_byte)
         self.bound.update(node.start_byte for node in (*self.captured.keys, *self.captured.packages))
 
     def _add_inner(self, scope: _Scope, definition: CapturedDefinition) -> None:
@@ -321,8 +364,16 @@ class FactExtractor:
             if definition is not None and definition.scope:
                 # A method outside of its class, as in Go, names it.
                 return definition
+            if self.rules.functions_have_own_self and self._has_own_self(scope):
+                return None
             at = scope.parent
         return None
+
+    def _has_own_self(self, scope: _Scope) -> bool:
+        """Return whether a scope is that of a function, and no method of a class."""
+        if scope.definition is None:
+            return scope.anonymous == "scope.function"
+        return scope.definition.kind in _FUNCTION_KINDS and not self.scopes[scope.parent].is_class
 
     def _class_name(self, at: int) -> str:
         """Return the qualified name of the class around a scope, empty outside of classes."""
@@ -331,6 +382,26 @@ class FactExtractor:
             return ""
         path = found.title_path if found.kind in _TYPE_KINDS else found.title_path[:-1]
         return ".".join(path)
+
+    def _read_generics(self) -> None:
+        """Note the type parameters of each scope with the types that bound them."""
+        for match in self.captured.generics:
+            written = match.get("generic.bound")
+            bound = to_type(self._text(written[0]), self.rules) if written else ""
+            for node in match["generic"]:
+                self.bound.add(node.start_byte)
+                scope = self.scopes[self._scope_of(node.start_byte)]
+                if bound or self._text(node) not in scope.generics:
+                    scope.generics[self._text(node)] = bound
+
+    def _generic_bound(self, name: str, at: int) -> str | None:
+        """Return the bound of a type parameter as seen from a scope, None if the name is none."""
+        while at >= 0:
+            found = self.scopes[at].generics.get(name)
+            if found is not None:
+                return found
+            at = self.scopes[at].parent
+        return None
 
     # Imports and bindings
 
@@ -346,8 +417,15 @@ class FactExtractor:
                 continue
             line = module_nodes[0].start_point[0] + 1
             alias = self._text(match["import.alias"][0]) if "import.alias" in match else ""
-            self.bound.update(node.start_byte for node in match.get("import.alias", ()))
-            if "import.file" in match or alias == "_":  # imported for its effects
+            for node in match.get("import.alias", ()):
+                self.bound.add(node.start_byte)
+            if "import.file" in match:
+                self._add_import(Import("", module, "", line), module_nodes[0])
+            elif "import.default" in match:
+                node = match["import.default"][0]
+                bound = Import(self._text(node), module, DEFAULT_NAME, node.start_point[0] + 1)
+                self._add_import(bound, node)
+            elif alias == "_" and rules.import_binds is ImportBinds.PACKAGE:  # imported for its effects
                 self._add_import(Import("", module, "", line), module_nodes[0])
             elif "import.all" in match:
                 self._add_import(Import(alias, module, ALL_NAMES if not alias else "", line), module_nodes[0])
@@ -394,10 +472,18 @@ class FactExtractor:
         lasting: list[tuple[Match, int, int]] = []
         data, scopes, bound = self.data, self.scopes, self.bound
         bound.update(node.start_byte for node in self.captured.keys)
+        # Of two patterns that match one name, the one counts that knows what it holds.
+        telling = [match for match in self.captured.bindings if len(match) > 1]
+        known = {match["bind"][0].start_byte for match in telling if "bind" in match}
         for match in self._distinct_bindings():
             names = match.get("bind")
-            start = (names or match["bind.attribute"])[0].start_byte
+            start = _match_start(match)
+            if len(match) == 1 and start in known:
+                continue
             at = self._scope_of(match["bind.scope"][0].start_byte if "bind.scope" in match else start)
+            if "bind.alias" in match:
+                # An alias of a type is a scope because of its parameters; its name belongs to the one around.
+                at = max(scopes[at].parent, 0)
             scope = scopes[at]
             if at == 0 or scope.is_class or scope.outer or names is None:
                 lasting.append((match, at, start))
@@ -407,7 +493,7 @@ class FactExtractor:
                 name = data[place : node.end_byte].decode("utf-8", "replace")
                 if at == 0 or name in scope.outer:
                     self.file_names.add(name)
-                elif not scope.is_class:
+                elif not scope.is_class and place not in self._defined:
                     scope.names[name].append(self._local_binding(match, node, at))
                 elif self.rules.class_scope_is_visible and place not in self._defined:
                     scope.fields[name] = f"{{{self._class_name(at)}}}.{name}" if len(match) > 1 else ""
@@ -481,6 +567,9 @@ class FactExtractor:
         if "bind.attribute" in match:
             self._read_attribute(match, at, expression)
             return
+        if "bind.whole" in match and at == 0:
+            self.values[TypedName("", WHOLE_MODULE, expression)] = None
+            return
         for node in match.get("bind", ()):
             name = self._text(node)
             if at == 0 or name in scope.outer:
@@ -506,18 +595,27 @@ class FactExtractor:
 
     def _bound_expression(self, match: Match, at: int, position: int) -> str:
         """Return what the names of a binding hold."""
-        if "bind.type" in match:
-            found = self._type_here(to_type(self._text(match["bind.type"][0]), self.rules), at, position)
+        expression = self._held_as_a_whole(match, at, position)
+        if expression and "bind.member" in match:
+            return f"{expression}.{self._text(match['bind.member'][0])}"
+        return expression
+
+    def _held_as_a_whole(self, match: Match, at: int, position: int) -> str:
+        """Return what a binding holds, before a pattern takes it apart."""
+        marks = self.rules.name_marks
+        declared = match.get("bind.type") or match.get("bind.alias")
+        if declared:
+            found = self._type_here(to_type(self._text(declared[0]), self.rules), at, position)
             return f"<{found}>" if found else ""
         if "bind.item" in match:
             found = self._type_here(to_type(self._text(match["bind.item"][0]), self.rules), at, position)
             return f"<[{found}]>" if found else ""
         if "bind.value" in match:
-            written = to_expression(likely_value(self._text(match["bind.value"][0])))
+            written = to_expression(likely_value(self._text(match["bind.value"][0])), marks)
             if number := self._results_taken.get(position):
                 written = f"{written[:-2]}({number})" if written.endswith("()") else ""
         elif "bind.element" in match:
-            written = to_expression(self._text(match["bind.element"][0]))
+            written = to_expression(self._text(match["bind.element"][0]), marks)
             written = f"{written}[]" if written else ""
         else:
             return ""
@@ -547,13 +645,16 @@ class FactExtractor:
             found = self._scoped_type(to_type(self._text(node), self.rules), max(self.scopes[at].parent, 0))
             if name and found:
                 self.bases[name, found] = None
+        self._with_bases = {name for name, _ in self.bases}
+        self._seen_from.clear()
+
+    def _read_containers(self) -> None:
+        """Note what the elements of types are that are other names of containers."""
         for node in self.captured.containers:
             at = self._scope_of(node.start_byte)
             found = self._type_here(to_type(self._text(node), self.rules), at, node.start_byte)
             if found and (name := self._class_name(at)):
                 self.values[TypedName(name, ELEMENTS, f"<{found}>")] = None
-        self._with_bases = {name for name, _ in self.bases}
-        self._seen_from.clear()
 
     def _read_extensions(self) -> None:
         """Note the functions that extend types, by the last name of the type."""
@@ -562,18 +663,15 @@ class FactExtractor:
             if scope.definition is None:
                 continue
             found = to_type(self._text(node), self.rules).rpartition(".")[2]
-            if scope.types.get(found) == "":
-                # A type parameter means what it is bound by.
-                head = self.data[node.end_byte : scope.end].partition(b"{")[0].decode("utf-8", "replace")
-                bound = re.search(rf"\bwhere\s+{found}\s*:\s*([\w.]+)", head)
-                found = bound[1].rpartition(".")[2] if bound else ""
+            # A type parameter means what it is bound by.
+            found = scope.generics.get(found, found).rpartition(".")[2]
             if found and found[0] != "[":
                 path = scope.definition.title_path
                 self.values[TypedName(f"+{found}", path[-1], ".".join(path))] = None
 
     def _read_results(self) -> None:
         """Note what functions return: as they declare it, else as all their return statements agree."""
-        declared: set[str] = set()
+        declared: dict[str, set[str]] = defaultdict(set)
         written: dict[str, set[str]] = defaultdict(set)
         for node in self.captured.result_lists:
             self._read_result_list(node)
@@ -582,12 +680,12 @@ class FactExtractor:
             if not name:
                 continue
             if is_type:
-                declared.add(name)
-                if value := self._self_type(to_type(self._text(node), self.rules), at):
-                    self.returns[name, value] = None
-            elif expression := to_expression(self._text(node)):
+                declared[name].add(self._self_type(to_type(self._text(node), self.rules), at))
+            elif expression := to_expression(self._text(node), self.rules.name_marks):
                 found = self._rewritten(expression, self._scope_of(node.start_byte), node.start_byte)
                 written[name].add("" if found.startswith("?") else found)
+        for name, values in declared.items():
+            self.returns.update(dict.fromkeys((name, value) for value in sorted(values) if value))
         for name, found_in in written.items():
             if name not in declared and len(found_in) == 1 and (only := next(iter(found_in))):
                 self.returns[name, only] = None
@@ -605,6 +703,10 @@ class FactExtractor:
             return self._scoped_type(found, at)
         name = found.strip("[]")
         head = name.partition(".")[0]
+        bound = self._generic_bound(head, at)
+        if bound is not None:  # a type parameter is what bounds it
+            found = found.replace(head, bound, 1) if bound else ""
+            head = bound.strip("[]").partition(".")[0]
         if not head:
             return ""
         local, _ = self._lookup(head, at, position)
@@ -634,11 +736,15 @@ class FactExtractor:
         return f"{'[' * brackets}{meant}{tail}" if meant else ""
 
     def _inner_type(self, name: str, at: int) -> str | None:
-        """Return the type of a name in the scopes around, empty for a type parameter."""
+        """Return the type of a name in the scopes around, that of its bound for a type parameter."""
         while at > 0:
-            if name in self.scopes[at].types:
-                return self.scopes[at].types[name]
-            at = self.scopes[at].parent
+            scope = self.scopes[at]
+            if name in scope.generics:
+                bound = scope.generics[name]
+                return self._scoped_type(bound, scope.parent) if bound not in scope.generics else ""
+            if name in scope.types:
+                return scope.types[name]
+            at = scope.parent
         return None
 
     def _owners(self, at: int) -> str:
@@ -692,7 +798,7 @@ class FactExtractor:
         """Return the qualified name of the function, or of the type of functions, that a node is part of, and
         its scope; an empty name if there is none."""
         at = self._scope_of(node.start_byte)
-        while at > 0 and self.scopes[at].definition is None:
+        while at > 0 and self.scopes[at].definition is None and not self.scopes[at].anonymous:
             at = self.scopes[at].parent
         definition = self.scopes[at].definition
         if definition is None or (definition.kind not in _FUNCTION_KINDS and not self.scopes[at].is_class):
@@ -714,7 +820,9 @@ class FactExtractor:
     @cached_property
     def _sees_other_names(self) -> bool:
         """Return whether the file may use names that it neither defines nor imports by name."""
-        return self.rules.implicit_names or any(item.imported == ALL_NAMES for item in self.imports)
+        if self.rules.implicit_names:
+            return True
+        return self.rules.stars_bind and any(item.imported == ALL_NAMES for item in self.imports)
 
     # Uses
 
@@ -729,12 +837,15 @@ class FactExtractor:
             name
             for scope in self.scopes[1:]
             for name, bindings in scope.names.items()
-            if any(item.is_definition for item in bindings)
+            if any(item.declared and item.expression and item.match is None for item in bindings)
         }
         for scope in self.scopes[1:]:
             inner.update(scope.members, scope.types)
         local = {name for scope in self.scopes[1:] for name in scope.names}
-        self._read_names({name.encode() for name in self.file_names | inner}, local, extending)
+        wanted = {name.encode() for name in self.file_names | inner}
+        self._read_names(chain(self.captured.uses, self._words()), wanted, local, extending)
+        if self.captured.type_uses:
+            self._read_names(self.captured.type_uses, wanted, local, extending, is_type=True)
         telling = {
             name
             for scope in self.scopes[1:]
@@ -742,17 +853,32 @@ class FactExtractor:
             if any(item.match is not None or item.expression for item in bindings)
         }
         self._read_members(local, telling, extending)
+        self._read_type_members(extending)
+        for match in self.captured.bindings:
+            if "bind.member" in match:
+                self._read_bound_member(match)
 
-    def _read_names(self, wanted: set[bytes], local: set[str], extending: set[tuple[int, int]]) -> None:
-        """Note the uses of bare names."""
+    def _read_names(
+        self,
+        nodes: Iterable[tree_sitter.Node | _Word],
+        wanted: set[bytes],
+        local: set[str],
+        extending: set[tuple[int, int]],
+        *,
+        is_type: bool = False,
+    ) -> None:
+        """Note the uses of bare names. With `is_type`, they stand where only types do."""
         data, bound = self.data, self.bound
+        generics = {name.encode() for scope in self.scopes for name in scope.generics}
+        tags = self.rules.lower_case_tags and not is_type
         every = self._sees_other_names
         sees_members, has_packages = self.rules.class_scope_is_visible, self.rules.packages_are_names
         ignored = {name.encode() for name in self.rules.ignored}
         arguments = self.rules.has_named_arguments
         packages, spaces = self._package_names(), self.captured.spaces
-        found: Iterable[tree_sitter.Node | _Word] = chain(self.captured.uses, self._words())
-        for node in found:
+        lexical, own_words = self.rules.names_start_at_declaration, self.rules.self_names
+        outer_name = self._lexical_name if lexical else self._outer_name
+        for node in nodes:
             start, end = node.start_byte, node.end_byte
             written = data[start:end]
             if written not in wanted and (not every or written in ignored):
@@ -767,6 +893,8 @@ class FactExtractor:
             if has_packages and data[start - 2 : start] in (b"::", b"->"):
                 continue  # a member, which has a capture of its own
             following = data[end : end + 2]
+            if tags and written[:1].islower() and following[:1] != b"." and _TAG_START.match(data, start - 2):
+                continue  # `<form>` is an element of the page
             if following[:1] == b"." and written in packages:
                 continue  # the use is that of the name behind it
             if arguments and following[:1] == b"=" and following != b"==":
@@ -774,15 +902,38 @@ class FactExtractor:
             expression = written.decode("utf-8", "replace")
             if sees_members:
                 expression = self._seen_name(expression, start, end)
-            elif expression in local:
-                expression = self._outer_name(expression, start)
-            if not expression or expression in self.rules.self_names:
+            elif expression in local and start not in spaces:
+                expression = outer_name(expression, start)
+            if not expression:
                 continue
-            if expression[0] not in "{<" and not _NAME.match(expression):
+            if (
+                written in generics
+                and self._generic_bound(written.decode(), self._scope_of(start)) is not None
+            ):
                 continue
+            if (_NOT_A_NAME.match(expression) and not sees_members) or expression in own_words:
+                continue
+            if is_type:
+                expression = f"<{expression}>"
             if start in spaces:
                 expression = f"{expression}@{spaces[start]}"
             self._note(expression, self._label(start, end, extending), node.end_point[0] + 1)
+
+    def _read_type_members(self, extending: set[tuple[int, int]]) -> None:
+        """Note the uses of types that stand behind the name of what holds them: `orders.Basket`."""
+        for node in self.captured.type_members:
+            start, end = node.start_byte, node.end_byte
+            expression = to_expression(self._text(node), self.rules.name_marks)
+            expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
+            if expression[0] != "?":
+                label = Label.EXTENDS if (start, end) in extending else Label.USES
+                self._note(f"<{expression}>", label, node.end_point[0] + 1)
+
+    def _read_bound_member(self, match: Match) -> None:
+        """Note the use of a member in a pattern that takes an object apart: `const { total } = basket`."""
+        start = _match_start(match)
+        if expression := self._bound_expression(match, self._scope_of(start), start):
+            self._note(expression, Label.USES, match["bind.member"][0].end_point[0] + 1)
 
     def _label(self, start: int, end: int, extending: set[tuple[int, int]]) -> Label:
         """Return how a name is used: as a base, as what is called, or otherwise."""
@@ -813,7 +964,7 @@ class FactExtractor:
             start, row = node.start_byte, node.start_point[0]
             text = self.data[start : node.end_byte]
             for word in _WORD.finditer(text):
-                if word[1]:
+                if word[1] and word[1].decode() not in self.rules.ignored:
                     line = row + text.count(b"\n", 0, word.start(1))
                     yield _Word(start + word.start(1), start + word.end(1), (line, 0))
 
@@ -828,7 +979,8 @@ class FactExtractor:
         found, _ = self._lookup(name, self._scope_of(position), position)
         if found is None:
             return name
-        return found.expression if found.is_definition else ""
+        is_variable = found.match is not None or not found.declared or found.expression[:1] in ("", "{")
+        return found.expression if found.is_definition or not is_variable else ""
 
     def _seen_name(self, name: str, start: int, end: int) -> str:
         """Return a name as code inside of classes sees it, nothing if it is a variable or no use of anything
@@ -893,7 +1045,7 @@ class FactExtractor:
             expression = kept.get(written)
             if expression is None or not lasting:
                 text = written.decode("utf-8", "replace")
-                expression = to_expression(text)
+                expression = to_expression(text, self.rules.name_marks)
                 expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
                 if lasting:
                     kept[written] = expression
@@ -973,6 +1125,11 @@ class FactExtractor:
     ) -> tuple[_Binding | None, int]:
         """Return the binding of a local name as seen from a position, and the scope that has it; None for a
         name of the file or of nowhere. With `is_type`, a field of a class hides no type of its name."""
+        if self.rules.names_start_at_declaration:
+            seen = self._seen(name, position)
+            known = (item for item in seen if item.at == seen[0].at and self._held(item.binding, item.at))
+            best = next(known, seen[0]) if seen else None
+            return (None, 0) if best is None else (best.binding, best.at)
         first = at
         called = called and self.rules.calls_name_functions
         while at > 0:
@@ -989,12 +1146,6 @@ class FactExtractor:
                     return _Binding(0, scope.fields[name], declared=True), at
             if name in scope.names and (not scope.is_class or at == first):
                 bindings = scope.names[name]
-                if self.rules.names_start_at_declaration:
-                    above = [item for item in bindings if item.start <= position]
-                    if above:
-                        return next((item for item in above if self._held(item, at)), above[0]), at
-                    at = scope.parent
-                    continue
                 if called:
                     bindings = [item for item in bindings if item.is_definition]
                     if not bindings:
@@ -1010,9 +1161,43 @@ class FactExtractor:
             at = scope.parent
         return None, 0
 
+    @cached_property
+    def _places(self) -> dict[str, list[_Place]]:
+        """Return where the bindings of each local name are seen, by their start."""
+        found: defaultdict[str, list[_Place]] = defaultdict(list)
+        for at, scope in enumerate(self.scopes):
+            for name, bindings in scope.names.items() if at and not scope.is_class else ():
+                found[name] += [
+                    _Place(max(item.start, scope.start), scope.end, at, item) for item in bindings
+                ]
+        for places in found.values():
+            # A receiver is a parameter too; what it is for the class counts.
+            places.sort(key=lambda item: (item.start, item.binding.expression[:1] == "{"))
+        return found
+
+    def _seen(self, name: str, position: int) -> list[_Place]:
+        """Return the bindings of a local name that are seen at a position, the innermost first."""
+        places = self._places.get(name)
+        if places is None:
+            return []
+        above = places[: bisect_right(places, position, key=_PLACE_START)]
+        return [item for item in reversed(above) if item.end > position]
+
+    def _lexical_name(self, name: str, position: int) -> str:
+        """Return the same as `_outer_name` where names start at their declaration."""
+        places = self._places.get(name, ())
+        at = bisect_right(places, position, key=_PLACE_START) - 1
+        while at >= 0 and places[at].end <= position:
+            at -= 1
+        if at < 0:
+            return name
+        binding = places[at].binding
+        is_variable = binding.match is not None or not binding.declared or binding.expression[:1] in "{<"
+        return "" if is_variable else binding.expression
+
 
 def _match_start(match: Match) -> int:
-    for capture in ("bind", "bind.attribute"):
+    for capture in ("bind", "bind.attribute", "bind.whole"):
         if capture in match:
             return match[capture][0].start_byte
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,10 +17,11 @@ TYPE_KINDS = frozenset(
 
 
 class Definition(NamedTuple):
-    """A definition by its file and qualified name."""
+    """A definition by its file and qualified name. `is_value` tells it from the type of the same name."""
 
     path: str
     name: str
+    is_value: bool = False
 
 
 Member = Definition | tuple[tuple[str, str], ...]
@@ -28,7 +29,7 @@ Member = Definition | tuple[tuple[str, str], ...]
 
 
 ORDINARY, TAG, MACRO = "n", "t", "m"
-_TAGGED = re.compile(r"(typedef\s+)?(?:\w+\s+)?(?:struct|union|enum)\s+(\w+)?")
+_TAGGED = re.compile(r"(typedef\s+)?(?:\w+\s+)?(?:struct|union|enum)\b([^{]*)")
 
 
 def name_spaces(symbol: Symbol) -> str:
@@ -41,7 +42,9 @@ def name_spaces(symbol: Symbol) -> str:
     tagged = _TAGGED.match(symbol.signature) if symbol.kind in (ChunkKind.STRUCT, ChunkKind.ENUM) else None
     if tagged is None:
         return ORDINARY
-    return (ORDINARY if tagged[1] else "") + (TAG if tagged[2] == symbol.name else "")
+    if not tagged[1]:
+        return TAG
+    return ORDINARY + (TAG if symbol.name in tagged[2].split() else "")
 
 
 def _is_parameter(symbol: Symbol) -> bool:
@@ -60,8 +63,11 @@ class Interface:
     language: str
     package: str
     kinds: dict[str, ChunkKind]  # of definitions, by qualified name
+    types_and_values: frozenset[str]  # qualified names that a type and something else have
+    containers: frozenset[str]  # qualified names of what holds definitions and is none itself (a namespace)
     spaces: dict[str, str]  # of the definitions with other spaces of names than the ordinary one
     imports: dict[str, tuple[Import, ...]]  # by the name that they bind
+    exports: frozenset[str]  # the names that others see, as far as the file says so
     stars: tuple[str, ...]  # modules that all names are imported from
     unnamed: tuple[str, ...]  # modules whose import names nothing: `#include`, the packages of Go
     values: dict[tuple[str, str], tuple[str, ...]]  # (owner, name) → what it holds
@@ -87,8 +93,11 @@ def make_interface(
 ) -> Interface:
     """Return the interface of a file. The first definition of a name counts; types go before the rest."""
     kinds: dict[str, ChunkKind] = {}
+    types_and_values = set()
     for symbol in symbols:
         known = kinds.get(symbol.qualified_name)
+        if known is not None and (symbol.kind in TYPE_KINDS) != (known in TYPE_KINDS):
+            types_and_values.add(symbol.qualified_name)
         if known is None or (symbol.kind in TYPE_KINDS and known not in TYPE_KINDS):
             kinds[symbol.qualified_name] = symbol.kind
     spaces: dict[str, str] = {}
@@ -118,17 +127,38 @@ def make_interface(
         language=language,
         package=facts.package,
         kinds=kinds,
+        types_and_values=frozenset(types_and_values),
+        containers=frozenset(_holders(kinds)),
         spaces=spaces,
         imports={name: tuple(found) for name, found in imports.items()},
+        exports=frozenset(facts.exports),
         stars=tuple(dict.fromkeys(item.module for item in facts.imports if item.imported == ALL_NAMES)),
         unnamed=tuple(
             dict.fromkeys(item.module for item in facts.imports if not item.name and not item.imported)
         ),
         values={key: tuple(found) for key, found in values.items()},
         bases={name: tuple(found) for name, found in bases.items()},
-        returns=dict(facts.returns),
+        returns=_agreed(facts.returns),
         _members=members,
     )
+
+
+def _agreed(returns: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return what functions return. Overloads that return different things return nothing known."""
+    found: dict[str, str] = {}
+    for name, expression in returns:
+        found[name] = expression if found.get(name, expression) == expression else ""
+    return {name: expression for name, expression in found.items() if expression}
+
+
+def _holders(kinds: Iterable[str]) -> Iterator[str]:
+    """Yield the names before the last one of qualified names, as far as they are no definitions."""
+    known = set(kinds)
+    for name in known:
+        holder = name.rpartition(".")[0]
+        while holder and holder not in known:
+            yield holder
+            holder = holder.rpartition(".")[0]
 
 
 def shown_to_others(facts: FileFacts, symbols: Iterable[Symbol]) -> tuple[object, ...]:
@@ -140,5 +170,6 @@ def shown_to_others(facts: FileFacts, symbols: Iterable[Symbol]) -> tuple[object
         facts.values,
         facts.bases,
         facts.returns,
+        facts.exports,
         tuple((symbol.qualified_name, symbol.kind) for symbol in symbols),
     )

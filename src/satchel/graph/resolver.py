@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from satchel import languages
-from satchel.code_facts import ELEMENTS, Import, Rule
+from satchel.code_facts import DEFAULT_NAME, ELEMENTS, WHOLE_MODULE, Import, Rule
 from satchel.graph.interfaces import ORDINARY, Definition, Interface, Member
 from satchel.graph.modules.module_system import Module, ModuleSystem
 from satchel.languages.language import GraphRules, OuterPackages
@@ -23,7 +23,7 @@ from satchel.types import ChunkKind
 _NAME = re.compile(r"[^\W\d]\w*")
 _HEAD = re.compile(r"<[^>]*>|\^?\{[^}]*\}|[^.(\[]*")
 _PLAIN_HEAD = re.compile(r"[^.(\[]*")
-_STEP = re.compile(r"\.(\w+)|(\(\d*\))|(\[\])")
+_STEP = re.compile(r"\.([^.()\[\]]+)|(\(\d*\))|(\[\])")
 _NAMED_RECEIVER = re.compile(r"^<(?:.*:)?(\w+)>$|^(?:.*:)?(\w+)\(\)$")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
@@ -101,7 +101,17 @@ class Resolver:
 
     def resolve(self, path: str, expression: str) -> Answer | None:
         """Return what an expression of a file means, None if no rule tells."""
-        return self._expression(path, expression)
+        is_type = expression.startswith("<") and expression.endswith(">")
+        answer = self._expression(path, expression[1:-1] if is_type else expression)
+        if answer is None or not isinstance(answer.meaning, Definition):
+            return answer
+        target = answer.meaning
+        shown = self._look(target.path)
+        if shown is None or target.name in shown.containers:
+            return None
+        if not is_type and target.name in shown.types_and_values:
+            return Answer(target._replace(is_value=True), answer.rule)
+        return answer
 
     def consulted(self) -> set[str]:
         """Return the files that the answers since the last call rest on."""
@@ -134,6 +144,8 @@ class Resolver:
     def _module(self, path: str, written: str) -> Module | None:
         """Return the module of an import as written, and note that it was looked for."""
         self._consulted.update(import_key(name) for name in _NAME.findall(written)[-2:])
+        # `./line-items.js` may lead to a new file `line-items.ts`, and `..` to a new `index.ts`.
+        self._consulted.add(import_key(written.rpartition("/")[2].partition(".")[0] or "index"))
         module = self._modules.module(path, written)
         if module is not None:
             self._consulted.update(map(folder_key, module.paths))
@@ -210,7 +222,10 @@ class Resolver:
             around, owners = self._head(path, owners[:end]), owners[end:]
             if around is not None and isinstance(around.meaning, Instance):
                 owner = around.meaning.type
-                found = self._type_member(owner, name, Rule.SELF) or self._extension(path, owner, name)
+                found = self._type_member(owner, name, Rule.SELF)
+                if found is None and (shown := self._look(path)) is not None:
+                    can_extend = _rules_of(shown).extensions_are_members
+                    found = self._extension(path, owner, name) if can_extend else None
                 if found is not None and not _is_constructor(found.meaning):
                     return found
         return self.name(path, name)
@@ -275,9 +290,17 @@ class Resolver:
         shown = self._look(meaning.path)
         if shown is None:
             return None
-        if shown.is_type(meaning.name):
+        if shown.is_type(meaning.name) and (
+            meaning.name not in shown.returns or meaning.name not in shown.types_and_values
+        ):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
-        return self._returned(meaning, shown, answer.rule, number)
+        found = self._returned(meaning, shown, answer.rule, number)
+        if found is not None or shown.kinds.get(meaning.name) is not ChunkKind.CONST:
+            return found
+        held = self._held(answer)  # another name for a function or a class
+        return (
+            self._called(held, number) if held is not None and isinstance(held.meaning, Definition) else None
+        )
 
     def _returned(self, meaning: Definition, shown: Interface, rule: Rule, number: str = "") -> Answer | None:
         expression = shown.returns.get(f"{meaning.name}#{number}" if number else meaning.name)
@@ -325,7 +348,7 @@ class Resolver:
         if shown is None:
             return None
         inner = f"{meaning.name}.{name}"
-        if inner in shown.kinds:
+        if inner in shown.kinds or inner in shown.containers:
             return Answer(Definition(meaning.path, inner), answer.rule)
         if shown.is_type(meaning.name):
             found = self._type_member(meaning, name, answer.rule)
@@ -353,6 +376,8 @@ class Resolver:
 
     def name(self, path: str, name: str) -> Answer | None:
         """Return what a name of a file means."""
+        if self._modules.has_linkage:  # names mean no other names: no answer is asked for twice
+            return self._find_name(path, name)
         return self._guarded(path, "name", name)
 
     def _guarded(self, path: str, kind: str, written: str) -> Answer | None:
@@ -368,12 +393,19 @@ class Resolver:
         before, cut = self._consulted, self._cut
         self._consulted = set()
         self._open.add(key)
-        answer = self._find_name(path, written) if kind == "name" else self._expression(path, written)
+        answer = self._find(path, kind, written)
         self._open.discard(key)
         if self._cut == cut or not self._open:
             self._kept[key] = _Kept(answer, frozenset(self._consulted))
         self._consulted |= before
         return answer
+
+    def _find(self, path: str, kind: str, written: str) -> Answer | None:
+        if kind == "name":
+            return self._find_name(path, written)
+        if kind == "module":
+            return self._written_module(path, written)
+        return self._from_stars(path, written) if kind == "star" else self._expression(path, written)
 
     def _find_name(self, path: str, name: str) -> Answer | None:
         shown = self._look(path)
@@ -382,12 +414,15 @@ class Resolver:
         if name.startswith("\\"):
             return self._outermost(path, name[1:])
         plain, _, space = name.partition("@")
-        if shown.defines(plain, space):
-            return Answer(Definition(path, plain), Rule.SCOPE)
-        for item in shown.imports.get(name, ()):
+        # A variable may be how the file names what it imports: `const Basket = require("./basket")`.
+        # An import inside a function has a name of its own: `basket@12`.
+        is_variable = name != plain or shown.kinds.get(plain) is ChunkKind.CONST
+        for item in shown.imports.get(name, ()) if is_variable or not shown.defines(plain, space) else ():
             found = self._imported(path, item)
             if found is not None:
                 return found
+        if shown.defines(plain, space):
+            return Answer(Definition(path, plain), Rule.SCOPE)
         rules = _rules_of(shown)
         if name in shown.imports and rules.packages_are_names:
             return None  # it is from another repository
@@ -395,20 +430,38 @@ class Resolver:
             answer = self._expression(path, expression) if expression != name else None
             if answer is not None:
                 return answer
+        if self._modules.finds_by_name and not self._modules.is_defined(plain):
+            self._consulted.add(linkage_key(plain.rpartition(".")[2]))
+            return self._outermost(path, name)
         for home in self._homes(path, rules):
             if home.paths:
                 self._consulted.add(folder_key(path))
             found = self._package_member(home, name)
             if found is not None:
                 return Answer(found.meaning, weaker(found.rule, Rule.PACKAGE))
-        for written in (*shown.stars, *self._modules.shared_imports(path)):
-            around = self._written_module(path, written)
-            answer = self._member(around, name) if around is not None else None
-            if answer is not None and not (rules.packages_are_names and isinstance(answer.meaning, Module)):
-                return answer
-        if rules.packages_are_names:
+        found = self._from_stars(path, name)
+        if found is None and rules.packages_are_names:
             return self._outermost(path, name)
-        return self._named_by_itself(shown, name) or self._linked(path, name)
+        if found is None and self._modules.modules_name_themselves:
+            found = self._named_by_itself(shown, name)
+        if found is None and self._modules.has_linkage:
+            found = self._linked(path, name)
+        if found is None and plain in shown.containers:
+            return Answer(Definition(path, plain), Rule.SCOPE)
+        return found
+
+    def _from_stars(self, path: str, name: str) -> Answer | None:
+        """Return a name of the modules that a file imports all names of."""
+        shown = self._look(path)
+        if shown is None:
+            return None
+        by_name = self._modules.finds_by_name
+        for written in (*shown.stars, *self._modules.shared_imports(path)):
+            around = self._guarded(path, "module", written)
+            answer = self._member(around, name) if around is not None else None
+            if answer is not None and not (by_name and isinstance(answer.meaning, Module)):
+                return answer
+        return None
 
     def _homes(self, path: str, rules: GraphRules) -> Iterator[Module]:
         """Yield the packages whose names a file sees without importing them, nearest first."""
@@ -428,8 +481,6 @@ class Resolver:
         """Return the definition that a linker would find for a name of a file."""
         plain, _, space = name.partition("@")
         found = self._modules.linked(path, plain, space or ORDINARY)
-        if found is None:
-            return None
         self._consulted.add(linkage_key(plain))
         if not found:
             return None
@@ -446,8 +497,27 @@ class Resolver:
         return None
 
     def _imported(self, path: str, item: Import) -> Answer | None:
-        around = self._written_module(path, item.module)
-        return self._member(around, item.imported) if around is not None and item.imported else around
+        if self._modules.finds_by_name:
+            around = self._written_module(path, item.module)
+            return self._member(around, item.imported) if around is not None and item.imported else around
+        module = self._module(path, item.module)
+        if module is None:
+            return None
+        if not item.imported:
+            return self._whole(module) or Answer(module, Rule.IMPORT)
+        found = self._module_member(module, item.imported, Rule.IMPORT)
+        if found is None and item.imported == DEFAULT_NAME:
+            return self._whole(module)
+        return found
+
+    def _whole(self, module: Module) -> Answer | None:
+        """Return what a module says that it is as a whole, if it does."""
+        for path in module.paths:
+            shown = self._look(path)
+            if shown is not None and ("", WHOLE_MODULE) in shown.values:
+                found = self.name(path, WHOLE_MODULE)
+                return Answer(found.meaning, weaker(found.rule, Rule.IMPORT)) if found is not None else None
+        return None
 
     def _written_module(self, path: str, written: str) -> Answer | None:
         """Return the module of an import, or the type that it imports from: `import static a.Type.name`."""
@@ -477,13 +547,24 @@ class Resolver:
             return Answer(Definition(path, name), Rule.SCOPE) if path else None
         for path in module.paths:
             shown = self._look(path)
-            if shown is not None and name in shown.kinds:
+            if shown is None or name not in shown.kinds or name in shown.imports:
+                continue
+            if not shown.exports or name in shown.exports:
                 return Answer(Definition(path, name), Rule.SCOPE)
         for path in module.paths:
-            found = self.name(path, name)
+            found = self.name(path, name) if self._shows(path, name) else self._handed_on(path, name)
             if found is not None:
                 return found
         return None
+
+    def _shows(self, path: str, name: str) -> bool:
+        """Return whether others see a name of a file. A file that does not say which they are shows all."""
+        shown = self._look(path)
+        return shown is None or not shown.exports or name in shown.exports
+
+    def _handed_on(self, path: str, name: str) -> Answer | None:
+        """Return a name of the modules whose names a file hands on as its own."""
+        return self._guarded(path, "star", name)
 
     # Classes
 

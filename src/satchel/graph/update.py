@@ -9,17 +9,18 @@ resolved anew, and no others. An edit inside a function shows others nothing new
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence, Set
 from fnmatch import fnmatchcase
 
 from satchel import languages, plugins
 from satchel.caching import Cache
 from satchel.code_facts import FileEdges, FileFacts, Rule, Target, used_name
 from satchel.graph.interfaces import Definition, Interface, make_interface, name_spaces, shown_to_others
-from satchel.graph.modules.module_system import FileTable, ModulePlugin, NamedDefinition, linkage_of
+from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, NamedDefinition, linkage_of
 from satchel.graph.resolver import Resolver, folder_key, import_key, linkage_key
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord
+from satchel.types import Label
 
 _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
 _FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
@@ -199,12 +200,22 @@ class _ResolveRun:
             meaning = answer.meaning
             # What a variable holds is used through the variable; only an import gives a thing another name.
             if answer.rule is Rule.IMPORT or used_name(use.expression) == meaning.name.rpartition(".")[2]:
-                target = Target(meaning.path, meaning.name)
+                # An import brings the type and the value of a name alike.
+                is_value = meaning.is_value and use.label is not Label.IMPORTS
+                target = Target(meaning.path, meaning.name, is_value)
                 uses.append((number, targets.setdefault(target, len(targets)), answer.rule))
         imports: list[tuple[int, int]] = []
+        used = {target.path for target in targets}
         for number, item in enumerate(facts.imports):
             module = self.resolver.module_of(path, item)
-            for other in module.paths if module is not None else ():
+            for other in _imported_files(module, used) if module is not None else ():
                 if other != path:
                     imports.append((number, targets.setdefault(Target(other), len(targets))))
         return FileEdges(tuple(targets), tuple(uses), tuple(imports))
+
+
+def _imported_files(module: Module, used: Set[str]) -> Sequence[str]:
+    """Return the files that an import leads to: of a package, those that are used, else the first."""
+    if not module.shared:
+        return module.paths
+    return [path for path in module.paths if path in used] or module.paths[:1]

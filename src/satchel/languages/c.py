@@ -165,9 +165,12 @@ LANGUAGE = Language(
  (parenthesized_declarator (identifier) @bind)
  (preproc_params (identifier) @bind)]
 [(enumerator name: (identifier) @key) (preproc_def name: (identifier) @key)]
-(struct_specifier name: (type_identifier) @use.t)
-(union_specifier name: (type_identifier) @use.t)
-(enum_specifier name: (type_identifier) @use.t)
+(struct_specifier name: (type_identifier) @use.t !body)
+(union_specifier name: (type_identifier) @use.t !body)
+(enum_specifier name: (type_identifier) @use.t !body)
+[(struct_specifier name: (type_identifier) @key body: (_))
+ (union_specifier name: (type_identifier) @key body: (_))
+ (enum_specifier name: (type_identifier) @key body: (_))]
 (preproc_ifdef name: (identifier) @use.m)
 (preproc_defined (identifier) @use.m)
 (preproc_arg) @code

@@ -84,6 +84,8 @@ LANGUAGE = Language(
   (operator_declaration) (conversion_operator_declaration) (indexer_declaration)
   (anonymous_method_expression) (switch_section) (switch_expression_arm) (accessor_declaration)] @scope
 (type_parameter name: (identifier) @generic)
+(type_parameter_constraints_clause . (identifier) @generic
+  . (type_parameter_constraint type: (_) @generic.bound))
 
 (identifier) @use
 [(member_access_expression) (qualified_name)] @member

@@ -83,7 +83,7 @@ LANGUAGE = Language(
 (object_creation_expression type: (_) @object.type (class_body) @object)
 [(block) (constructor_body) (for_statement) (enhanced_for_statement) (try_with_resources_statement)
   (catch_clause) (lambda_expression) (switch_rule) (switch_block_statement_group)] @scope
-(type_parameter . (type_identifier) @generic)
+(type_parameter . (type_identifier) @generic (type_bound . (_) @generic.bound)?)
 
 (type_identifier) @use
 (marker_annotation name: (identifier) @use)

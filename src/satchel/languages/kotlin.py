@@ -99,7 +99,7 @@ LANGUAGE = Language(
   (constructor_invocation (user_type) @object.type)])) (class_body) @object)
 [(lambda_literal) (block) (for_statement) (catch_block) (when_entry) (anonymous_function) (getter)
   (setter)] @scope
-(type_parameter (identifier) @generic)
+(type_parameter (identifier) @generic [(user_type) (nullable_type)]? @generic.bound)
 
 (user_type (identifier) @use)
 (call_expression . (identifier) @use)

@@ -56,6 +56,13 @@ class GraphRules(msgspec.Struct, frozen=True):
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
     block_is_argument: bool = False  # `call { … }` is a call
     call_method: str = ""  # the member that runs when an object is called
+    quoted_types: bool = True  # whether a type may be written as a string
+    generic_marks: str = "<["  # what the arguments of a generic type start with
+    name_marks: str = ""  # characters of names beside letters, digits and `_`
+    functions_have_own_self: bool = False  # whether a function inside a method is part of no class
+    member_nodes: tuple[str, ...] = ()  # definitions that are only reached through an object
+    lower_case_tags: bool = False  # whether a small letter behind `<` starts an element of a page
+    stars_bind: bool = True  # whether an import of all names binds them in the file, or only hands them on
     # A local name is bound once in its block, from there on, with one type (as in C and Go).
     names_start_at_declaration: bool = False
     has_named_arguments: bool = True  # whether `name=` may be the name of an argument
@@ -79,7 +86,7 @@ class Language(msgspec.Struct, frozen=True):
     - `@container.KIND` with `@name`: lends its name to what it holds but defines nothing
       (`impl`, `extension`, `instance`, `namespace`).
     - `@namespace` with `@name`: a statement that lends its name to all below it, up to the next one.
-    - `@generic`: the name of a type parameter.
+    - `@generic`, with `@generic.bound` if there is one: the name of a type parameter and the type it extends.
     - `@object` with `@object.type`: the body of an object that has a class of its own without a name.
     - `@member.start` with `@member.end`: a member access in a grammar without a node that ends with the name.
     - `@extension`: the type that the function around it extends (C#).
@@ -110,7 +117,7 @@ class Language(msgspec.Struct, frozen=True):
         str, ...
     ] = ()  # patterns of text that breaks the grammar; their group 1 is replaced by spaces
     name_separators: tuple[str, ...] = ()  # `::` in a C++ name, `.` and `:` in a Lua one
-    import_separator: str = "."  # between @import.module and @import.name
+    import_separator: str = "."  # between @import.module and @import.name; empty where names are no modules
     module_kind: ChunkKind = ChunkKind.MODULE  # the kind of the code between definitions
     merge_clauses: bool = False  # consecutive clauses of one name are one definition (Haskell, Elixir)
     prose: bool = False  # a document: never minified, part of the default pack

@@ -28,6 +28,7 @@ LANGUAGE = Language(
         outer_packages=OuterPackages.GLOBAL,
         self_names=("$this", "self", "static"),
         super_names=("parent",),
+        name_marks="$",
         call_method="__invoke",
         containers=("array", "iterable", "list"),
         ignored=frozenset(_LIBRARY.split()),

@@ -1,6 +1,6 @@
 """TSX: TypeScript with elements; a grammar of its own in the same wheel."""
 
-from satchel.languages.javascript import JSX_QUERY
+from satchel.languages.javascript import GRAPH_RULES
 from satchel.languages.language import Language
 from satchel.languages.typescript import TYPESCRIPT_QUERY
 
@@ -10,6 +10,8 @@ LANGUAGE = Language(
     grammar="tree_sitter_typescript",
     grammar_entry="language_tsx",
     line_comment="//",
+    import_separator="",
     index_stems=("index",),
-    query=TYPESCRIPT_QUERY + JSX_QUERY,
+    graph=GRAPH_RULES,
+    query=TYPESCRIPT_QUERY,
 )

@@ -28,6 +28,7 @@ class SureUse(msgspec.Struct, frozen=True):
     name: str
     target: Target
     rule: Rule
+    is_value: bool = False  # it means the value of the target's name, not the type of the same name
 
 
 class FileUses(msgspec.Struct, frozen=True):
@@ -52,9 +53,11 @@ def _read(corpus: Corpus, path: str) -> FileUses:
     if not edges.targets:
         return FileUses((), ())
     facts = corpus.snapshot.facts(path)
+    targets = [Target(target.path, target.name) for target in edges.targets]
     found = [
-        SureUse(path, line, use.label, used_name(use.expression), edges.targets[target], rule)
+        SureUse(path, line, use.label, used_name(use.expression), targets[target], rule, is_value)
         for number, target, rule in edges.uses
+        for is_value in (edges.targets[target].is_value,)
         for use in (facts.uses[number],)
         for line in use.lines
     ]
@@ -115,5 +118,5 @@ def files_referring(corpus: Corpus, paths: Sequence[str]) -> dict[Target, set[st
         for _, number, _ in edges.uses:
             target = edges.targets[number]
             if target.path != path:
-                found.setdefault(target, set()).add(path)
+                found.setdefault(Target(target.path, target.name), set()).add(path)
     return found

@@ -99,6 +99,12 @@ def definitions_meant(corpus: Corpus, name: str) -> list[SymbolRecord]:
     return [item for item in found if _ends_with(item.symbol.qualified_name, dotted)]
 
 
+def definition_targets(corpus: Corpus, name: str) -> list[Target]:
+    """Return what edges lead to that mean the definitions of a name."""
+    found = definitions_meant(corpus, name)
+    return list(dict.fromkeys(Target(item.path, item.symbol.qualified_name) for item in found))
+
+
 def find_references(
     corpus: Corpus, name: str, labels: Iterable[Label] = (), *, possible: bool = False
 ) -> list[ResolvedReference]:
@@ -106,12 +112,19 @@ def find_references(
     uses that share the name and that no rule decided. Where no rule exists these are all there is."""
     wanted = set(labels)
     definitions = definitions_meant(corpus, name)
-    places = {Target(item.path, item.symbol.qualified_name): item for item in reversed(definitions)}
-    found = [_sure(corpus, use, places[use.target]) for use in uses_of(corpus, places)]
+    types: dict[Target, SymbolRecord] = {}
+    others: dict[Target, SymbolRecord] = {}  # values, which may share their name with a type
+    for item in reversed(definitions):
+        kept = types if item.symbol.kind in TYPE_KINDS else others
+        kept[Target(item.path, item.symbol.qualified_name)] = item
+    found = []
+    for use in uses_of(corpus, types | others):
+        first, second = (others, types) if use.is_value else (types, others)
+        found.append(_sure(corpus, use, first.get(use.target) or second[use.target]))
     if possible or not any(corpus.has_graph(item.path) for item in definitions):
         found += _possible(corpus, last_name(name), definitions)
-    kept = [item for item in found if _is_wanted(item, wanted)]
-    return sorted(kept, key=lambda item: (item.path, item.line, item.label, item.rule, item.target))
+    chosen = [item for item in found if _is_wanted(item, wanted)]
+    return sorted(chosen, key=lambda item: (item.path, item.line, item.label, item.rule, item.target))
 
 
 def _is_wanted(item: ResolvedReference, labels: set[Label]) -> bool:

@@ -27,6 +27,8 @@ class GoModules(ModuleSystem):
     or a folder of `vendor`.
     """
 
+    modules_name_themselves = True
+
     def __init__(self, table: FileTable) -> None:
         self._package_of = table.package_of
         self._folders: dict[str, list[str]] = defaultdict(list)

@@ -27,12 +27,16 @@ class Includes(ModuleSystem):
     what the file includes goes first, then what the linker would find nearest to it; equals give no answer.
     """
 
+    has_linkage = True
+
     def __init__(self, table: FileTable) -> None:
         self._table = table
         self._paths = frozenset(table.paths)
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in table.paths:
             self._by_name[posixpath.basename(path)].append(path)
+        self._found: dict[tuple[str, str], str] = {}
+        self._direct: dict[str, tuple[str, ...]] = {}  # what each file includes itself
         self._closures: Cache[str, dict[str, int]] = Cache(_CLOSURES_KEPT)
 
     def module(self, importer: str, written: str) -> Module | None:
@@ -41,7 +45,14 @@ class Includes(ModuleSystem):
 
     def _included(self, importer: str, written: str) -> str:
         """Return the file of an `#include`: beside the importer, else the one whose path ends so."""
-        beside = posixpath.normpath(posixpath.join(posixpath.dirname(importer), written))
+        folder = importer.rpartition("/")[0]
+        key = folder, written
+        if key not in self._found:
+            self._found[key] = self._find(folder, importer, written)
+        return self._found[key]
+
+    def _find(self, folder: str, importer: str, written: str) -> str:
+        beside = posixpath.normpath(posixpath.join(folder, written))
         if beside in self._paths:
             return beside
         plain = posixpath.normpath(written).lstrip("./")
@@ -53,7 +64,7 @@ class Includes(ModuleSystem):
         ]
         return _nearest(found, importer) if found else ""
 
-    def linked(self, path: str, name: str, space: str) -> str | None:
+    def linked(self, path: str, name: str, space: str) -> str:
         found = [
             item
             for item in self._table.definitions_named(name)
@@ -82,12 +93,17 @@ class Includes(ModuleSystem):
         for each in waiting:
             if len(waiting) > _MOST_INCLUDED:
                 break
-            for written in self._table.imports_of(each):
-                other = self._included(each, written)
-                if other and other not in distances:
+            for other in self._includes_of(each):
+                if other not in distances:
                     distances[other] = distances[each] + 1
                     waiting.append(other)
         return distances
+
+    def _includes_of(self, path: str) -> tuple[str, ...]:
+        if path not in self._direct:
+            found = (self._included(path, written) for written in self._table.imports_of(path))
+            self._direct[path] = tuple(other for other in found if other)
+        return self._direct[path]
 
 
 def _is_source(path: str) -> bool:

@@ -86,6 +86,9 @@ class ModuleSystem:
 
     finds_by_name: ClassVar[bool] = False
 
+    modules_name_themselves = False  # whether `own_name` has answers
+    has_linkage = False  # whether `linked` has answers
+
     def module(self, importer: str, written: str) -> Module | None:
         """Return the module that an import in the file `importer` names, None if it is not in this
         repository."""
@@ -103,10 +106,10 @@ class ModuleSystem:
         """Return the name that an import of a module binds if the module itself chooses it, else nothing."""
         return ""
 
-    def linked(self, path: str, name: str, space: str) -> str | None:
+    def linked(self, path: str, name: str, space: str) -> str:
         """Return the file whose definition of a name, in a space of names, a file means without importing it,
-        as a linker finds it, empty if there is none; None where the language has no such names."""
-        return None
+        as a linker finds it; empty if there is none."""
+        return ""
 
     def outer(self, module: Module) -> Module | None:
         """Return the package around another, None where the language has none."""
@@ -115,6 +118,10 @@ class ModuleSystem:
     def definition(self, module: Module, name: str) -> tuple[str, str] | None:
         """Return the file and the qualified name of what a package defines under a name."""
         return None
+
+    def is_defined(self, name: str) -> bool:
+        """Return whether some file may define a name that no import gives to a file."""
+        return True
 
     def shared_imports(self, path: str) -> tuple[str, ...]:
         """Return the modules all of whose names a file sees because its project imports them."""

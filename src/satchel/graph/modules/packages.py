@@ -77,6 +77,9 @@ class PackageModules(ModuleSystem):
                 yield f"{around}.{module.name}"
             around = around.rpartition(".")[0]
 
+    def is_defined(self, name: str) -> bool:
+        return bool(self._table.definitions_named(name.rpartition(".")[2]))
+
     def namesakes(self, module: Module, name: str) -> tuple[tuple[str, str], ...]:
         return tuple(
             (item.path, item.qualified_name)
@@ -85,8 +88,8 @@ class PackageModules(ModuleSystem):
         )
 
     def _main_parts(self, paths: list[str], name: str, importer: str) -> list[str]:
-        """Return the files where to look first for a definition that has parts: those that are named after it,
-        then what Kotlin expects of every platform, except from a platform itself."""
+        """Return the files where to look first for a definition that has parts: those of its name, then what
+        Kotlin expects of every platform, except from a platform itself."""
         named = [path for path in paths if path.rpartition("/")[2].rpartition(".")[0] == name] or paths
         common = [path for path in named if _COMMON in path]
         source_set = importer.rpartition("/src/")[2].partition("/")[0]
