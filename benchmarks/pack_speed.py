@@ -21,7 +21,7 @@ from measure import installed_satchel, measure
 from search_speed import QUESTIONS
 
 from satchel.engine import Engine
-from satchel.rendering.formats import PACK_FORMATS
+from satchel.rendering.packs import PACK_FORMATS
 
 BUDGET = 8_000
 RENDER = PACK_FORMATS.get("context").render

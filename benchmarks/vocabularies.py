@@ -23,9 +23,8 @@ import tiktoken
 import tiktoken_ext.openai_public
 from tiktoken.load import load_tiktoken_bpe
 
-from satchel.tokenizers import cl100k, o200k
+from satchel.tokenizers import characters_of, cl100k, o200k
 from satchel.tokenizers.byte_pairs import BytePairs
-from satchel.tokenizers.tokenizer import characters_of
 from satchel.tokenizers.vocabulary import DATA, packed
 
 PATTERNS = {"o200k": o200k.PATTERN, "cl100k": cl100k.PATTERN}

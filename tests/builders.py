@@ -26,7 +26,7 @@ from satchel.languages import detect
 from satchel.lines import split_lines
 from satchel.packing.pack import WORK_TREE, Budget, Counts, Item, Pack
 from satchel.packing.sections import Section
-from satchel.rendering.formats import PACK_FORMATS
+from satchel.rendering.packs import PACK_FORMATS
 from satchel.retrieval.candidates import CANDIDATES
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.search import gather_evidence

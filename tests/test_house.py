@@ -186,7 +186,7 @@ UNUSED_BY_SEARCH = {
 
 
 # What a command needs to run in a session, as on every surface.
-OF_A_SESSION = ("freshness", "next_actions", "payloads", "session")
+OF_A_SESSION = ("freshness", "payloads", "session")
 
 
 @pytest.fixture(scope="module")

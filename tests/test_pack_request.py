@@ -107,6 +107,23 @@ def test_an_unknown_field_and_one_of_another_type_are_typed_errors(engine: Engin
             engine.pack("basket", **fields)
 
 
+def test_a_search_by_arguments_of_another_type_is_a_typed_error(engine: Engine) -> None:
+    other: Any
+    for other in (None, 3, b"basket"):
+        with pytest.raises(InvalidQuery, match="must be text"):
+            engine.search(other)
+    for other in ("3", None, 2.5):
+        with pytest.raises(InvalidRequest, match="must be a whole number"):
+            engine.search("basket", k=other)
+
+
+def test_a_render_that_is_no_function_is_a_typed_error(engine: Engine) -> None:
+    render: Any = 3
+    for ask in (engine.pack, engine.review):
+        with pytest.raises(InvalidRequest, match="render is 3"):
+            ask("basket" if ask == engine.pack else "HEAD", render=render)
+
+
 def test_what_has_no_meaning_for_a_layout_is_refused() -> None:
     for fields in ({"mode": "edit_minimal"}, {"section_caps": {"tests": 1}}, {"max_candidates": 9}):
         for kind in ({"layout": "flat", "query": "basket"}, {"change": ""}):

@@ -38,7 +38,7 @@ from satchel.commands.freshness import StalePolicy
 from satchel.commands.session import CallOptions, Session
 from satchel.engine import Engine
 from satchel.errors import SatchelError
-from satchel.rendering.formats import PACK_FORMATS
+from satchel.rendering.packs import PACK_FORMATS
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = 4096

@@ -61,8 +61,8 @@ from satchel.storage.memory import MemoryStore  # noqa: E402
 from satchel.types import Skipped  # noqa: E402
 from satchel.verifying import saved_pack  # noqa: E402
 from satchel.verifying.json_pack import read_json  # noqa: E402
-from satchel.walking import encodings, git, git_diff, history, ignore_rules, paths, redaction  # noqa: E402
-from satchel.walking.source_reader import read_source  # noqa: E402
+from satchel.walking import git, git_diff, history, ignore_rules, paths, redaction  # noqa: E402
+from satchel.walking.source_reader import decode, read_source  # noqa: E402
 
 _LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SHA = "0123456789" * 4
@@ -80,7 +80,7 @@ class Parser(NamedTuple):
 
 def text_of(data: bytes) -> str:
     """The text that a file with these bytes would be read as; bytes that are no text are read by force."""
-    decoded = encodings.decode(data)
+    decoded = decode(data)
     return decoded[0] if decoded is not None else data.decode("utf-8", "replace")
 
 
@@ -142,7 +142,7 @@ def check_reader(data: bytes) -> None:
 
 def check_encodings(data: bytes) -> None:
     """A text encodes to its bytes again."""
-    decoded = encodings.decode(data)
+    decoded = decode(data)
     assert decoded is None or decoded[0].encode(decoded[1]) == data, "not exact"
 
 

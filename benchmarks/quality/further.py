@@ -32,8 +32,8 @@ from satchel.evaluation.history import is_housekeeping, question_of, word_count
 from satchel.settings import QUALITY
 from satchel.storage.records import SymbolRecord
 from satchel.walking import git_diff
+from satchel.walking.file_kinds import path_tags
 from satchel.walking.git_command import run_git
-from satchel.walking.path_tags import path_tags
 
 LOOKED_AT = 600  # commits, the newest of a repository
 BACK = 350  # how far back the one is that is asked

@@ -28,7 +28,7 @@ from satchel import tokenizers
 from satchel.engine import Engine
 from satchel.evaluation.cases import Case, Gold
 from satchel.packing.pack import Pack
-from satchel.rendering.formats import PACK_FORMATS
+from satchel.rendering.packs import PACK_FORMATS
 from satchel.settings import QUALITY
 
 BUDGETS = (2_000, 4_000, 8_000)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from satchel.errors import SatchelError
     from satchel.indexing.plan import Refresh
     from satchel.packing.pack import Item, Pack
-    from satchel.rendering.formats import pack_format
+    from satchel.rendering.packs import pack_format
     from satchel.retrieval.filters import Filters
     from satchel.serving.chunk_manager import ChunkManager
     from satchel.serving.chunk_search_tool import ChunkSearchTool
@@ -45,7 +45,7 @@ _HOMES = {
     "Symbol": "satchel.types",
     "SymbolRecord": "satchel.storage.records",
     "answer": "satchel.serving.dispatcher",
-    "pack_format": "satchel.rendering.formats",
+    "pack_format": "satchel.rendering.packs",
 }
 
 __all__ = [

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from satchel.retrieval import impact as impacts
     from satchel.retrieval import search as ranking
     from satchel.retrieval.file_cache import FileCache
-    from satchel.tokenizers.tokenizer import Tokenizer
+    from satchel.tokenizers import Tokenizer
     from satchel.verifying import validation
     from satchel.walking import change_set, git_trees, source_reader
 else:  # what some commands do without

@@ -32,7 +32,7 @@ from satchel.retrieval.search import gather_evidence
 from satchel.retrieval.suggest import suggest
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
-from satchel.tokenizers.tokenizer import CharsPerToken, characters_of
+from satchel.tokenizers import CharsPerToken, characters_of
 from satchel.types import Passage, RelatedMode, Strategy, Suggestion
 
 FILES = 25  # that passages are taken from

@@ -19,7 +19,7 @@ from satchel.packing.pack import Pack
 from satchel.packing.sections import PackMode, Section, caps_of
 from satchel.plugins import late
 from satchel.retrieval.filters import Filters
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.tokenizers import CharsPerToken
 from satchel.types import RelatedMode, Strategy
 
 if TYPE_CHECKING:
@@ -123,6 +123,11 @@ class PackRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def gauge(self, render: Render) -> Gauge:
         """Return what measures packs against the budget; `render` writes the text that is counted."""
+        if not callable(render):
+            raise InvalidRequest(
+                f"render is {render!r}, it must be a function of a pack",
+                hint='use pack_format("markdown").render, or leave it out',
+            )
         room = self._room()
         aside = Size(
             self.reserve_tokens if room.tokens else 0,

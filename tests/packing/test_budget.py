@@ -11,7 +11,7 @@ from satchel import plugins, tokenizers
 from satchel.errors import InvalidBudget, InvalidQuery
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Gauge
 from satchel.packing.pack import Pack
-from satchel.tokenizers.tokenizer import Tokenizer
+from satchel.tokenizers import Tokenizer
 
 FORMATS = ("context", "markdown", "xml", "terminal", "json", "sections")
 

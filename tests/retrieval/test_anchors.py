@@ -12,7 +12,7 @@ from satchel.commands.build_context_pack import run as build_context_pack
 from satchel.commands.context_pack import ContextPackRequest, ContextPackResponse
 from satchel.commands.context_pack import run as context_pack
 from satchel.engine import Engine
-from satchel.rendering.formats import PACK_FORMATS
+from satchel.rendering.packs import PACK_FORMATS
 
 
 @pytest.fixture(scope="module")

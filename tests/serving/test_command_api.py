@@ -12,11 +12,11 @@ import pytest
 from builders import SHOP, git, git_repo, make_tree, run_cli
 
 from satchel import answer
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Request, decode
+from satchel.serving.envelope import Call, Request, decode
 from satchel.serving.error_table import ERRORS
 from satchel.serving.generated_files import schemas
+from satchel.visible_json import compact
 
 
 @pytest.fixture
@@ -44,6 +44,20 @@ def test_an_error_has_every_part_as_well(shop: Path) -> None:
     assert told["status"] == "error" and told["data"] is None
     assert set(told["error"]) == {"code", "message", "details", "hint", "next_actions"}
     assert told["error"]["code"] == "invalid_query"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"action": "search", "payload": {"query": "basket \ud800"}},
+        '{"action": "search", "payload": {"query": "\udfff"}}',
+        {"action": "search", "payload": {"query": object()}},
+        {"action": "search", "payload": {("a", "b"): 1}},
+    ],
+    ids=["a lone surrogate", "a lone surrogate in JSON", "no JSON value", "no JSON key"],
+)
+def test_what_json_has_no_form_for_is_an_invalid_request(request_: Any) -> None:
+    assert answer(request_)["error"]["code"] == "invalid_request"
 
 
 SMALL: list[tuple[str, dict[str, Any]]] = [
@@ -304,6 +318,99 @@ def test_minimal_leaves_the_state_out_and_full_has_a_trace(shop: Path) -> None:
     assert modes["minimal"]["meta"]["index_state"] is None is modes["minimal"]["data"]["meta"]["index_state"]
     assert modes["facts"]["data"]["meta"]["index_state"] and "trace" not in modes["facts"]["data"]["meta"]
     assert modes["full"]["data"]["meta"]["trace"]
+
+
+# Context Pack v1 as older systems publish it: every object is closed.
+_TEXT, _COUNT, _TEXTS = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "array", "items": {}}
+
+
+def closed(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
+    """The schema of an object with these fields and no others."""
+    fields = {**required, **optional}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_ITEM = closed(
+    {
+        "id": _TEXT,
+        "role": {"enum": ["primary", "related"]},
+        "file": _TEXT,
+        "start_line": _COUNT,
+        "end_line": _COUNT,
+        "score": {"type": "number"},
+        "imports": _TEXTS,
+        "content": _TEXT,
+    },
+    symbol=_TEXT,
+    type=_TEXT,
+    relationship=_TEXTS,
+    distance=_COUNT,
+)
+_TRUST = closed(
+    {},
+    retrieval_mode={"enum": ["semantic", "hybrid", "lexical"]},
+    fallback_used={"type": "boolean"},
+    anchor_policy={"enum": ["auto", "off"]},
+    anchor_detected={"type": "boolean"},
+    anchor_kind={"enum": ["quoted", "path", "identifier"]},
+    anchor_primary=_TEXT,
+    anchor_hits=_COUNT,
+    anchor_not_found={"type": "boolean"},
+)
+CONTEXT_PACK_V1 = closed(
+    {
+        "version": {"const": 1},
+        "query": _TEXT,
+        "model_id": _TEXT,
+        "profile": _TEXT,
+        "items": {"type": "array", "items": _ITEM},
+        "budget": closed(
+            {
+                "max_chars": _COUNT,
+                "used_chars": _COUNT,
+                "truncated": {"type": "boolean"},
+                "dropped_items": _COUNT,
+            }
+        ),
+    },
+    next_actions=_TEXTS,
+    meta=closed({}, index_state={"type": "null"}, trust=_TRUST),
+)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"query": "basket total", "strategy": "deep"},
+        {"query": "basket total", "budget_tokens": 900},
+        {"query": "basket total", "budget_tokens": 900, "max_chars": 2_000, "trace": True},
+        {"query": "basket total", "ref": "HEAD"},
+        {"query": "where is no_such_identifier_here in the basket"},
+        {"query": "zyzzyva"},
+    ],
+    ids=str,
+)
+def test_a_minimal_pack_has_no_key_beyond_context_pack_v1(shop: Path, payload: dict[str, Any]) -> None:
+    strict = ask(shop, "context_pack", payload={**payload, "response_mode": "minimal"})["data"]
+    jsonschema.validate(strict, CONTEXT_PACK_V1)
+    assert strict["budget"]["used_chars"] == len(compact(strict))
+    facts = ask(shop, "context_pack", payload=payload)["data"]
+    if facts["items"]:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(facts, CONTEXT_PACK_V1)
+
+
+def test_a_minimal_pack_can_be_verified(shop: Path, tmp_path: Path) -> None:
+    pack = ask(shop, "context_pack", payload={"query": "basket total", "response_mode": "minimal"})["data"]
+    saved = tmp_path / "pack.json"
+    saved.write_text(compact(pack))
+    told = ask(shop, "verify", payload={"pack": str(saved)})["data"]
+    assert told["ok"] and len(told["items"]) == len(pack["items"]) > 1
 
 
 def test_anchors_can_be_turned_off(shop: Path) -> None:

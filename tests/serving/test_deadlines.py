@@ -14,9 +14,8 @@ from builders import SHOP, make_tree
 from http_server import Answer, Server, serving
 
 from satchel.serving import worker_pool as pools
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Request
+from satchel.serving.envelope import Call, Request
 from satchel.serving.worker_pool import WorkerPool
 
 SEARCH = Request("search", {"query": "basket total"})
@@ -91,6 +90,29 @@ def test_a_worker_that_ended_while_nobody_asked_costs_no_call(pool: WorkerPool) 
     assert pool.answer(SEARCH).status == "ok"
 
 
+def test_a_call_whose_worker_is_killed_is_answered_by_another(pool: WorkerPool) -> None:
+    for worker in [pool._take_free(Call(seconds=60)) for _ in range(2)]:
+        os.kill(worker._process.pid or 0, signal.SIGSTOP)
+        pool._free.put(worker)
+        threading.Timer(0.3, worker._process.kill).start()
+    assert pool.answer(SEARCH, Call(seconds=60)).status == "ok" and pool.killed == 0
+
+
+def test_a_call_that_ends_two_workers_is_not_tried_a_third_time(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def end(worker: pools._Worker, *_: object) -> None:
+        asked.append(worker)
+        raise EOFError
+
+    monkeypatch.setattr(pools._Worker, "ask", end)
+    told = pool.answer(SEARCH, Call(seconds=60))
+    assert told.error and (told.error["code"], told.error["hint"]) == ("internal", "ask again")
+    assert len(asked) == 2
+
+
 def test_a_pool_whose_workers_cannot_start_says_so(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.path", [])  # a new interpreter is told where to look, and finds nothing
     monkeypatch.delenv("PYTHONPATH", raising=False)
@@ -139,6 +161,11 @@ def test_a_server_says_that_its_workers_hang_and_heals(shop: Path) -> None:
         while server.command("search", {"query": "basket"}).status != 200 and time.monotonic() < end:
             time.sleep(0.2)
         stopped = workers_of(server, 2)
+        # A worker that is still loading takes no call. One that is ready has a third thread, which listens;
+        # the second one releases old generations.
+        while any(len([*Path(f"/proc/{each}/task").iterdir()]) < 3 for each in stopped):
+            assert time.monotonic() < end
+            time.sleep(0.1)
         for process in stopped:
             os.kill(process, signal.SIGSTOP)
         told: list[Answer] = []

@@ -14,7 +14,7 @@ from satchel.engine import Engine
 from satchel.errors import ProjectNotFound
 from satchel.rendering.style import Style
 from satchel.serving.cli import main
-from satchel.serving.clients.client import InstallScope
+from satchel.serving.clients import InstallScope
 from satchel.serving.installing import instructions, launch
 from satchel.serving.installing.doctor_checks import CheckLevel, DoctorCheck
 from satchel.serving.verbs import doctor, install

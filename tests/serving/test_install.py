@@ -17,7 +17,7 @@ from jsonc import read_json
 from satchel.errors import ConfigError, InvalidRequest, PathNotAllowed, ProjectNotFound, Unsupported
 from satchel.rendering.style import Style
 from satchel.serving.cli import main
-from satchel.serving.clients.client import Client, InstallScope, Machine, Registration, SettingsFormat
+from satchel.serving.clients import Client, InstallScope, Machine, Registration, SettingsFormat
 from satchel.serving.installing import instructions, launch
 from satchel.serving.installing.installer import Installer, Outcome
 from satchel.serving.verbs import install, uninstall

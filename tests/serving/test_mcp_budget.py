@@ -18,12 +18,11 @@ import satchel
 from satchel import tokenizers
 from satchel.commands.tool_results import result_json
 from satchel.rendering.packs import context
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Hint, Response
+from satchel.serving.envelope import Call, Hint, Response
 from satchel.serving.mcp.paging import MAX_RESULT_TOKENS
 from satchel.serving.mcp.results import ToolCallResult, run_tool
-from satchel.serving.mcp.tool_arguments import find_command, parse_tool_call
+from satchel.serving.mcp.tools import find_command, parse_tool_call
 
 COUNT = tokenizers.get("o200k").count
 PACKS = ("context_pack", "build_context_pack")

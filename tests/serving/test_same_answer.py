@@ -128,6 +128,7 @@ def test_a_command_gives_the_same_data(
     [
         ("search_context", "search", {"query": "basket", "k": 2}),
         ("get_context", "get", {"chunk_id": "src/basket.py:1:3"}),
+        ("references", "refs", {"symbol": "Basket"}),
     ],
 )
 def test_an_alias_gives_the_data_of_its_command(

@@ -14,7 +14,7 @@ from jsonc import read_json
 
 from satchel.errors import ConfigError
 from satchel.serving.installing import instructions, json_settings, toml_settings
-from satchel.serving.installing.text_edits import EditTrace
+from satchel.serving.installing.file_edits import EditTrace
 
 KEYS = ("mcpServers", "satchel")
 ENTRY: dict[str, Any] = {"command": "/opt/satchel", "args": ["serve", "mcp"]}

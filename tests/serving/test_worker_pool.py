@@ -13,9 +13,8 @@ import msgspec
 import pytest
 from builders import SHOP, make_tree
 
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Request, Response, encode
+from satchel.serving.envelope import Call, Request, Response, encode
 from satchel.serving.worker_pool import WorkerPool
 
 SEARCH = Request("search", {"query": "basket total"})

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from originals import EXACT, original, original_count
 
 from satchel import plugins
-from satchel.tokenizers import byte_pairs, cl100k, o200k
+from satchel.tokenizers import byte_pairs, characters_of, cl100k, o200k
 from satchel.tokenizers.byte_pairs import LONG_RUN, BytePairs
-from satchel.tokenizers.tokenizer import characters_of
 
 ROOT = Path(__file__).parents[2]
 PATTERNS = {"o200k": o200k.PATTERN, "cl100k": cl100k.PATTERN}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from token_files import write_tokenizer
 
 from satchel import plugins, tokenizers
-from satchel.tokenizers.tokenizer import Tokenizer
+from satchel.tokenizers import Tokenizer
 
 SECONDS = 5  # ten times what it takes here, a thousandth of what a square would take
 MANY = 200_000

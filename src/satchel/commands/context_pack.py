@@ -22,7 +22,7 @@ from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.commands.tool_results import packed_response
 from satchel.pack_request import PackLayout, PackRequest
 from satchel.packing.pack import Budget, Item, Pack, Trust
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.tokenizers import CharsPerToken
 from satchel.types import AnchorPolicy, Counted, RelatedMode, ResponseMode, Strategy, Suggestion
 from satchel.visible_json import compact
 
@@ -72,7 +72,7 @@ class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
         AnchorPolicy, Meta(description="auto: say when what is named is not here; off: names are words")
     ] = AnchorPolicy.AUTO
     response_mode: Annotated[
-        ResponseMode, Meta(description="facts, full (with a trace) or minimal (no state of the index)")
+        ResponseMode, Meta(description="facts, full (with a trace) or minimal (strictly Context Pack v1)")
     ] = ResponseMode.FACTS
 
 
@@ -89,8 +89,8 @@ class ContextItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     score: float
     imports: Annotated[tuple[str, ...], Verbatim()]
     content: Annotated[str, Verbatim()]
-    chunk_id: str
-    content_hash: str
+    chunk_id: str = ""  # a minimal answer has neither this nor the hash
+    content_hash: str = ""
     relationship: Annotated[tuple[str, ...], SaidInText()] = ()
     distance: Annotated[int, SaidInText()] = 0
     ref: str = ""  # if it is another than that of the pack
@@ -158,12 +158,15 @@ def flat_response(
     """Return the flat pack that is asked for, of the work tree or of `ref`, in the shape of this command."""
     with at_ref(session.engine, ref) as engine:
         minimal = mode is ResponseMode.MINIMAL
+        # Where the text for agents is counted, it is written from the data, and needs all of it.
+        strict = minimal and counts is Counted.DATA
         state = None if minimal else _state(engine)
         traced = (trace or mode is ResponseMode.FULL) and not minimal
         told = trace_of(engine) if traced else None
 
         def respond(pack: Pack) -> ContextPackResponse:
-            return response_of(pack, _with_room(state, pack.budget), told)
+            answer = response_of(pack, _with_room(state, pack.budget), told)
+            return _strict(answer) if strict else answer
 
         def agent_text(pack: Pack) -> str:
             """Return the text of an answer, in which next queries have no reasons."""
@@ -243,6 +246,23 @@ def response_of(
             next_queries=tuple(item.query for item in pack.next_queries),
             trace=trace,
         ),
+    )
+
+
+def _strict(answer: ContextPackResponse) -> ContextPackResponse:
+    """Return an answer without the keys that we add to Context Pack v1: its published schema is closed."""
+    budget, meta = answer.budget, answer.meta
+    replace = msgspec.structs.replace
+    return replace(
+        answer,
+        items=[replace(item, chunk_id="", content_hash="", ref="") for item in answer.items],
+        budget=ContextBudget(
+            max_chars=budget.max_chars,
+            used_chars=budget.used_chars,
+            truncated=budget.truncated,
+            dropped_items=budget.dropped_items,
+        ),
+        meta=ContextMeta(index_state=None, trust=meta.trust),
     )
 
 

@@ -16,7 +16,7 @@ from satchel.commands.command import Command, Flag, Group, LocalPath, Positional
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 from satchel.settings import FAST, QUALITY
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.tokenizers import CharsPerToken
 
 if TYPE_CHECKING:
     from satchel.engine import Engine

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from satchel.plugins import late
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.tokenizers import CharsPerToken
 
 if TYPE_CHECKING:
     from satchel.engine import Engine

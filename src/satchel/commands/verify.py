@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,22 +13,29 @@ import msgspec
 from msgspec import Meta
 
 from satchel import plugins, tokenizers
-from satchel.commands.cited_trees import CitedTrees
 from satchel.commands.command import Command, GitName, Group, LocalPath, Positional, Verbatim
 from satchel.commands.pack_formats import PackFormats
-from satchel.errors import InvalidRequest
+from satchel.errors import IndexBusy, InvalidRequest, PathNotAllowed, RefNotFound
 from satchel.packing.pack import WORK_TREE, Pack
+from satchel.storage.protocol import Snapshot
+from satchel.types import Skipped, SkipReason, Source
 from satchel.verifying import saved_pack
 from satchel.verifying.json_pack import JsonPack, read_json
 from satchel.verifying.json_refreshing import refresh_json, refresh_layers
 from satchel.verifying.refreshing import RefreshedPack, refresh_text
+from satchel.verifying.relocation import CitedTree
 from satchel.verifying.saved_pack import CitedPack, one_line_each
 from satchel.verifying.verification import CitationCheck, State, verify
+from satchel.walking.paths import check_relative
+from satchel.walking.sensitive_names import is_sensitive
 
 if TYPE_CHECKING:
     from satchel.commands.session import Session
+    from satchel.engine import Engine
+
 
 STANDARD_INPUT = "-"
+_STAGED = "staged"
 
 
 class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -188,6 +195,92 @@ def _item(check: CitationCheck) -> VerifyItem:
         new_start_line=new.start_line if new else 0,
         new_end_line=new.end_line if new else 0,
     )
+
+
+class CitedTrees:
+    """The files of every ref that a pack cites, or of the one ref that is asked for.
+
+    The files `own` are the pack itself, which only quotes its sources.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        show: Callable[[str], str],
+        ref: str,
+        opened: ExitStack,
+        own: Sequence[Path] = (),
+    ) -> None:
+        files = [path.resolve() for path in own]
+        self._own = {
+            path.relative_to(engine.root).as_posix() for path in files if path.is_relative_to(engine.root)
+        }
+        self._engine = engine
+        self._show = show
+        self._opened = opened
+        self._engines: dict[str, Engine] = {WORK_TREE: engine}
+        self._trees: dict[str, CitedTree] = {}
+        self.label = self._at(ref).ref if ref else ""
+        if ref:
+            self._engines[self.label] = self._engines[ref]
+
+    def of(self, ref: str) -> CitedTree:
+        """Return the files of a ref; for an unknown commit every file is reported as unreadable."""
+        if ref not in self._trees:
+            try:
+                engine = self._at(ref)
+            except RefNotFound as error:
+                self._trees[ref] = CitedTree(_unreadable(error.message), lambda: None, self._show)
+            else:
+                self._trees[ref] = CitedTree(_reader(engine, self._own), lambda: _index(engine), self._show)
+        return self._trees[ref]
+
+    def index(self, ref: str) -> Snapshot:
+        """Return the index of a ref, brought up to date."""
+        engine = self._at(ref)
+        engine.ensure_fresh()
+        return engine.snapshot()
+
+    def _at(self, ref: str) -> Engine:
+        """Return the engine of a ref, opened once."""
+        if ref not in self._engines:
+            engine = self._engine.staged() if ref == _STAGED else self._engine.at(ref)
+            self._engines[ref] = self._opened.enter_context(engine)
+        return self._engines[ref]
+
+
+def _reader(engine: Engine, own: Collection[str]) -> Callable[[str], Source | Skipped]:
+    """Return a function that reads files of the root, but none outside it and no sensitive one."""
+
+    def read(path: str) -> Source | Skipped:
+        try:
+            inside = check_relative(path)
+            if inside in own:
+                return Skipped(path, SkipReason.GENERATED, "this is the pack itself")
+            rule = is_sensitive(inside)
+            if rule is not None:
+                return Skipped(path, SkipReason.SENSITIVE, f"a sensitive file ({rule}) is not read")
+            return engine.read(inside)
+        # A UnicodeError means a lone surrogate, which no file name contains.
+        except (PathNotAllowed, UnicodeError) as error:
+            return Skipped(path, SkipReason.UNREADABLE, str(error))
+
+    return read
+
+
+def _index(engine: Engine) -> Snapshot | None:
+    """Return the index in which moved text is found; the last complete one while another process writes."""
+    try:
+        engine.ensure_fresh()
+    except IndexBusy:
+        if not engine.store.exists():
+            return None
+    return engine.snapshot()
+
+
+def _unreadable(reason: str) -> Callable[[str], Source | Skipped]:
+    """Return a reader that reports every file as unreadable."""
+    return lambda path: Skipped(path, SkipReason.UNREADABLE, reason)
 
 
 COMMAND = Command(

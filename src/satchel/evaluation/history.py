@@ -18,9 +18,9 @@ from satchel.lines import split_lines
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord
 from satchel.walking import git, git_diff
+from satchel.walking.file_kinds import path_tags
 from satchel.walking.git_command import GitProblem, GitUnusable, run_git
 from satchel.walking.git_diff import DiffEntry, Hunk, clip_range, has_same_lines
-from satchel.walking.path_tags import path_tags
 
 ID_DIGITS = 12  # of a commit: enough to be its name in the largest public repositories
 MOST_FILES = 8  # a commit that changes more is a sweep; its message names no place

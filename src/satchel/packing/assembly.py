@@ -20,7 +20,7 @@ from satchel.packing.selection import (
     drop_near_copies,
     is_weak,
 )
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.tokenizers import CharsPerToken
 from satchel.types import Passage, Suggestion
 
 _TRIES = 2  # of filling: neighbours that become one item leave room for more

@@ -16,7 +16,7 @@ import msgspec
 
 from satchel.errors import InvalidBudget, InvalidQuery
 from satchel.packing.pack import Budget, Pack
-from satchel.tokenizers.tokenizer import CharsPerToken, Tokenizer
+from satchel.tokenizers import CharsPerToken, Tokenizer
 
 MAX_TOKENS = 200_000
 MAX_CHARS = 2_000_000

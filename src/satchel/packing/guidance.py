@@ -11,7 +11,7 @@ import msgspec
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Size
 from satchel.packing.pack import DropReason, Pack
 from satchel.packing.sections import Section
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.tokenizers import CharsPerToken
 
 _MOST_HINTS = 4
 _UNLIKE = 1.4  # how much more tokens the rest may take for its length: shorter passages, denser text

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from satchel.errors import InvalidBudget
-from satchel.packing.digest import score_chunk
-from satchel.packing.layers import IndexEntry, LayeredPack
+from satchel.packing.layers import IndexEntry, LayeredPack, score_chunk
 
 _MOST_FOLDERS = 12  # that get a line of their own; each takes a line that an entry could have
 _HOW = "Fetch the exact text of an entry by its id: satchel get ID (or the tool `get`). Cite ids in answers."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 import msgspec
 import numpy as np
@@ -48,6 +48,10 @@ _USUAL = SearchOptions()
 
 def check(text: str, k: int) -> None:
     """Raise a typed error if a query or a number of results is not valid."""
+    if not isinstance(text, str):
+        raise InvalidQuery(f"the query is {text!r}, it must be text", hint="ask in words")
+    if not isinstance(k, SupportsIndex):
+        raise InvalidRequest(f"k is {k!r}, it must be a whole number", hint="use k=10")
     if not text.strip():
         raise InvalidQuery("the query is empty", hint="ask in words, or name an identifier or a path")
     if len(text) > MAX_QUERY_CHARS:

@@ -17,7 +17,7 @@ from satchel.packing.pack import Counts, DropReason, Pack
 from satchel.packing.sections import Section
 from satchel.retrieval.corpus import Corpus
 from satchel.reviewing.passages import ReviewPassage
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.tokenizers import CharsPerToken
 from satchel.walking.change_set import ChangedFile, Status
 
 _ESCAPED = 1.1  # characters that a format writes for each character of text

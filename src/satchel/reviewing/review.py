@@ -42,7 +42,7 @@ from satchel.reviewing.passages import (
 )
 from satchel.reviewing.related_code import RelatedCode, RelatedCodeFinder
 from satchel.storage.records import ChunkRecord, FileRecord
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.tokenizers import CharsPerToken
 from satchel.types import LineRange, Skipped, Source
 from satchel.walking.change_set import ChangedFile, ChangeSet, Status
 from satchel.walking.git_diff import Hunk

@@ -1,7 +1,9 @@
-"""How does a command line become a request? Flags are made from the fields of a command's request.
+"""How does a command line become a request, and what is said in its help? Flags are made from the fields of a
+command's request.
 
 The description of a field is the help of its flag; its type says what the flag takes; `Positional` and `Flag`
-beside it add a place and further spellings.
+beside it add a place and further spellings. `satchel --help` lists commands by what people want of them. Each
+command says its group itself, so that a new file is listed without a change here.
 """
 
 from __future__ import annotations
@@ -9,22 +11,26 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
 import msgspec
 
-from satchel.commands.command import Command, Flag, GitName, Positional
+from satchel.commands.command import Command, Flag, GitName, Group, Positional
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 
 if TYPE_CHECKING:
     from satchel.commands import payloads
-    from satchel.serving import command_help
-    from satchel.serving.verb import Verb
-else:  # what only some command lines need
-    payloads, command_help = late("satchel.commands.payloads"), late("satchel.serving.command_help")
+    from satchel.retrieval import fuzzy_match
+    from satchel.serving.verbs import Verb
+else:  # what only some command lines need; `fuzzy_match` loads numpy, which only a misspelled word is worth
+    payloads, fuzzy_match = late("satchel.commands.payloads"), late("satchel.retrieval.fuzzy_match")
+
 
 HELP_WIDTH = 100  # characters
+_INDENT = 2  # blanks before a command in the overview
 _WHOLE_NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
 
 
@@ -40,8 +46,8 @@ class _Parser(argparse.ArgumentParser):
         wrong = next((word for word in unknown.split() if word.startswith("--")), "")
         if told != "unrecognized arguments" or not wrong:
             return ""
-        flags = command_help.flags_of(self)
-        return command_help.did_you_mean(wrong.partition("=")[0], flags, prefix="--")
+        flags = flags_of(self)
+        return did_you_mean(wrong.partition("=")[0], flags, prefix="--")
 
 
 def make_parser(word: Command | Verb) -> argparse.ArgumentParser:
@@ -204,3 +210,45 @@ def _readable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return value
+
+
+def overview(words: Sequence[Command | Verb], description: str, epilog: str, *, width: int) -> str:
+    """Return the help of the whole command line: every command in its group, with one sentence."""
+    column = _INDENT + max(len(word.name) for word in words) + 2
+    lines = ["usage: satchel COMMAND [options]", "", description, ""]
+    for group in Group:
+        lines.append(f"{group}:")
+        for word in sorted(words, key=lambda word: word.name):
+            if word.group is group:
+                lines += _entry(word, column, width)
+        lines.append("")
+    closing = "`satchel COMMAND --help` says what a command takes, `satchel --version` which version this is."
+    return "\n".join((*lines, closing, "", epilog, ""))
+
+
+def _entry(word: Command | Verb, column: int, width: int) -> list[str]:
+    label = f"{' ' * _INDENT}{word.name}".ljust(column)
+    return textwrap.wrap(
+        first_sentence(word.help), width, initial_indent=label, subsequent_indent=" " * column
+    )
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a help text, on one line."""
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    sentence, dot, _ = paragraph.partition(". ")
+    return sentence + dot.strip()
+
+
+def did_you_mean(wrong: str, known: Iterable[str], prefix: str = "") -> str:
+    """Return a question that names what is spelled most like `wrong`; empty if nothing is. A `prefix` that
+    all names have is left out when they are compared: it would make all of them alike."""
+    names = [name.removeprefix(prefix) for name in known]
+    found = fuzzy_match.NameMatcher(names).nearest(wrong.removeprefix(prefix))
+    near = [prefix + name for name in found]
+    return f"did you mean {' or '.join(near)}? " if near else ""
+
+
+def flags_of(parser: argparse.ArgumentParser) -> list[str]:
+    """Return every long flag that a parser takes, sorted."""
+    return sorted(name for action in parser._actions for name in action.option_strings if name[:2] == "--")

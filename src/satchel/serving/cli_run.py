@@ -15,12 +15,12 @@ from satchel import plugins
 from satchel.commands.command import Command
 from satchel.errors import InvalidRequest, SatchelError
 from satchel.file_writing import disk_trouble
-from satchel.serving.cli_flags import HELP_WIDTH, make_parser, read_request
+from satchel.serving.cli_flags import HELP_WIDTH, did_you_mean, make_parser, overview, read_request
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
 from satchel.visible_json import compact, indented
 
 if TYPE_CHECKING:
-    from satchel.serving.verb import Verb
+    from satchel.serving.verbs import Verb
 
 
 def run_command(given: list[str], description: str, epilog: str) -> int:
@@ -54,8 +54,6 @@ def run_command(given: list[str], description: str, epilog: str) -> int:
 
 
 def _print_overview(description: str, epilog: str) -> None:
-    from satchel.serving.command_help import overview
-
     words = [plugins.load(kind, name) for kind in ("command", "verb") for name in plugins.names(kind)]
     _write(overview(words, description, epilog, width=HELP_WIDTH))
 
@@ -66,8 +64,6 @@ def _load(name: str) -> Command | Verb:
         raise InvalidRequest(f"{name} stands before the command", hint="satchel COMMAND [options]")
     found: Command | Verb | None = plugins.find("command", name) or plugins.find("verb", name)
     if found is None:
-        from satchel.serving.command_help import did_you_mean
-
         words = sorted({*plugins.names("command"), *plugins.names("verb")})
         near = did_you_mean(name, words)
         hint = f"{near}satchel --help lists all commands" if near else f"known: {', '.join(words)}"
@@ -83,7 +79,7 @@ def _answer(options: argparse.Namespace) -> Any:
     from satchel.commands.freshness import NoFreshener, PatientFreshener
     from satchel.commands.session import Session
     from satchel.engine import Engine
-    from satchel.rendering.formats import PACK_FORMATS
+    from satchel.rendering.packs import PACK_FORMATS
 
     root = Path(options.repo_root) / options.segment if options.repo_root else Path(options.segment)
     opened = Engine.open(root, index_dir=options.index_dir, profile=options.profile or "")

@@ -30,9 +30,19 @@ from satchel.errors import (
     SatchelError,
 )
 from satchel.file_writing import disk_trouble
-from satchel.rendering.formats import PACK_FORMATS
-from satchel.serving.call import Call
-from satchel.serving.envelope import Hint, Meta, Request, Response, decode, encode, failure, take_mode
+from satchel.rendering.packs import PACK_FORMATS
+from satchel.serving.envelope import (
+    Call,
+    Hint,
+    Meta,
+    Request,
+    Response,
+    decode,
+    encode,
+    failure,
+    not_a_request,
+    take_mode,
+)
 from satchel.serving.served_project import KnownFreshener, KnownFreshness, ServedProject
 from satchel.types import ResponseMode
 
@@ -254,6 +264,8 @@ def _as_json(request: dict[str, Any] | str | bytes) -> str | bytes:
         return request if isinstance(request, (str, bytes)) else msgspec.json.encode(request)
     except RecursionError:
         raise too_deep() from None
+    except (TypeError, UnicodeEncodeError) as error:  # a value that JSON has no form for; a lone surrogate
+        raise not_a_request(error) from None
 
 
 def _project(command: Command, payload: dict[str, Any]) -> str:

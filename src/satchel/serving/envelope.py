@@ -1,11 +1,13 @@
-"""The Command API's envelope: what a request and an answer look like, on every surface."""
+"""A call of the Command API: what its request and its answer look like on every surface, what ends it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from satchel.cancellation import CancelToken
 from satchel.commands.command import Command
 from satchel.commands.freshness import IndexStateItem
 from satchel.commands.payloads import check_depth, too_deep
@@ -13,6 +15,8 @@ from satchel.commands.session import CallOptions
 from satchel.errors import InvalidRequest, SatchelError
 from satchel.types import ResponseMode
 from satchel.visible_json import compact_bytes
+
+Progress = Callable[[int, int], None]
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,11 +71,16 @@ def decode(data: bytes | str) -> Request:
         return msgspec.json.decode(data, type=Request)
     except RecursionError:
         raise too_deep() from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidRequest(
-            f"this is no request: {error}",
-            hint='a request is {"action": "search", "payload": {"query": "…"}, "options": {}, "config": {}}',
-        ) from None
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise not_a_request(error) from None
+
+
+def not_a_request(error: Exception) -> InvalidRequest:
+    """Return the error for what cannot be read as a request."""
+    return InvalidRequest(
+        f"this is no request: {error}",
+        hint='a request is {"action": "search", "payload": {"query": "…"}, "options": {}, "config": {}}',
+    )
 
 
 def encode(response: Response) -> bytes:
@@ -102,3 +111,11 @@ def take_mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
         raise InvalidRequest(
             f"response_mode is {given!r}", hint=f"use {', '.join(mode.value for mode in ResponseMode)}"
         ) from None
+
+
+class Call:
+    """One call of one caller: the token that ends its work, and the function that hears of its progress."""
+
+    def __init__(self, *, seconds: float | None = None, progress: Progress | None = None) -> None:
+        self.token = CancelToken(seconds=seconds)
+        self.progress: Progress = progress or (lambda done, total: None)

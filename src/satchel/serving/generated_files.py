@@ -12,11 +12,10 @@ from satchel import plugins
 from satchel.commands.command import Command, Group
 from satchel.commands.freshness import IndexStateItem
 from satchel.packing.layers import LayeredPack
-from satchel.serving.cli_flags import add_flags
-from satchel.serving.command_help import first_sentence
+from satchel.serving.cli_flags import add_flags, first_sentence
 from satchel.serving.envelope import Request, Response
 from satchel.serving.http import openapi
-from satchel.serving.verb import Verb
+from satchel.serving.verbs import Verb
 
 _SHARED = "every command"  # the title of the flags that all commands have
 _INDEX = "README.md"

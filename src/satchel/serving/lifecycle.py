@@ -1,4 +1,4 @@
-"""How a server process starts its slow work in the background, and how it ends in time."""
+"""How a server process says where it listens, starts its slow work in the background, and ends in time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,26 @@ import threading
 import time
 from contextlib import suppress
 
+import msgspec
+
 from satchel.errors import SatchelError
 from satchel.serving.dispatcher import Dispatcher
 
 # MCP clients list the tools right after the handshake; that request must not compete with loading.
 _START_DELAY_SECONDS = 0.2
+
+
+def announce(
+    dispatcher: Dispatcher, transport: str, address: tuple[str, int], url: str, *, as_json: bool
+) -> None:
+    """Print one line that says where the server listens; `{}` in `url` stands for host and port."""
+    host, port = address
+    if as_json:
+        print(msgspec.json.encode({"transport": transport, "host": host, "port": port}).decode(), flush=True)
+        return
+    shown = f"[{host}]" if ":" in host else host
+    names = ", ".join(root.name for root in dispatcher.roots())
+    print(f"satchel: {url.format(f'{shown}:{port}')} serves {names}", file=sys.stderr, flush=True)
 
 
 def start_in_background(dispatcher: Dispatcher) -> None:

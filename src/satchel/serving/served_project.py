@@ -14,7 +14,7 @@ from satchel import settings
 from satchel.commands.freshness import BoundedFreshener, ReindexItem
 from satchel.indexing.index_state import IndexState
 from satchel.plugins import late
-from satchel.serving.call import Call
+from satchel.serving.envelope import Call
 
 if TYPE_CHECKING:
     from satchel import engine

@@ -25,9 +25,8 @@ from typing import Any
 import msgspec
 
 from satchel.errors import Cancelled, Internal, InvalidRequest, SatchelError, Timeout
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Request, Response, encode, failure
+from satchel.serving.envelope import Call, Request, Response, encode, failure
 from satchel.serving.served_project import KnownFreshness
 
 _POLL_SECONDS = 0.05  # between two checks whether the caller is still there
@@ -106,9 +105,16 @@ class WorkerPool(Dispatcher):
         call = call or Call()
         try:
             known = known or self.known(request, call)
-            worker = self._take_free(call)
+            # Somebody may have killed the first worker. A call that ends a second one too is not tried again:
+            # it may be the call itself that takes all memory.
+            answered = self._ask_free(request, known, call) or self._ask_free(request, known, call)
         except SatchelError as error:
             return failure(error)
+        return answered or failure(Internal("the process that worked on this ended", hint="ask again"))
+
+    def _ask_free(self, request: Request, known: KnownFreshness | None, call: Call) -> Response | None:
+        """Return the answer of the first worker that is free; None if its process ended meanwhile."""
+        worker = self._take_free(call)
         try:
             response = worker.ask(request, known, call)
         except _WorkerOverdue:
@@ -119,7 +125,7 @@ class WorkerPool(Dispatcher):
         # The worker was killed or ran out of memory; the others go on.
         except (EOFError, OSError):
             self._replace(worker)
-            return failure(Internal("the process that worked on this ended", hint="ask again"))
+            return None
         # Nothing was sent, so the worker can be used again.
         except OverflowError:
             self._free.put(worker)

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from satchel.tokenizers import vocabulary
-from satchel.tokenizers.tokenizer import characters_of
+from satchel.tokenizers import characters_of, vocabulary
 
 if TYPE_CHECKING:
     from satchel.tokenizers.vocabulary import Known, Slots

@@ -7,7 +7,7 @@ minified code). An exact count is `o200k`.
 
 from __future__ import annotations
 
-from satchel.tokenizers.tokenizer import Tokenizer
+from satchel.tokenizers import Tokenizer
 
 CHARS_PER_TOKEN = 4
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from satchel.tokenizers import Tokenizer
 from satchel.tokenizers.byte_pairs import BytePairs
-from satchel.tokenizers.tokenizer import Tokenizer
 
 PATTERN = "|".join(
     (

@@ -6,8 +6,7 @@ the median; 13 of them take more than 1.25 times, and 2 more than that with the 
 
 from __future__ import annotations
 
-from satchel.tokenizers import o200k
-from satchel.tokenizers.tokenizer import Tokenizer
+from satchel.tokenizers import Tokenizer, o200k
 
 MORE_PERCENT = 25  # nearly the most that was seen
 HEADROOM = 0.05  # the factor already covers most text; this is for unusually dense text

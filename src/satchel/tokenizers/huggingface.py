@@ -8,7 +8,7 @@ from typing import Any
 
 from satchel import extras
 from satchel.errors import ConfigError
-from satchel.tokenizers.tokenizer import Tokenizer, characters_of
+from satchel.tokenizers import Tokenizer, characters_of
 
 _KEPT = 4  # tokenizers kept per process; a large one takes some 100 MB
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from satchel.tokenizers import Tokenizer
 from satchel.tokenizers.byte_pairs import BytePairs
-from satchel.tokenizers.tokenizer import Tokenizer
 
 _UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"

@@ -18,7 +18,7 @@ from satchel.packing.budget import MAX_TOKENS, Size, own_size
 from satchel.packing.layers import build_pack
 from satchel.packing.pack import DropReason
 from satchel.storage.protocol import Snapshot
-from satchel.tokenizers.tokenizer import Tokenizer
+from satchel.tokenizers import Tokenizer
 from satchel.types import Source
 from satchel.verifying.json_pack import ItemKeys, JsonPack
 from satchel.verifying.refreshing import (

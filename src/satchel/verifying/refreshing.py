@@ -18,7 +18,7 @@ from satchel import ids
 from satchel.packing.budget import Gauge, Size
 from satchel.packing.pack import Budget, Counts, Item, Pack, Role
 from satchel.packing.sections import Section
-from satchel.tokenizers.tokenizer import Tokenizer
+from satchel.tokenizers import Tokenizer
 from satchel.types import Source
 from satchel.verifying.relocation import CitedTree, Location
 from satchel.verifying.saved_pack import Citation, CitedPack

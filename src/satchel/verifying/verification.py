@@ -10,10 +10,10 @@ import msgspec
 from msgspec.structs import replace
 
 from satchel.types import Skipped
-from satchel.verifying.alignment import align
 from satchel.verifying.relocation import (
     CitedTree,
     Location,
+    align,
     as_rows,
     chunk_of_name,
     current_location,

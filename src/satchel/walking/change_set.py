@@ -18,11 +18,11 @@ from satchel.lines import split_lines
 from satchel.settings import WalkOptions
 from satchel.types import Skipped
 from satchel.walking import git, git_diff
-from satchel.walking.encodings import decode
 from satchel.walking.git_command import GitUnusable, filters_off, run_git
 from satchel.walking.git_diff import DiffEntry, Hunk, TreeComparison
 from satchel.walking.git_trees import STAGED
 from satchel.walking.sensitive_names import without_tokens
+from satchel.walking.source_reader import decode
 from satchel.walking.work_tree import WORK_TREE, WorkTree
 
 STAGED_FLAG = "--staged"  # no ref starts with a dash

@@ -1,1 +1,2 @@
-"""Names of older systems for commands: found on every surface, listed on none. One file each."""
+"""Further names of commands, of older systems and of agent tools: found on every surface, listed on none. One
+file each."""

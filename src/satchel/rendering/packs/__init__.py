@@ -1,1 +1,31 @@
-"""The formats of a context pack: one file each, found by the plug-in door `renderer`."""
+"""Which formats can a pack be written in? One plug-in each, a file in this folder (`renderer`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from satchel import plugins
+
+if TYPE_CHECKING:
+    from satchel.commands.pack_formats import Renderer
+
+
+class PluginFormats:
+    """The formats that are plug-ins. Each is loaded when it is first asked for."""
+
+    def get(self, name: str) -> Renderer:
+        """Return the format of that name; raise Unsupported if there is none."""
+        renderer: Renderer = plugins.load("renderer", name)
+        return renderer
+
+    def names(self) -> list[str]:
+        """Return the names of all formats, sorted."""
+        return plugins.names("renderer")
+
+
+PACK_FORMATS = PluginFormats()
+
+
+def pack_format(name: str) -> Renderer:
+    """Return the format of that name, as `context`, `markdown`, `xml` or `json`."""
+    return PACK_FORMATS.get(name)

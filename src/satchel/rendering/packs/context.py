@@ -25,7 +25,10 @@ from satchel.commands.pack_formats import Renderer
 from satchel.packing.pack import Item, Pack
 from satchel.rendering.packs.quoting import fence_for, quoted_line, short_query, shown_text
 from satchel.rendering.packs.text_lines import (
+    QUOTE,
     QUOTED,
+    TextGrammar,
+    TextReader,
     by_section,
     citation_line,
     headline,
@@ -34,7 +37,6 @@ from satchel.rendering.packs.text_lines import (
     read_citation_line,
     read_headline,
 )
-from satchel.rendering.packs.text_reader import QUOTE, TextGrammar, TextReader
 from satchel.verifying.saved_pack import CitedPack
 
 _TITLE = "# Context:"

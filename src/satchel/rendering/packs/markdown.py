@@ -24,6 +24,8 @@ from satchel.packing.pack import Item, Pack
 from satchel.rendering.packs.quoting import fence_for, one_word, quoted_line, short_query, shown_text
 from satchel.rendering.packs.text_lines import (
     QUOTED,
+    TextGrammar,
+    TextReader,
     by_section,
     citation_proof,
     headline,
@@ -34,7 +36,6 @@ from satchel.rendering.packs.text_lines import (
     read_citation_line,
     read_headline,
 )
-from satchel.rendering.packs.text_reader import TextGrammar, TextReader
 from satchel.verifying.saved_pack import Citation, CitedPack
 
 _TITLE = "# Context pack:"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import FIXED, Client, ClientFile, Folder, Registration
+from satchel.serving.clients import FIXED, Client, ClientFile, Folder, Registration
 
 _USER = Folder("{config}/Claude", "{home}/Library/Application Support/Claude", "{appdata}/Claude")
 

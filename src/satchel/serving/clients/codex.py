@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import (
+from satchel.serving.clients import (
     HERE,
     Client,
     ClientFile,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import HERE, Client, ClientFile, Folder, InstructionsFile, Registration
+from satchel.serving.clients import HERE, Client, ClientFile, Folder, InstructionsFile, Registration
 
 _USER = Folder("{home}/.gemini", variable="GEMINI_CLI_HOME/.gemini")
 _TRUST = "its servers, the user's own too, start only in a folder that it trusts"

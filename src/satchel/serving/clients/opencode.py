@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from satchel.serving.clients.client import HERE, Client, ClientFile, Folder, InstructionsFile, Registration
+from satchel.serving.clients import HERE, Client, ClientFile, Folder, InstructionsFile, Registration
 from satchel.serving.installing.instructions import SKILL_HEAD
 
 _USER = Folder("{config}/opencode")  # on every system

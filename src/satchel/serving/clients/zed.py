@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from satchel.serving.clients.client import HERE, Client, ClientFile, Folder, InstructionsFile, Registration
+from satchel.serving.clients import HERE, Client, ClientFile, Folder, InstructionsFile, Registration
 
 _USER = Folder("{config}/zed", "{home}/.config/zed", "{appdata}/Zed")
 

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
-import msgspec
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 
 from satchel.errors import ConfigError
 from satchel.serving.access import Access
+from satchel.serving.call_runner import CallRunner, run_in_thread
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.grpc.contract import SERVICE
-from satchel.serving.grpc.request_runner import GrpcRequestRunner, run_in_thread
 from satchel.serving.grpc.service import AccessInterceptor, SatchelService
-from satchel.serving.lifecycle import exit_now, kill_child_processes
+from satchel.serving.lifecycle import announce, exit_now, kill_child_processes
 from satchel.serving.readiness import worker_readiness
-from satchel.serving.transport import ServeOptions
+from satchel.serving.transports import ServeOptions
 
 DEFAULT_PORT = 8641
+_DEADLINE_SECONDS = 0.5  # for a call to notice its own deadline and report it
 _ANSWER_SECONDS = 0.25  # after a signal, for calls that are nearly answered
 _GRACE_SECONDS = 0.7  # until all callers know of the end; health watchers are cut off after it
 _CANCEL_SECONDS = 0.8  # for a refresh that is cancelled: it ends between two batches of files
@@ -42,25 +41,27 @@ def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
     return 0
 
 
-async def _serve(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> GrpcRequestRunner:
+async def _serve(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> CallRunner:
     """Serve until told to stop; return the runner, which knows whether calls still run."""
     stop = _stop_signal()
     server = _server(access, options)
-    runner = GrpcRequestRunner(
-        dispatcher, max_calls=options.max_concurrent, timeout_seconds=options.timeout_seconds
+    runner = CallRunner(
+        timeout_seconds=options.timeout_seconds,
+        grace_seconds=_DEADLINE_SECONDS,
+        max_calls=options.max_concurrent,
     )
     status = health.aio.HealthServicer()
     for name in _HEALTH_NAMES:
         await status.set(name, _STATUS.NOT_SERVING)
     health_pb2_grpc.add_HealthServicer_to_server(status, server)
-    service = SatchelService(runner, max_body_bytes=options.max_body_bytes)
+    service = SatchelService(dispatcher, runner, max_body_bytes=options.max_body_bytes)
     server.add_generic_rpc_handlers((service.handler(),))
     reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     port = _listen(server, options)
     await server.start()
-    _announce(dispatcher, options, port)
+    announce(dispatcher, "grpc", (options.host, port), "grpc://{}", as_json=options.json)
     # Health requests are answered while the roots are opened.
-    opened = run_in_thread(dispatcher.start)
+    opened, _ = run_in_thread(dispatcher.start)
     updating = asyncio.ensure_future(_update_health(status, dispatcher, runner, opened))
     stopped = asyncio.ensure_future(stop.wait())
     await asyncio.wait({stopped, updating}, return_when=asyncio.FIRST_COMPLETED)
@@ -72,7 +73,7 @@ async def _serve(dispatcher: Dispatcher, access: Access, options: ServeOptions) 
     return runner
 
 
-async def _shut_down(server: Any, status: Any, runner: GrpcRequestRunner) -> None:
+async def _shut_down(server: Any, status: Any, runner: CallRunner) -> None:
     """Refuse new calls, answer the ones that are nearly done, and wait for their threads."""
     await status.enter_graceful_shutdown()
     stopping = asyncio.ensure_future(server.stop(_GRACE_SECONDS))  # no call is accepted from now on
@@ -114,17 +115,6 @@ def _listen(server: Any, options: ServeOptions) -> int:
     return bound
 
 
-def _announce(dispatcher: Dispatcher, options: ServeOptions, port: int) -> None:
-    """Print one line that says where the server listens."""
-    if options.json:
-        address = {"transport": "grpc", "host": options.host, "port": port}
-        print(msgspec.json.encode(address).decode(), flush=True)
-        return
-    host = f"[{options.host}]" if ":" in options.host else options.host
-    names = ", ".join(root.name for root in dispatcher.roots())
-    print(f"satchel: grpc://{host}:{port} serves {names}", file=sys.stderr, flush=True)
-
-
 def _stop_signal() -> asyncio.Event:
     """Return an event that SIGINT and SIGTERM set."""
     stop = asyncio.Event()
@@ -138,7 +128,7 @@ def _stop_signal() -> asyncio.Event:
 
 
 async def _update_health(
-    status: Any, dispatcher: Dispatcher, runner: GrpcRequestRunner, opened: asyncio.Future[Any]
+    status: Any, dispatcher: Dispatcher, runner: CallRunner, opened: asyncio.Future[Any]
 ) -> None:
     """Update the health status for ever; raise if a root cannot be opened.
 

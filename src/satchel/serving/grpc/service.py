@@ -18,15 +18,11 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from satchel import plugins
 from satchel.errors import InvalidRequest, SatchelError, TooLarge
 from satchel.serving.access import Access
-from satchel.serving.envelope import Request, Response, decode, encode, failure
+from satchel.serving.call_runner import CallRunner, ProgressStream, ServerBusy
+from satchel.serving.dispatcher import Dispatcher, defect
+from satchel.serving.envelope import Progress, Request, Response, decode, encode, failure
 from satchel.serving.error_table import ERRORS
 from satchel.serving.grpc.contract import SERVICE, message_classes
-from satchel.serving.grpc.request_runner import (
-    GrpcRequestRunner,
-    ProgressStream,
-    ServerBusy,
-    error_response,
-)
 from satchel.visible_json import compact_bytes
 
 ERROR_METADATA = "satchel-error-bin"
@@ -37,7 +33,8 @@ _CODES_WITHOUT_ANSWER = ("timeout", "cancelled", "internal")  # they end a call 
 class SatchelService:
     """Both methods of the service. Messages are parsed here, so that a malformed one gets our error."""
 
-    def __init__(self, runner: GrpcRequestRunner, *, max_body_bytes: int) -> None:
+    def __init__(self, dispatcher: Dispatcher, runner: CallRunner, *, max_body_bytes: int) -> None:
+        self._dispatcher = dispatcher
         self._runner = runner
         self._max_bytes = max_body_bytes
         self._messages = message_classes()
@@ -53,7 +50,7 @@ class SatchelService:
     async def command(self, data: bytes, context: Any) -> Any:
         """Answer one request with one envelope."""
         async with _refusing_errors(context):
-            response = await self._runner.run(self._request(data), context.time_remaining())
+            response = await self._run(self._request(data), context.time_remaining())
             if _has_no_answer(response):
                 await _refuse(context, response)
             return self._messages["Envelope"](json=encode(response).decode())
@@ -64,8 +61,7 @@ class SatchelService:
         async with _refusing_errors(context):
             progress = ProgressStream()
             request = self._request(data)
-            running = self._runner.run(request, context.time_remaining(), progress.put)
-            answer = asyncio.ensure_future(running)
+            answer = asyncio.ensure_future(self._run(request, context.time_remaining(), progress.put))
             try:
                 async for done, total in progress.until(answer):
                     yield event(progress=self._messages["Progress"](done=done, total=total))
@@ -78,6 +74,11 @@ class SatchelService:
             for item in items:
                 yield event(item_json=item.decode())
             yield event(response_json=rest.decode(), list=name)
+
+    async def _run(
+        self, request: Request, seconds: float | None, progress: Progress | None = None
+    ) -> Response:
+        return await self._runner.run(lambda call: self._dispatcher.answer(request, call), seconds, progress)
 
     def _request(self, data: bytes) -> Request:
         """Parse the request in a message."""
@@ -144,9 +145,9 @@ async def _refusing_errors(context: Any) -> AsyncIterator[None]:
     except grpc.aio.AbortError:
         raise
     except ServerBusy as error:
-        await _refuse(context, error_response(error), "RESOURCE_EXHAUSTED")
+        await _refuse(context, failure(error), "RESOURCE_EXHAUSTED")
     except Exception as error:
-        await _refuse(context, error_response(error))
+        await _refuse(context, failure(error if isinstance(error, SatchelError) else defect(error)))
 
 
 def _has_no_answer(response: Response) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.applications import Starlette
@@ -21,24 +22,26 @@ from starlette.types import ASGIApp
 from satchel import plugins
 from satchel._version import __version__
 from satchel.commands.payloads import too_deep
-from satchel.errors import Cancelled, InvalidRequest, SatchelError, Unsupported
+from satchel.errors import Cancelled, InvalidRequest, SatchelError, Timeout, Unsupported
+from satchel.serving.call_runner import CallRunner, ProgressStream
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Request, decode, encode, failure
+from satchel.serving.envelope import Call, Meta, Progress, Request, Response, decode, encode, failure
 from satchel.serving.error_table import ERRORS
 from satchel.serving.http import openapi
 from satchel.serving.http.metrics import CONTENT_TYPE, Metrics
-from satchel.serving.http.request_runner import HttpAnswer, HttpRequestRunner, RequestProgress
 from satchel.serving.readiness import root_readiness, worker_readiness
 
 _Endpoint = Callable[[HttpRequest], Awaitable[HttpResponse]]
 _RequestParser = Callable[[bytes], Request]
 
 _JSON = "application/json"
-_NOT_READY, _WRONG_TYPE = 503, 415
+_OK, _NOT_READY, _WRONG_TYPE = 200, 503, 415
+# All other errors answer a request that was understood, with status 200.
+_CODES_WITH_STATUS = frozenset({"timeout", "internal"})
 _RETRY_SECONDS = 1.0  # until a client should ask again whether the server is ready
 
 
-def make_app(dispatcher: Dispatcher, runner: HttpRequestRunner, metrics: Metrics) -> Starlette:
+def make_app(dispatcher: Dispatcher, runner: CallRunner, metrics: Metrics) -> Starlette:
     """Return the application, without the middleware that guards it."""
     handlers = _Handlers(dispatcher, runner, metrics)
     names = plugins.names("command")
@@ -70,7 +73,7 @@ class _Application(Starlette):
 class _Handlers:
     """The handlers of the routes."""
 
-    def __init__(self, dispatcher: Dispatcher, runner: HttpRequestRunner, metrics: Metrics) -> None:
+    def __init__(self, dispatcher: Dispatcher, runner: CallRunner, metrics: Metrics) -> None:
         self._dispatcher = dispatcher
         self._runner = runner
         self._metrics = metrics
@@ -90,7 +93,7 @@ class _Handlers:
             stream_format = _accepted_stream(http.headers.get("accept", ""))
             if stream_format is None:
                 return await self._answer_whole(http, request)
-            steps = self._runner.run_with_progress(request)
+            steps = self._run_with_progress(request)
             parts = _stream(stream_format, steps, lambda answer: self._count(request, answer))
             headers = {"cache-control": "no-store"}
             return StreamingResponse(parts, media_type=stream_format.value, headers=headers)
@@ -99,7 +102,7 @@ class _Handlers:
 
     async def _answer_whole(self, http: HttpRequest, request: Request) -> HttpResponse:
         """Return the answer in one piece; the call is cancelled when the caller leaves."""
-        answering = asyncio.ensure_future(self._runner.run(request))
+        answering = asyncio.ensure_future(self._run(request))
         leaving = asyncio.ensure_future(_wait_for_disconnect(http))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -111,6 +114,36 @@ class _Handlers:
             leaving.cancel()
         self._count(request, answer)
         return _json(answer.body, answer.status)
+
+    async def _run(self, request: Request, progress: Progress | None = None) -> HttpAnswer:
+        """Return the answer to a request. It is a timeout when the time is over, even if the thread has not
+        noticed that yet."""
+
+        def work(call: Call) -> HttpAnswer:
+            started = time.perf_counter()
+            response = self._dispatcher.answer(request, call)
+            return HttpAnswer(response, encode(response), time.perf_counter() - started)
+
+        try:
+            return await self._runner.run(work, progress=progress)
+        except Timeout:
+            seconds = self._runner.timeout_seconds
+            late = Timeout(f"no answer within {seconds:g} seconds", hint="ask for less, or wait longer")
+            response = failure(late, Meta(duration_ms=round(seconds * 1000)))
+            return HttpAnswer(response, encode(response), seconds)
+
+    async def _run_with_progress(
+        self, request: Request
+    ) -> AsyncGenerator[tuple[int, int] | HttpAnswer, None]:
+        """Yield the steps of a request, done and total, and its answer last."""
+        progress = ProgressStream()
+        answering = asyncio.ensure_future(self._run(request, progress.put))
+        try:
+            async for step in progress.until(answering):
+                yield step
+            yield await answering
+        finally:
+            answering.cancel()  # does nothing unless the caller has left
 
     def _count(self, request: Request, answer: HttpAnswer) -> None:
         self._metrics.count_answer(request.action, answer.response, answer.status, answer.seconds)
@@ -158,6 +191,20 @@ class _Handlers:
     async def openapi(self, http: HttpRequest) -> HttpResponse:
         """Return the OpenAPI document, byte for byte as it is published."""
         return HttpResponse(self._openapi_document, media_type=_JSON)
+
+
+class HttpAnswer(NamedTuple):
+    """The envelope of an answer, as struct and as bytes, and how long the call took."""
+
+    response: Response
+    body: bytes
+    seconds: float
+
+    @property
+    def status(self) -> int:
+        """The HTTP status: 200 also for most errors, because the request was understood and answered."""
+        code = self.response.error["code"] if isinstance(self.response.error, dict) else ""
+        return ERRORS[code].http if code in _CODES_WITH_STATUS else _OK
 
 
 class _WrongType(InvalidRequest):
@@ -212,7 +259,7 @@ def _accepted_stream(accept: str) -> StreamFormat | None:
 
 async def _stream(
     stream_format: StreamFormat,
-    steps: AsyncGenerator[RequestProgress | HttpAnswer, None],
+    steps: AsyncGenerator[tuple[int, int] | HttpAnswer, None],
     on_answer: Callable[[HttpAnswer], None],
 ) -> AsyncIterator[bytes]:
     """Yield `{"progress": {"done", "total"}}` for each step, then `{"response": <envelope>}`."""
@@ -223,7 +270,8 @@ async def _stream(
                 on_answer(step)
                 yield _stream_part(stream_format, b"response", step.body)
             else:
-                yield _stream_part(stream_format, b"progress", msgspec.json.encode(step._asdict()))
+                done, total = step
+                yield _stream_part(stream_format, b"progress", b'{"done":%d,"total":%d}' % (done, total))
 
 
 def _stream_part(stream_format: StreamFormat, name: bytes, value: bytes) -> bytes:

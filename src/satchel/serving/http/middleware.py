@@ -1,7 +1,7 @@
 """The ASGI middleware of every HTTP server: access checks, a limit of concurrent requests, and a time limit.
 
-It checks host names, origins and tokens, reads the body within its limits, and cancels the application when
-its time is over. Every refusal carries an envelope.
+Of each request it checks host name, origin and token, reads the body within its limits, and cancels the
+application when its time is over. Every answer gets the same headers; every refusal carries an envelope.
 """
 
 from __future__ import annotations
@@ -11,19 +11,199 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from satchel.errors import Cancelled, IndexBusy, SatchelError, Timeout
+from satchel.errors import (
+    Cancelled,
+    IndexBusy,
+    InvalidRequest,
+    PathNotAllowed,
+    SatchelError,
+    Timeout,
+    TooLarge,
+    Unauthorized,
+)
 from satchel.serving.access import Access
 from satchel.serving.dispatcher import defect
 from satchel.serving.envelope import encode, failure
-from satchel.serving.http.exchange import OPEN_PATHS, HttpExchange, RequestRefused
+from satchel.serving.error_table import ERRORS
 
+HttpHeaders = list[tuple[bytes, bytes]]
+
+HEADER_BYTES = 32 * 1024  # a token and the headers that proxies add
+# A process monitor has no token, and asks while the server is busy as well.
+OPEN_PATHS = ("/health",)
+# A client that still sends its body when it is refused would lose the answer to a reset connection.
+_LINGER_SECONDS = 1.0
+_MISDIRECTED, _FORBIDDEN, _HEAD_TOO_LARGE = 421, 403, 431
+_CLOSE: HttpHeaders = [(b"connection", b"close")]
 OnRefusal = Callable[[SatchelError, int], None]
-
 BODY_SECONDS = 10.0  # for a whole body: the largest arrives in that time over 7 Mbit/s
 # A call that notices its own deadline reports more than one that is cancelled from outside.
 _GRACE_SECONDS = 0.5
 _RETRY_AFTER = b"1"
 _TOO_MANY, _STOPPING = 429, 503
+
+
+class RequestRefused(Exception):
+    """A request that is refused, with the error, HTTP status and headers of the answer."""
+
+    def __init__(self, error: SatchelError, status: int = 0, headers: HttpHeaders | None = None) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.status = status or ERRORS[error.code].http
+        self.headers = headers or []
+
+
+class HttpExchange:
+    """One HTTP request and its answer, as ASGI messages."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, access: Access) -> None:
+        self.scope = scope
+        self.path: str = scope["path"]
+        self.method: str = scope["method"]
+        self.started = False
+        self._receive = receive
+        self._send = send
+        self._access = access
+        self._body: bytes | None = None
+        self._unread = True
+
+    @property
+    def is_preflight(self) -> bool:
+        """Whether a browser asks if a page of another origin may call."""
+        return self.method == "OPTIONS" and self._header(b"access-control-request-method") is not None
+
+    def check(self) -> None:
+        """Check host name, origin and token, in this order: a foreign page learns nothing about the token."""
+        self._check_form()
+        try:
+            self._access.check_host(self._header(b"host"))
+        except PathNotAllowed as error:
+            raise RequestRefused(error, _MISDIRECTED) from None
+        try:
+            self._access.check_origin(self._header(b"origin"))
+            if self.path not in OPEN_PATHS:
+                self._access.check_token(self._header(b"authorization"))
+        except PathNotAllowed as error:
+            raise RequestRefused(error, _FORBIDDEN) from None
+        except Unauthorized as error:
+            raise RequestRefused(error, headers=[(b"www-authenticate", b'Bearer realm="satchel"')]) from None
+
+    def _check_form(self) -> None:
+        """Refuse what the HTTP parser lets through: headers that are too long, a body with two lengths."""
+        headers = self.scope["headers"]
+        if sum(len(name) + len(value) for name, value in headers) > HEADER_BYTES:
+            error = TooLarge("the head of the request is too long", details={"max_bytes": HEADER_BYTES})
+            raise RequestRefused(error, _HEAD_TOO_LARGE, _CLOSE)
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in headers}:
+            raise RequestRefused(
+                InvalidRequest("the body has two lengths", hint="send one of them"), headers=_CLOSE
+            )
+
+    def check_listed_origin(self) -> None:
+        """Refuse the preflight of a page whose origin was not listed; local origins are not listed."""
+        try:
+            self._access.check_host(self._header(b"host"))
+        except PathNotAllowed as error:
+            raise RequestRefused(error, _MISDIRECTED) from None
+        if not self._is_listed():
+            foreign = PathNotAllowed(
+                "pages of another origin may not call this server", hint="start it with --allow-origin"
+            )
+            raise RequestRefused(foreign, _FORBIDDEN)
+
+    async def answer_preflight(self) -> None:
+        """Tell a browser that the page may call."""
+        wanted = self._header(b"access-control-request-headers") or "authorization, content-type"
+        headers = [
+            (b"access-control-allow-methods", b"GET, POST, DELETE"),
+            (b"access-control-allow-headers", wanted.encode("latin-1", "replace")),
+            (b"access-control-max-age", b"600"),
+        ]
+        await self.send({"type": "http.response.start", "status": 204, "headers": headers})
+        await self.send({"type": "http.response.body", "body": b""})
+
+    async def read_body(self, limit: int, seconds: float) -> None:
+        """Read the whole body; refuse one that is too long or too slow."""
+        declared = self._header(b"content-length") or "0"
+        if not declared.isdecimal() or int(declared[:20]) > limit:
+            raise _too_large(limit)
+        parts: list[bytes] = []
+        try:
+            async with asyncio.timeout(seconds):
+                while self._unread:
+                    message = await self._receive()
+                    if message["type"] == "http.disconnect":
+                        raise RequestRefused(InvalidRequest("the connection ended inside the body"))
+                    parts.append(message.get("body", b""))
+                    self._unread = message.get("more_body", False)
+                    if sum(map(len, parts)) > limit:
+                        raise _too_large(limit)
+        except TimeoutError:
+            error = Timeout(f"the request took longer than {seconds:g} seconds to arrive", hint="send faster")
+            raise RequestRefused(error, headers=_CLOSE) from None
+        self._body = b"".join(parts)
+
+    async def receive(self) -> Message:
+        """Return the whole body as one message, and after it the messages of the connection."""
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        """Send a message of the answer, with the headers that every answer has."""
+        if message["type"] == "http.response.start":
+            self.started = True
+            headers = [*message.get("headers", []), (b"x-content-type-options", b"nosniff")]
+            message = {**message, "headers": headers + self._shared_headers()}
+        await self._send(message)
+
+    async def answer(self, status: int, body: bytes, headers: HttpHeaders) -> None:
+        """Send a whole answer, and read the rest of the body for a moment if the client still sends it."""
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", b"no-store"),
+            *headers,
+        ]
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body, "more_body": self._unread})
+        if self._unread:
+            await self._drain()
+            await self.send({"type": "http.response.body", "body": b""})
+
+    async def _drain(self) -> None:
+        """Read and drop the rest of the body, for a limited time."""
+        try:
+            async with asyncio.timeout(_LINGER_SECONDS):
+                while self._unread:
+                    message = await self._receive()
+                    self._unread = message["type"] == "http.request" and message.get("more_body", False)
+        except TimeoutError:
+            return
+
+    def _shared_headers(self) -> HttpHeaders:
+        """Return the CORS headers for a page whose origin is listed."""
+        origin = self._header(b"origin")
+        if origin is None or not self._is_listed():
+            return []
+        return [
+            (b"access-control-allow-origin", origin.encode("latin-1", "replace")),
+            (b"access-control-expose-headers", b"mcp-session-id, retry-after"),
+            (b"vary", b"origin"),
+        ]
+
+    def _is_listed(self) -> bool:
+        return self._header(b"origin") in self._access.origins
+
+    def _header(self, name: bytes) -> str | None:
+        found = [value for given, value in self.scope["headers"] if given == name]
+        return found[0].decode("utf-8", "replace") if found else None
+
+
+def _too_large(limit: int) -> RequestRefused:
+    error = TooLarge(f"the request has more than {limit} bytes", details={"max_bytes": limit})
+    return RequestRefused(error, headers=_CLOSE)
 
 
 class GuardMiddleware:

@@ -11,15 +11,13 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import h11
-import msgspec
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from satchel.errors import ConfigError, InvalidRequest
-from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import encode, failure
-from satchel.serving.http.exchange import HEADER_BYTES
+from satchel.serving.http.middleware import HEADER_BYTES
 
 HEADER_SECONDS = 10.0  # for the headers of a request; only a client that blocks the connection takes longer
 _IDLE_SECONDS = 5  # until a connection without a further request is closed
@@ -51,19 +49,6 @@ def bind(host: str, port: int) -> socket.socket:
             details={"port": port},
         ) from None
     return bound
-
-
-def announce(
-    transport: str, bound: socket.socket, dispatcher: Dispatcher, *, as_json: bool, path: str = ""
-) -> None:
-    """Print one line that says where the server listens."""
-    host, port = bound.getsockname()[:2]
-    if as_json:
-        print(msgspec.json.encode({"transport": transport, "host": host, "port": port}).decode(), flush=True)
-        return
-    shown = f"[{host}]" if ":" in host else host
-    names = ", ".join(root.name for root in dispatcher.roots())
-    print(f"satchel: http://{shown}:{port}{path} serves {names}", file=sys.stderr, flush=True)
 
 
 def serve(app: ASGIApp, bound: socket.socket) -> None:

@@ -17,7 +17,7 @@ from satchel._version import __version__
 from satchel.embedding import LEXICAL, model_id
 from satchel.errors import ConfigError, SatchelError
 from satchel.plugins import late
-from satchel.serving.clients.client import Client, InstallScope, Machine
+from satchel.serving.clients import Client, InstallScope, Machine
 from satchel.serving.installing import instructions, launch
 from satchel.serving.installing.installer import Installer, RegisteredServer
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import msgspec
 
-from satchel.serving.clients.client import Folder, Machine
-from satchel.serving.installing.staged_files import (
+from satchel.serving.clients import Folder, Machine
+from satchel.serving.installing.file_edits import (
+    EditTrace,
     create_folders,
     remove_folders,
     replace_file,
     resolve_links,
 )
-from satchel.serving.installing.text_edits import EditTrace
 
 _FOLDER = Folder("{config}/satchel", windows="{appdata}/satchel")  # where the user's settings are, too
 _FILE = "installed.json"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from satchel.errors import ConfigError, PathNotAllowed
-from satchel.serving.clients.client import (
+from satchel.serving.clients import (
     Client,
     InstallScope,
     InstructionsFile,
@@ -20,9 +20,8 @@ from satchel.serving.clients.client import (
     SettingsFormat,
 )
 from satchel.serving.installing import instructions, json_settings, toml_settings
+from satchel.serving.installing.file_edits import EditTrace, StagedFiles, resolve_links
 from satchel.serving.installing.install_records import InstallRecord, InstallRecords
-from satchel.serving.installing.staged_files import StagedFiles, resolve_links
-from satchel.serving.installing.text_edits import EditTrace
 
 SERVER_NAME = "satchel"  # the name of the server in the settings of every client
 _EDITORS: dict[SettingsFormat, ModuleType] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from satchel.errors import ConfigError
-from satchel.serving.installing.text_edits import EditTrace, append_paragraph, remove_paragraph
+from satchel.serving.installing.file_edits import EditTrace, append_paragraph, remove_paragraph
 
 BEGIN, END = "<!-- satchel:begin -->", "<!-- satchel:end -->"
 _DESCRIPTION = (

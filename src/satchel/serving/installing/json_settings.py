@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from satchel.errors import ConfigError
+from satchel.serving.installing.file_edits import EditTrace, append_paragraph
 from satchel.serving.installing.json_text import (
     SPACE,
     JsonDocument,
@@ -17,7 +18,6 @@ from satchel.serving.installing.json_text import (
     pairs,
     parse_json,
 )
-from satchel.serving.installing.text_edits import EditTrace, append_paragraph
 
 if TYPE_CHECKING:
     import tree_sitter

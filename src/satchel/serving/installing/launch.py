@@ -10,7 +10,7 @@ from pathlib import Path
 
 from satchel import plugins
 from satchel.errors import InvalidRequest, ProjectNotFound, Unsupported
-from satchel.serving.clients.client import FIXED, Client, InstallScope, Machine, Registration
+from satchel.serving.clients import FIXED, Client, InstallScope, Machine, Registration
 
 PROGRAM = "satchel"
 DEFAULT_SEGMENT = "."  # the value of --segment if it is not given

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from satchel.errors import ConfigError
-from satchel.serving.installing.text_edits import EditTrace, append_paragraph, remove_paragraph
+from satchel.serving.installing.file_edits import EditTrace, append_paragraph, remove_paragraph
 
 if TYPE_CHECKING:
     import tree_sitter

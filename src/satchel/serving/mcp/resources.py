@@ -13,9 +13,8 @@ import msgspec
 from satchel import plugins
 from satchel.errors import ChunkNotFound, FileNotFound, InvalidRequest, SatchelError
 from satchel.rendering.agent_text import render
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Request
+from satchel.serving.envelope import Call, Request
 from satchel.serving.mcp.results import typed_data
 
 SCHEME = "satchel://"

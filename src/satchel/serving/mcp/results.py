@@ -17,9 +17,8 @@ from satchel.commands.tool_results import facts, result_json
 from satchel.errors import InvalidBudget, SatchelError
 from satchel.rendering.agent_text import render
 from satchel.rendering.packs.quoting import quoted_line
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Hint, Response, failure
+from satchel.serving.envelope import Call, Hint, Response, failure
 from satchel.serving.mcp.paging import (
     Cursor,
     PageStart,
@@ -32,8 +31,8 @@ from satchel.serving.mcp.paging import (
     query_digest,
     take_page,
 )
-from satchel.serving.mcp.tool_arguments import ToolCall, tool_name
-from satchel.tokenizers.tokenizer import CharsPerToken
+from satchel.serving.mcp.tools import ToolCall, tool_name
+from satchel.tokenizers import CharsPerToken
 from satchel.types import ResponseMode
 
 _MAX_ATTEMPTS = 8  # to stay inside a budget; one or two are usual

@@ -21,14 +21,18 @@ from mcp.shared.exceptions import MCPError
 
 from satchel._version import __version__
 from satchel.errors import InvalidRequest, SatchelError, Timeout, Unsupported
-from satchel.serving.call import Call
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import failure
+from satchel.serving.envelope import Call, failure
 from satchel.serving.error_table import ERRORS
 from satchel.serving.mcp import resources
 from satchel.serving.mcp.results import ToolCallResult, error_result, run_tool
-from satchel.serving.mcp.tool_arguments import commands_by_tool_name, find_command, parse_tool_call
-from satchel.serving.mcp.tools import hides_text, tool_list
+from satchel.serving.mcp.tools import (
+    commands_by_tool_name,
+    find_command,
+    hides_text,
+    parse_tool_call,
+    tool_list,
+)
 
 _Result = TypeVar("_Result")
 _Context = ServerRequestContext[Any, Any]

@@ -16,9 +16,9 @@ from satchel.serving.access import Access
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.http import server
 from satchel.serving.http.middleware import GuardMiddleware
-from satchel.serving.lifecycle import exit_within, start_in_background
+from satchel.serving.lifecycle import announce, exit_within, start_in_background
 from satchel.serving.mcp.server import McpServer
-from satchel.serving.transport import ServeOptions
+from satchel.serving.transports import ServeOptions
 
 DEFAULT_PATH = "/mcp"
 _EXIT_SECONDS = 2.0  # after the server stopped
@@ -38,7 +38,8 @@ def serve(dispatcher: Dispatcher, mcp_server: McpServer, access: Access, options
         )
         # A reader of the announcement may send a signal before uvicorn installs its own handler.
         signal.signal(signal.SIGTERM, _exit_cleanly)
-        server.announce("mcp", bound, dispatcher, as_json=options.json, path=DEFAULT_PATH)
+        address = bound.getsockname()[:2]
+        announce(dispatcher, "mcp", address, f"http://{{}}{DEFAULT_PATH}", as_json=options.json)
         start_in_background(dispatcher)
         server.serve(guarded, bound)
     finally:

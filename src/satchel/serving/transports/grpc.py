@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from satchel.plugins import late
 from satchel.serving.access import Access
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.transport import ServeOptions, Transport
+from satchel.serving.transports import ServeOptions, Transport
 
 if TYPE_CHECKING:
     from satchel.serving.grpc import server

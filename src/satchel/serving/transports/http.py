@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from satchel.plugins import late
 from satchel.serving.access import Access
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.transport import ServeOptions, Transport
+from satchel.serving.transports import ServeOptions, Transport
 
 if TYPE_CHECKING:
-    from satchel.serving import lifecycle
-    from satchel.serving.http import app, metrics, middleware, request_runner, server
+    from satchel.serving import call_runner, lifecycle
+    from satchel.serving.http import app, metrics, middleware, server
 else:  # listing the transports must load no web server
-    lifecycle = late("satchel.serving.lifecycle")
-    app, metrics, middleware, request_runner, server = (
-        late(f"satchel.serving.http.{name}")
-        for name in ("app", "metrics", "middleware", "request_runner", "server")
+    call_runner, lifecycle = late("satchel.serving.call_runner"), late("satchel.serving.lifecycle")
+    app, metrics, middleware, server = (
+        late(f"satchel.serving.http.{name}") for name in ("app", "metrics", "middleware", "server")
     )
 
 DEFAULT_PORT = 8640
@@ -27,24 +25,24 @@ _EXIT_SECONDS = 2.0  # for abandoned calls to notice that they are cancelled
 def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
     """Serve until SIGINT or SIGTERM; return the exit code."""
     bound = server.bind(options.host, DEFAULT_PORT if options.port is None else options.port)
-    workers = ThreadPoolExecutor(options.max_concurrent, thread_name_prefix="satchel-call")
+    runner = call_runner.CallRunner(timeout_seconds=options.timeout_seconds)
     try:
         dispatcher.start()
-        server.announce("http", bound, dispatcher, as_json=options.json)
-        server.serve(_application(dispatcher, access, options, workers), bound)
+        address = bound.getsockname()[:2]
+        lifecycle.announce(dispatcher, "http", address, "http://{}", as_json=options.json)
+        server.serve(_application(dispatcher, access, options, runner), bound)
     finally:
         lifecycle.exit_within(_EXIT_SECONDS)
         bound.close()
-        workers.shutdown(cancel_futures=True)
+        runner.join()
         dispatcher.close()
     return 0
 
 
 def _application(
-    dispatcher: Dispatcher, access: Access, options: ServeOptions, workers: ThreadPoolExecutor
+    dispatcher: Dispatcher, access: Access, options: ServeOptions, runner: call_runner.CallRunner
 ) -> middleware.GuardMiddleware:
     """Return the routes behind the middleware; both count into the same metrics."""
-    runner = request_runner.HttpRequestRunner(dispatcher, workers, options.timeout_seconds)
     counts = metrics.Metrics(dispatcher, lambda: guarded.running, runner.overdue)
     routes = app.make_app(dispatcher, runner, counts)
     guarded = middleware.GuardMiddleware(

@@ -14,7 +14,7 @@ from satchel.errors import InvalidRequest, SatchelError, TooLarge
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Response, decode, encode, failure
 from satchel.serving.error_table import ERRORS, EXIT_OK
-from satchel.serving.verb import Verb
+from satchel.serving.verbs import Verb
 
 MAX_BYTES = 8 * 1024 * 1024  # room for a request with a whole pack to verify
 STANDARD_INPUT = "-"

@@ -12,7 +12,7 @@ from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line
 from satchel.serving.installing import doctor_checks, launch
 from satchel.serving.installing.doctor_checks import CheckLevel, DoctorCheck
-from satchel.serving.verb import Verb
+from satchel.serving.verbs import Verb
 
 
 class DoctorRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

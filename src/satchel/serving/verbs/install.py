@@ -14,11 +14,11 @@ from satchel.errors import InvalidRequest
 from satchel.plugins import late
 from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line, visible
-from satchel.serving.clients.client import Client, InstallScope, Machine
+from satchel.serving.clients import Client, InstallScope, Machine
 from satchel.serving.installing import launch
+from satchel.serving.installing.file_edits import StagedFiles
 from satchel.serving.installing.installer import FileOutcome, Installer, Outcome
-from satchel.serving.installing.staged_files import StagedFiles
-from satchel.serving.verb import Verb
+from satchel.serving.verbs import Verb
 
 if TYPE_CHECKING:
     from satchel.walking import redaction

@@ -11,8 +11,8 @@ from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
 from satchel.plugins import late
 from satchel.serving.access import make_access
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.transport import ServeOptions, Transport
-from satchel.serving.verb import Verb
+from satchel.serving.transports import ServeOptions, Transport
+from satchel.serving.verbs import Verb
 
 if TYPE_CHECKING:
     from satchel import storage

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from satchel.commands.command import Group
 from satchel.errors import InvalidRequest
-from satchel.serving.clients.client import Client
+from satchel.serving.clients import Client
 from satchel.serving.installing import launch
 from satchel.serving.installing.installer import FileOutcome, Installer, Outcome
-from satchel.serving.verb import Verb
+from satchel.serving.verbs import Verb
 from satchel.serving.verbs.install import InstallRequest, InstallResponse, show, write_changes
 
 

@@ -16,7 +16,7 @@ from satchel import extras, settings
 from satchel.commands.command import Flag, Group
 from satchel.errors import ProjectNotFound
 from satchel.plugins import late
-from satchel.serving.verb import Verb
+from satchel.serving.verbs import Verb
 from satchel.visible_json import compact
 
 if TYPE_CHECKING:

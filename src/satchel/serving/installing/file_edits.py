@@ -1,4 +1,5 @@
-"""Changes to files of the user, staged in memory and written together, or not at all."""
+"""Edits of files of the user: paragraphs that are added and removed again to the byte, and changes that are
+staged in memory and written together, or not at all."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from satchel.errors import ConfigError
 from satchel.file_writing import disk_trouble
@@ -132,3 +135,32 @@ def _read(path: Path) -> bytes | None:
         raise ConfigError(
             f"{str(path)!r} cannot be read: {error.strerror}", hint="see who owns it"
         ) from error
+
+
+class EditTrace(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What an edit added around its entry. It holds nothing of the user's own text."""
+
+    made: int = 0  # objects that were created to hold the entry
+    space: str = ""  # white space that was added beside the entry
+
+
+def append_paragraph(data: bytes, paragraph: bytes) -> tuple[bytes, EditTrace]:
+    """Return the file with a paragraph at its end, and the trace of the edit."""
+    newline = b"\r\n" if b"\r\n" in data else b"\n"
+    if not data.strip(b"\xef\xbb\xbf \t\r\n") or data.endswith(newline * 2):
+        space = b""
+    else:
+        space = newline if data.endswith(b"\n") else newline * 2
+    return data + space + paragraph, EditTrace(space=space.decode())
+
+
+def remove_paragraph(data: bytes, start: int, stop: int, space: str) -> bytes:
+    """Return the file without the paragraph from `start` to `stop` and the white space added before it."""
+    before, after = data[:start], data[stop:]
+    lead = space.encode()
+    if lead and before.endswith(lead):
+        before = before[: -len(lead)]
+        # Somebody has added text below the paragraph.
+        if after.strip() and not before.endswith(b"\n"):
+            before += b"\r\n" if b"\r\n" in data else b"\n"
+    return before + after

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.walking.path_tags import path_tags
+from satchel.walking.file_kinds import path_tags
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""Decide by its content whether a program wrote a file. Nobody reads such a file, so nobody needs it cited.
+"""What kind of file is it? Its path alone tells tests, docs, config, …: the conventions of many languages are
+one table. Its content tells whether a program wrote it: nobody reads such a file, so nobody needs it cited.
 
 The lengths of lines tell minified code, the last line tells a bundle, and a header comment tells generated
 code. Only a comment above the code counts: further down it is a note on the lines below it, or the header
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 _LONG_LINE = 5_000  # characters; hand-written code stays far below, except for embedded images
 _LONGEST_LINE = 50_000  # characters; a paragraph or an embedded image may be one line, but none is longer
@@ -88,6 +90,63 @@ _READ_FIRST = (
     "readme",
     "contributing",
 )  # documents for newcomers, indexed although a template may have generated them
+_WORDS_BY_TAG = {
+    "test": "test tests testing __tests__ spec specs testdata test-data fixtures e2e __mocks__ androidtest",
+    "docs": "doc docs documentation man wiki",
+    "example": "example examples sample samples demo demos tutorial tutorials",
+    "build": "cmake bazel scripts build-tools buildsrc",
+    "ci": ".github .circleci .gitlab .buildkite",
+    "config": "config configs conf settings .config",
+}
+_FOLDERS = {word: tag for tag, words in _WORDS_BY_TAG.items() for word in words.split()}
+_NAMES = tuple(
+    (tag, re.compile(pattern, re.IGNORECASE))
+    for tag, pattern in (
+        (
+            "test",
+            r"^tests?\.\w+$|^test_.+|^conftest\.py$|[-_.](?:test|tests|spec|specs|e2e)\.\w+$|_(?:test|spec)\.\w+$"
+            r"|^(?:jest|vitest|playwright|karma|pytest|phpunit)(?:\.config)?\.\w+$",
+        ),
+        (
+            "docs",
+            r"^(?:readme|changelog|changes|history|contributing|authors|code_of_conduct|security|license|copying"
+            r"|news|install|upgrading|architecture)(?:\..+)?$|\.(?:md|mdx|markdown|rst|adoc|org)$",
+        ),
+        (
+            "ci",
+            r"^\.(?:gitlab-ci|travis|cirrus|drone|appveyor)\.ya?ml$|^(?:jenkinsfile|azure-pipelines\.ya?ml"
+            r"|appveyor\.yml|bitbucket-pipelines\.yml|cloudbuild\.ya?ml)$",
+        ),
+        (
+            "build",
+            r"^(?:makefile|gnumakefile|dockerfile|containerfile|justfile|rakefile|cmakelists\.txt|meson\.build"
+            r"|build|build\.bazel|workspace|module\.bazel|vagrantfile|procfile|configure\.ac|setup\.py|build\.rs"
+            r"|build\.gradle(?:\.kts)?|build\.sbt|build\.zig|gulpfile\..+|gruntfile\..+|kconfig|kbuild|noxfile\.py)$"
+            r"|^(?:webpack|rollup|vite|esbuild|babel|tsup)\.config\.\w+$|^dockerfile\.|^makefile\.|\.dockerfile$"
+            r"|\.(?:mk|cmake|bazel|bzl|gradle|sbt|csproj|vcxproj|fsproj|sln)$|^docker-compose.*\.ya?ml$",
+        ),
+        (
+            "dependency",
+            r"^(?:package(?:-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|pyproject\.toml|setup\.cfg"
+            r"|pipfile(?:\.lock)?|poetry\.lock|uv\.lock|cargo\.(?:toml|lock)|go\.(?:mod|sum|work)|gemfile(?:\.lock)?"
+            r"|composer\.(?:json|lock)|pom\.xml|build\.gradle(?:\.kts)?|mix\.(?:exs|lock)|package\.swift"
+            r"|pubspec\.(?:yaml|lock)|build\.zig\.zon|stack\.yaml|environment\.ya?ml|vcpkg\.json|conanfile\..+"
+            r"|podfile(?:\.lock)?|setup\.py|deps\.edn|project\.clj|rebar\.config)$"
+            r"|^(?:requirements|constraints)[\w.-]*\.(?:txt|in)$|\.(?:gemspec|cabal|rockspec|csproj|nuspec)$",
+        ),
+        (
+            "config",
+            r"^(?:config|settings|configuration|appsettings|application)(?:[-_.][\w-]+)*\.\w+$|\.config\.\w+$"
+            r"|^(?:tsconfig|jsconfig)[\w.-]*\.json$|^(?:tox|pytest|mypy)\.ini$|^setup\.cfg$|^\.[\w-]+rc(?:\.\w+)?$"
+            r"|^\.(?:editorconfig|pre-commit-config\.yaml|gitattributes|readthedocs\.ya?ml|clang-format|flake8)$",
+        ),
+    )
+)
+_CONFIG_LANGUAGES = frozenset({"toml", "yaml", "ini", "properties", "dotenv", "hcl"})
+_PROSE_LANGUAGES = frozenset({"markdown", "restructuredtext", "rst", "asciidoc"})
+_CAMEL_TEST = re.compile(
+    r"^(?:Test[A-Z]\w*|\w+(?:Test|Tests|TestCase|Spec|IT))\.(?:java|kt|scala|cs|php|swift|groovy)$"
+)
 
 
 def minified_reason(path: str, text: str, language: str) -> str | None:
@@ -174,3 +233,21 @@ def _marker_words(comment: str, hands_off: re.Pattern[str]) -> str | None:
     # The comment forbids editing because a script generates the file.
     forbidden = _HANDS_OFF_DOCUMENT.search(comment) if "generate" in comment else None
     return forbidden.group() if forbidden else None
+
+
+def path_tags(path: str, language: str) -> tuple[str, ...]:
+    """Return the tags of a path, sorted. The language itself is not a tag."""
+    *folders, name = path.split("/")
+    tags = {_FOLDERS[part] for folder in folders if (part := folder.lower()) in _FOLDERS}
+    tags.update(_name_tags(name))
+    if language in _PROSE_LANGUAGES:
+        tags.add("docs")
+    if language in _CONFIG_LANGUAGES and not tags:
+        tags.add("config")
+    return tuple(sorted(tags))
+
+
+@lru_cache(maxsize=4_096)  # many files share a name, such as `__init__.py`
+def _name_tags(name: str) -> tuple[str, ...]:
+    tags = tuple(tag for tag, pattern in _NAMES if pattern.search(name))
+    return (*tags, "test") if _CAMEL_TEST.search(name) else tags

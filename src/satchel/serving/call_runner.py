@@ -1,4 +1,7 @@
-"""Runs blocking requests for the gRPC event loop: each in a daemon thread, with progress and a time limit."""
+"""Runs blocking calls for an event loop: each in a daemon thread, with progress and a time limit.
+
+It knows which calls still run although their time is over or their caller has left.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +10,37 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
-from satchel.errors import Cancelled, IndexBusy, SatchelError, Timeout
-from satchel.serving.call import Call, Progress
-from satchel.serving.dispatcher import Dispatcher, defect
-from satchel.serving.envelope import Request, Response, failure
+from satchel.errors import Cancelled, IndexBusy, Timeout
+from satchel.serving.envelope import Call, Progress
+
+_Result = TypeVar("_Result")
 
 _PROGRESS_SECONDS = 0.1  # between two progress events: a reader sees movement, and a long refresh stays cheap
 _LATE_SECONDS = 1.0  # for the thread of an abandoned call to end; after that the call counts as overdue
-# A call that notices its own deadline reports more than one that is abandoned.
-_GRACE_SECONDS = 0.5
 
 
 class ServerBusy(IndexBusy):
     """More calls run at the same time than the server accepts."""
 
 
-class GrpcRequestRunner:
-    """Runs requests in daemon threads, so that a server that is told to stop waits for none of them."""
+class CallRunner:
+    """Runs calls in daemon threads, so that a server that is told to stop waits for none of them.
 
-    def __init__(self, dispatcher: Dispatcher, *, max_calls: int, timeout_seconds: float) -> None:
-        self._dispatcher = dispatcher
+    A call that notices its own deadline reports more than one that is abandoned, so it has `grace_seconds`
+    for that. More than `max_calls` at once are refused; None leaves that limit to the caller.
+    """
+
+    def __init__(
+        self, *, timeout_seconds: float, grace_seconds: float = 0.0, max_calls: int | None = None
+    ) -> None:
+        self.timeout_seconds = timeout_seconds
+        self._grace_seconds = grace_seconds
         self._max_calls = max_calls
-        self._timeout_seconds = timeout_seconds
-        self._running: set[asyncio.Future[Response]] = set()
-        self._abandoned: dict[asyncio.Future[Response], float] = {}  # since when nobody waits for a call
-        self._stopping: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._running: dict[asyncio.Future[Any], threading.Thread] = {}
+        self._abandoned: dict[asyncio.Future[Any], float] = {}  # since when nobody waits for a call
+        self._stopping: asyncio.Future[None] | None = None  # of the loop, which may not run yet
 
     @property
     def running(self) -> int:
@@ -43,46 +50,62 @@ class GrpcRequestRunner:
     def overdue(self) -> int:
         """Return how many calls still run although their time is over or their caller has left."""
         latest = time.monotonic() - _LATE_SECONDS
-        return sum(since < latest for since in self._abandoned.values())
+        abandoned = self._abandoned.copy()  # the loop removes calls from it while another thread counts
+        return sum(since < latest for since in abandoned.values())
 
     async def run(
-        self, request: Request, seconds: float | None, progress: Progress | None = None
-    ) -> Response:
-        """Return the answer to a request; raise as soon as its time is over or the server stops."""
-        if self.running >= self._max_calls:
+        self, work: Callable[[Call], _Result], seconds: float | None = None, progress: Progress | None = None
+    ) -> _Result:
+        """Return the result of `work`; raise as soon as its time is over or the server stops.
+
+        Cancelling the coroutine cancels the call.
+        """
+        if self._max_calls is not None and self.running >= self._max_calls:
             raise ServerBusy(f"{self._max_calls} calls are being answered", hint="come again in a moment")
-        limit = self._timeout_seconds if seconds is None else min(seconds, self._timeout_seconds)
+        limit = self.timeout_seconds if seconds is None else min(seconds, self.timeout_seconds)
         call = Call(seconds=limit, progress=progress)
-        answered: asyncio.Future[Response] = run_in_thread(lambda: self._dispatcher.answer(request, call))
-        self._running.add(answered)
-        answered.add_done_callback(self._running.discard)
+        answered, thread = run_in_thread(lambda: work(call))
+        self._running[answered] = thread
+        answered.add_done_callback(self._running.pop)
+        stopping = self._stop_future()
         try:
-            await _wait_for_first(answered, self._stopping, seconds=limit + _GRACE_SECONDS)
+            await asyncio.wait(
+                {answered, stopping},
+                timeout=limit + self._grace_seconds,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
         finally:
-            call.token.cancel()  # the caller does not wait any more
+            call.token.cancel()  # a call that is queued or indexing checks this
             if not answered.done():
                 self._abandoned[answered] = time.monotonic()
                 answered.add_done_callback(lambda done: self._abandoned.pop(done, None))
         if answered.done():
-            return answered.result()
-        if self._stopping.done():
+            result: _Result = answered.result()
+            return result
+        if stopping.done():
             raise Cancelled("the server is stopping", hint="ask again when it is back")
         raise Timeout(f"there was no answer within {limit:g} s", hint="ask for less, or wait longer")
+
+    def _stop_future(self) -> asyncio.Future[None]:
+        if self._stopping is None:
+            self._stopping = asyncio.get_running_loop().create_future()
+        return self._stopping
 
     async def stop(self, seconds: float) -> None:
         """Wait `seconds` for the calls that run, then fail the rest with `Cancelled`."""
         await self.wait_for_threads(seconds)
-        if not self._stopping.done():
-            self._stopping.set_result(None)
+        if not self._stop_future().done():
+            self._stop_future().set_result(None)
 
     async def wait_for_threads(self, seconds: float) -> None:
         """Wait at most `seconds` until all threads have ended."""
         if self._running:
             await asyncio.wait(self._running, timeout=seconds)
 
-
-async def _wait_for_first(*futures: asyncio.Future[Any], seconds: float) -> None:
-    await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    def join(self) -> None:
+        """Wait until all threads have ended, after the loop has."""
+        for thread in list(self._running.values()):
+            thread.join()
 
 
 class ProgressStream:
@@ -92,10 +115,15 @@ class ProgressStream:
         self._loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
         self._latest = (0, 0)
+        self._woken_at = 0.0
 
     def put(self, done: int, total: int) -> None:
         """Record a step; called by the thread that works."""
         self._latest = (done, total)
+        now = time.monotonic()
+        if now - self._woken_at < _PROGRESS_SECONDS:
+            return
+        self._woken_at = now
         # The loop may have ended, and with it the reader.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._changed.set)
@@ -112,8 +140,8 @@ class ProgressStream:
                 await asyncio.wait({answer}, timeout=_PROGRESS_SECONDS)
 
 
-def run_in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
-    """Run blocking work in a daemon thread and return its result or exception as a future.
+def run_in_thread(work: Callable[[], Any]) -> tuple[asyncio.Future[Any], threading.Thread]:
+    """Run blocking work in a daemon thread; return its result or exception as a future, and the thread.
 
     The thread pool of the loop is not used, because the loop waits for its threads at the end.
     """
@@ -131,8 +159,9 @@ def run_in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(_finish, result, value, problem)
 
-    threading.Thread(target=run, daemon=True).start()
-    return result
+    thread = threading.Thread(target=run, daemon=True, name="satchel-call")
+    thread.start()
+    return result, thread
 
 
 def _finish(result: asyncio.Future[Any], value: Any, problem: Exception | None) -> None:
@@ -143,8 +172,3 @@ def _finish(result: asyncio.Future[Any], value: Any, problem: Exception | None) 
         result.set_result(value)
     else:
         result.set_exception(problem)
-
-
-def error_response(error: Exception) -> Response:
-    """Return the envelope of an error; an unexpected exception is reported as a defect."""
-    return failure(error if isinstance(error, SatchelError) else defect(error))

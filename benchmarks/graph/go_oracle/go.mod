@@ -1,0 +1,3 @@
+module satchel/benchmarks/graph/go_oracle
+
+go 1.21
