@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from satchel import languages
-from satchel.code_facts import DEFAULT_NAME, ELEMENTS, WHOLE_MODULE, Import, Rule
+from satchel.code_facts import ALL_NAMES, DEFAULT_NAME, ELEMENTS, WHOLE_MODULE, Import, Rule
 from satchel.graph.interfaces import ORDINARY, Definition, Interface, Member
 from satchel.graph.modules.module_system import Module, ModuleSystem
 from satchel.languages.language import GraphRules, OuterPackages
@@ -118,27 +118,33 @@ class Resolver:
         found, self._consulted = self._consulted, set()
         return found
 
-    def module_of(self, path: str, item: Import) -> Module | None:
-        """Return the module of an import: that of the imported name if it is a module itself."""
+    def module_of(self, path: str, item: Import, used: Iterable[str] = ()) -> Module | None:
+        """Return the module of an import: that of the imported name if it is a module itself. Of a package
+        whose files are not known, these are among the files that are used."""
         module = self._module(path, item.module)
+        if self._modules.finds_by_name and (module is None or not module.paths):
+            return self._file_of(path, item, used)
         if module is None:
             return None
-        if self._modules.finds_by_name and not module.paths:
-            return self._file_of(path, item)
         if item.imported and not self._is_bound(module, item.imported):
             below = self._submodule(module, item.imported)
             if below is not None and below.paths:
                 return below
         return module
 
-    def _file_of(self, path: str, item: Import) -> Module | None:
-        """Return the file that defines what an import brings from a package."""
-        answer = self._imported(path, item)
+    def _file_of(self, path: str, item: Import, used: Iterable[str]) -> Module | None:
+        """Return the file that defines what an import brings from a package; for all of it, those in use."""
+        takes_all = item.imported == ALL_NAMES
+        answer = self._written_module(path, item.module) if takes_all else self._imported(path, item)
         found = answer.meaning if answer is not None else None
-        if not isinstance(found, Definition) and item.imported:
+        if not isinstance(found, Definition) and item.imported and not takes_all:
             found = next(iter(self._imported_extensions(path, item)), None)
         if isinstance(found, Definition):
             return Module(found.name, (found.path,))
+        if takes_all and isinstance(found, Module):
+            return Module(
+                found.name, tuple(each for each in sorted(used) if self._modules.holds(found, each))
+            )
         return None
 
     def _module(self, path: str, written: str) -> Module | None:
@@ -176,6 +182,10 @@ class Resolver:
 
     def _expression(self, path: str, expression: str) -> Answer | None:
         head, steps = _parts(expression)
+        if steps and self._modules.finds_by_name:
+            shown = self._look(path)
+            if shown is not None and expression in shown.kinds:
+                return Answer(Definition(path, expression), Rule.SCOPE)  # a function inside another
         answer = self._head(path, head)
         written = head
         for step in steps:
@@ -183,8 +193,6 @@ class Resolver:
             if answer is None and step[0] not in "([":
                 answer = self._extended(path, before, written, step)
             written += step if step[0] in "([" else f".{step}"
-        if answer is None and steps and (shown := self._look(path)) is not None and expression in shown.kinds:
-            return Answer(Definition(path, expression), Rule.SCOPE)  # a function inside another
         return answer
 
     def _extended(self, path: str, before: Answer | None, receiver: str, name: str) -> Answer | None:
@@ -226,9 +234,23 @@ class Resolver:
                 if found is None and (shown := self._look(path)) is not None:
                     can_extend = _rules_of(shown).extensions_are_members
                     found = self._extension(path, owner, name) if can_extend else None
+                if found is not None and not isinstance(found.meaning, Definition) and name[:1].isupper():
+                    # A property of C# may have the name of a type, which then has the same members.
+                    found = self._type_named(path, name) or found
                 if found is not None and not _is_constructor(found.meaning):
                     return found
         return self.name(path, name)
+
+    def _type_named(self, path: str, name: str) -> Answer | None:
+        """Return what a name of a file means if that is a type."""
+        answer = self.name(path, name)
+        found = answer.meaning if answer is not None else None
+        shown = self._look(found.path) if isinstance(found, Definition) else None
+        return (
+            answer
+            if shown is not None and isinstance(found, Definition) and shown.is_type(found.name)
+            else None
+        )
 
     def _own_class(self, shown: Interface, name: str) -> Definition | None:
         """Return the class of a qualified name in a file, or in its package (Go, Rust, Kotlin)."""

@@ -207,7 +207,7 @@ class _ResolveRun:
         imports: list[tuple[int, int]] = []
         used = {target.path for target in targets}
         for number, item in enumerate(facts.imports):
-            module = self.resolver.module_of(path, item)
+            module = self.resolver.module_of(path, item, used)
             for other in _imported_files(module, used) if module is not None else ():
                 if other != path:
                     imports.append((number, targets.setdefault(Target(other), len(targets))))

@@ -33,6 +33,7 @@ LANGUAGE = Language(
         class_scope_is_visible=True,
         calls_name_functions=True,
         inferred_types=("var",),
+        type_prefixes=("ref ", "out ", "in ", "readonly ", "params ", "scoped "),
         wrappers=("Task", "ValueTask", "Lazy", "Nullable"),
         containers=(
             "List",

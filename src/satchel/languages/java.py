@@ -31,6 +31,7 @@ LANGUAGE = Language(
         calls_name_functions=True,
         own_members=("Companion", "INSTANCE"),  # of Kotlin
         inferred_types=("var",),
+        type_prefixes=("final ", "extends ", "super "),
         wrappers=("Optional", "Supplier", "Provider"),
         containers=(
             "List",

@@ -39,6 +39,7 @@ LANGUAGE = Language(
         block_is_argument=True,
         bindings_overlap=True,
         own_members=("Companion", "INSTANCE"),
+        type_prefixes=("out ", "in "),
         wrappers=("Lazy", "Result"),
         containers=(
             "List",

@@ -119,6 +119,10 @@ class ModuleSystem:
         """Return the file and the qualified name of what a package defines under a name."""
         return None
 
+    def holds(self, module: Module, path: str) -> bool:
+        """Return whether a file belongs to a package."""
+        return path in module.paths
+
     def is_defined(self, name: str) -> bool:
         """Return whether some file may define a name that no import gives to a file."""
         return True

@@ -77,6 +77,9 @@ class PackageModules(ModuleSystem):
                 yield f"{around}.{module.name}"
             around = around.rpartition(".")[0]
 
+    def holds(self, module: Module, path: str) -> bool:
+        return self._is_in(path, module.name, module.importer)
+
     def is_defined(self, name: str) -> bool:
         return bool(self._table.definitions_named(name.rpartition(".")[2]))
 
