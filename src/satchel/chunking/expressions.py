@@ -14,15 +14,23 @@ from satchel.languages.language import GraphRules
 _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 # What may stand between two names, longest first; all of it is a dot.
-_JOINTS = ("?->", "->", "?.", "!!.", "!.", "&.", "::", ".")
+_JOINTS = ("?->", "->", "?.", "!!.", "!.", "&.", "::", ".", "\\")
 _PREFIX = re.compile(
-    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+"
+    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@~]|\s)+"
 )
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+# `(Type) value`, and `value as Type` of a value that says less than the type.
+_CAST = re.compile(r"\(\s*((?!\d)[\w.]+)(?:<[^()]*>)?\s*\)\s*(?=[\w(\"$])")
+_AS = re.compile(r"^[\w.]+ as\??\s+((?!\d)[\w.]+)(?:<[^()]*>)?\??$")
+_LABEL = re.compile(r"\b(this|super)@(\w+)")
 # `[]T{…}`, `map[K]T{…}`, `make(chan T)`
 _LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
 _MADE_BY_FUNCTION = re.compile(r"new\([\w.]+\)(?!\()")
 _CHANNEL = re.compile(r"(?:<-)?\s*chan\b(?:\s*<-)?")
+STRING_TYPE = "<String>"
+"""The value that a string literal is."""
+
+
 # A bracket and the one that closes it, and the start of a string where brackets do not count.
 _BRACKETS = {
     "(": re.compile(r"[()\"'`]"),
@@ -146,6 +154,10 @@ class _Reader:
         self._name_pattern = name_pattern(name_marks, name_endings)
 
     def expression(self) -> str:
+        if "@" in self.text:  # `this@Outer`
+            self.text = _LABEL.sub(r"\2.\1", self.text)
+        if self.text.startswith("global::"):
+            self.text = "\\" + self.text.removeprefix("global::")
         if self.text.startswith("<-"):  # an element of a channel
             inner = to_expression(self.text[2:].strip())
             return f"{inner}[]" if inner else ""
@@ -154,7 +166,7 @@ class _Reader:
             return f"<{found}>" if found else ""
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
         self._prefix()
-        head = self._parenthesised() if self._peek() == "(" else self._name()
+        head = self._first()
         if not head:
             return ""
         if _MADE_BY_FUNCTION.match(self.text):  # `new(Basket)`
@@ -197,6 +209,8 @@ class _Reader:
             if self.text.startswith(joint, self.at):
                 self.at += len(joint)
                 self._spaces()
+                if joint == "::" and self._peek() == "$":  # a static property
+                    self.at += 1
                 if joint == "." and self._peek() == "(":
                     return self._asserted()
                 if self._peek() in "([":  # `maybe?.[0]`, `maybe?.(x)`
@@ -216,10 +230,28 @@ class _Reader:
         start = self.at
         if not self._balanced("("):
             return ""
-        inner = self.text[start + 1 : self.at - 1]
+        inner = self.text[start + 1 : self.at - 1].strip()
+        if cast := _CAST.match(inner):
+            return f"<{cast[1]}>"
+        if cast := _AS.search(inner):
+            return f"<{cast[1]}>"
         for word in (" as ", " satisfies "):
             inner = inner.partition(word)[0]
         return to_expression(inner.strip(), self._name_marks, self._name_endings)
+
+    def _first(self) -> str:
+        """Return the head of the expression."""
+        mark = self._peek()
+        if mark == "(":
+            return self._parenthesised()
+        if mark == '"':
+            long = self.text.startswith('"""', self.at)
+            self.at = self.text.find('"""', self.at + 3) + 3 if long else _string_end(self.text, self.at)
+            return STRING_TYPE if self.at > 2 else ""
+        outermost = "\\" if mark == "\\" else ""  # a name from the outermost namespace
+        self.at += len(outermost)
+        name = self._name()
+        return outermost + name if name else ""
 
     def _name(self) -> str:
         self._spaces()
@@ -330,7 +362,8 @@ def _generic(text: str, rules: GraphRules) -> str:
     match = _generic_pattern(rules.generic_marks, rules.name_marks).fullmatch(text)
     if not match:
         return ""
-    name = match[1].replace("::", ".").replace("\\", ".").strip(".")
+    name = match[1].replace("global::", "\\").replace("::", ".")
+    name = name[:1] + name[1:].replace("\\", ".").strip(".")  # a leading `\` is the outermost namespace
     last = name.rpartition(".")[2]
     if match[2] is None:
         return "" if last in _NOTHING_TYPES else name
@@ -350,7 +383,9 @@ def _generic_pattern(generic_marks: str, name_marks: str) -> re.Pattern[str]:
     opening = re.escape(generic_marks)
     closing = re.escape("".join(_CLOSING[mark] for mark in generic_marks))
     name = re.escape(name_marks)
-    return re.compile(rf"((?:[^\W\d]|[{name}_])[\w.:\\{name}]*)\s*(?:[{opening}](.*)[{closing}])?", re.DOTALL)
+    return re.compile(
+        rf"(\\?(?:[^\W\d]|[{name}_])[\w.:\\{name}]*)\s*(?:[{opening}](.*)[{closing}])?", re.DOTALL
+    )
 
 
 def _container(element: str, rules: GraphRules) -> str:

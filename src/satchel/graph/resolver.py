@@ -7,20 +7,25 @@ on the way is noted, so that an edit leads to the files whose answers may change
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from satchel.code_facts import DEFAULT_NAME, ELEMENTS, WHOLE_MODULE, Import, Rule
+from satchel import languages
+from satchel.code_facts import ALL_NAMES, DEFAULT_NAME, ELEMENTS, WHOLE_MODULE, Import, Rule
 from satchel.graph.interfaces import ORDINARY, Definition, Interface, Member
 from satchel.graph.modules.module_system import Module, ModuleSystem, is_named, most_likely
+from satchel.languages.language import GraphRules, OuterPackages
 from satchel.types import ChunkKind
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _HEAD = re.compile(r"<[^>]*>|:[^:]*:[^.(\[]*|\^?\{[^}]*\}|[^.(\[]*")
+_PLAIN_HEAD = re.compile(r"[^.(\[]*")
 _STEP = re.compile(r"\.([^.()\[\]]+)|(\(\d*\))|(\[\])")
 _MARKED = "<{^:?"  # what begins a head that is no name
+_NAMED_RECEIVER = re.compile(r"^<(?:.*:)?(\w+)>$|^(?:.*:)?(\w+)\(\)$")
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 _MOST_PATHS_NOTED = 16  # files of a package; in a larger one the names that were looked for are noted
@@ -124,9 +129,12 @@ class Resolver:
         found, self._consulted = self._consulted, set()
         return found
 
-    def module_of(self, path: str, item: Import) -> Module | None:
-        """Return the module of an import: that of the imported name if it is a module itself."""
+    def module_of(self, path: str, item: Import, used: Iterable[str] = ()) -> Module | None:
+        """Return the module of an import: that of the imported name if it is a module itself. Of a package
+        whose files are not known, these are among the files that are used."""
         module = self._module(path, item.module)
+        if self._modules.finds_by_name and (module is None or not module.paths):
+            return self._file_of(path, item, used)
         if module is None:
             found = self._by_path(path, item)
             if found is None or not isinstance(found.meaning, Definition):
@@ -137,6 +145,21 @@ class Resolver:
             if below is not None and below.paths:
                 return below
         return module
+
+    def _file_of(self, path: str, item: Import, used: Iterable[str]) -> Module | None:
+        """Return the file that defines what an import brings from a package; for all of it, those in use."""
+        takes_all = item.imported == ALL_NAMES
+        answer = self._written_module(path, item.module) if takes_all else self._imported(path, item)
+        found = answer.meaning if answer is not None else None
+        if not isinstance(found, Definition) and item.imported and not takes_all:
+            found = next(iter(self._imported_extensions(path, item)), None)
+        if isinstance(found, Definition):
+            return Module(found.name, (found.path,))
+        if takes_all and isinstance(found, Module):
+            return Module(
+                found.name, tuple(each for each in sorted(used) if self._modules.holds(found, each))
+            )
+        return None
 
     def _module(self, path: str, written: str) -> Module | None:
         """Return the module of an import as written, and note that it was looked for."""
@@ -174,6 +197,8 @@ class Resolver:
     def _expression(self, path: str, expression: str) -> Answer | None:
         if self._modules.has_open_types:
             answer, steps = self._open_head(path, expression)
+        elif self._modules.finds_by_name:
+            return self._extended_expression(path, expression)
         else:
             head, steps = _parts(expression)
             answer = self._head(path, head)
@@ -186,6 +211,21 @@ class Resolver:
                 # A method may have the name of a field: without a call, the way leads through the field.
                 field = self._field(answer, step)
             answer = field or self._step(answer, step)
+        return answer
+
+    def _extended_expression(self, path: str, expression: str) -> Answer | None:
+        """Return what an expression means where functions may extend types."""
+        head, steps = _parts(expression)
+        shown = self._look(path) if steps else None
+        if shown is not None and expression in shown.kinds:
+            return Answer(Definition(path, expression), Rule.SCOPE)  # a function inside another
+        answer = self._head(path, head)
+        written = head
+        for step in steps:
+            before, answer = answer, self._step(answer, step) if answer is not None else None
+            if answer is None and step[0] not in "([":
+                answer = self._extended(path, before, written, step)
+            written += step if step[0] in "([" else f".{step}"
         return answer
 
     def _open_head(self, path: str, expression: str) -> tuple[Answer | None, tuple[str, ...]]:
@@ -218,7 +258,18 @@ class Resolver:
                 return Answer(held.meaning, weaker(answer.rule, Rule.ATTRIBUTE))
         return None
 
+    def _extended(self, path: str, before: Answer | None, receiver: str, name: str) -> Answer | None:
+        """Return a function that extends a value by a name."""
+        if before is not None and isinstance(before.meaning, Instance):
+            return self._extension(path, before.meaning.type, name)
+        shown = self._look(path)
+        if before is not None or shown is None or not _rules_of(shown).extensions_are_members:
+            return None
+        return self._extension_of_unknown(shown, receiver, name)
+
     def _head(self, path: str, head: str) -> Answer | None:
+        if head[:1] in ("<", "{") and head[-1] not in ">}":
+            return self._seen_name(path, head)
         if head.startswith("<"):
             found = self._type(path, head[1:-1])
             return Answer(found, Rule.ANNOTATION) if found is not None else None
@@ -234,6 +285,37 @@ class Resolver:
         if head == "?" or not head:
             return None
         return self.name(path, head)
+
+    def _seen_name(self, path: str, head: str) -> Answer | None:
+        """Return what a name means inside of classes: a member of the innermost that has it, or a name of the
+        file."""
+        owners, _, name = head.rpartition(":")
+        while owners:
+            end = _owner_end(owners, 0)
+            around, owners = self._head(path, owners[:end]), owners[end:]
+            if around is not None and isinstance(around.meaning, Instance):
+                owner = around.meaning.type
+                found = self._type_member(owner, name, Rule.SELF)
+                if found is None and (shown := self._look(path)) is not None:
+                    can_extend = _rules_of(shown).extensions_are_members
+                    found = self._extension(path, owner, name) if can_extend else None
+                if found is not None and not isinstance(found.meaning, Definition) and name[:1].isupper():
+                    # A property of C# may have the name of a type, which then has the same members.
+                    found = self._type_named(path, name) or found
+                if found is not None and not _is_constructor(found.meaning):
+                    return found
+        return self.name(path, name)
+
+    def _type_named(self, path: str, name: str) -> Answer | None:
+        """Return what a name of a file means if that is a type."""
+        answer = self.name(path, name)
+        found = answer.meaning if answer is not None else None
+        shown = self._look(found.path) if isinstance(found, Definition) else None
+        return (
+            answer
+            if shown is not None and isinstance(found, Definition) and shown.is_type(found.name)
+            else None
+        )
 
     def _own_class(self, shown: Interface, name: str) -> Definition | None:
         """Return the class of a qualified name in a file, or in its package (Go, Rust, Kotlin)."""
@@ -289,6 +371,12 @@ class Resolver:
         meaning = answer.meaning
         if isinstance(meaning, Instance):  # `cls()`, or an object that can be called
             shown = self._look(meaning.type.path)
+            method = ""
+            if shown is not None and self._modules.finds_by_name and answer.rule is not Rule.SELF:
+                method = _rules_of(shown).call_method
+            run = self._type_member(meaning.type, method, answer.rule) if method else None
+            if run is not None and isinstance(run.meaning, Definition):
+                return self._called(run, number)
             if shown is not None and meaning.type.name in shown.returns:
                 return self._returned(meaning.type, shown, answer.rule, number)
             return Answer(meaning, weaker(answer.rule, Rule.CONSTRUCTOR))
@@ -302,7 +390,7 @@ class Resolver:
         ):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
         found = self._returned(meaning, shown, answer.rule, number)
-        if found is None and _is_constructor(meaning, shown):
+        if found is None and _makes_objects(meaning, shown):
             return Answer(Instance(meaning), weaker(answer.rule, Rule.CONSTRUCTOR))
         if found is not None or shown.kinds.get(meaning.name) is not ChunkKind.CONST:
             return found
@@ -367,7 +455,8 @@ class Resolver:
             if found is not None:
                 return Answer(found.meaning, weaker(answer.rule, found.rule))
         if self._is_type(shown, meaning.name):
-            return self._type_member(meaning, name, answer.rule)
+            found = self._type_member(meaning, name, answer.rule)
+            return answer if found is None and name in _rules_of(shown).own_members else found
         held = self._held(answer) if names < _MOST_NAMES else None
         return self._member(held, name, names + 1) if held is not None else None
 
@@ -422,6 +511,8 @@ class Resolver:
             return self._find_name(path, written)
         if kind == "star":
             return self._from_stars(path, written)
+        if kind == "module":
+            return self._written_module(path, written)
         if kind == "constant":
             return self._find_constant(path, written)
         if kind in ("member", "member above"):
@@ -432,6 +523,8 @@ class Resolver:
         shown = self._look(path)
         if shown is None:
             return None
+        if name.startswith("\\"):
+            return self._outermost(path, name[1:])
         plain, _, space = name.partition("@")
         # A variable may be how the file names what it imports: `const Basket = require("./basket")`.
         # An import inside a function has a name of its own: `basket@12`.
@@ -442,22 +535,30 @@ class Resolver:
                 return found
         if shown.defines(plain, space):
             return Answer(Definition(path, plain), Rule.SCOPE)
+        by_name = self._modules.finds_by_name
+        if by_name and name in shown.imports:
+            return None  # it is from another repository
         for expression in shown.values.get(("", name), ()):
             answer = self._expression(path, expression) if expression != name else None
             if answer is not None:
                 return answer
-        home = self._modules.home(path)
-        if home is not None:
-            self._consulted.add(folder_key(path))
-            self._consulted.update(home.rests_on)
+        if by_name and not self._modules.is_defined(plain):
+            self._consulted.add(linkage_key(plain.rpartition(".")[2]))
+            return self._outermost(path, name)
+        for home in self._homes(shown):
+            if home.paths or home.rests_on:
+                self._consulted.add(folder_key(path))
+                self._consulted.update(home.rests_on)
             found = self._package_member(home, name)
-            if found is None and not home.shared:
+            if found is None and not home.shared and not by_name:
                 found = self._module_below(home, name)
             if found is not None:
                 # A module that every file knows by its name is as good as imported.
                 rule = Rule.IMPORT if isinstance(found.meaning, Module) else Rule.PACKAGE
                 return Answer(found.meaning, weaker(found.rule, rule))
         found = self._from_stars(path, name)
+        if found is None and by_name:
+            return self._outermost(path, name)
         if found is None and self._modules.modules_name_themselves:
             found = self._named_by_itself(shown, name)
         if found is None and self._modules.has_linkage:
@@ -469,13 +570,16 @@ class Resolver:
     def _from_stars(self, path: str, name: str) -> Answer | None:
         """Return a name of the modules that a file imports all names of."""
         shown = self._look(path)
-        for written in shown.stars if shown is not None else ():
-            module = self._module(path, written)
-            if module is not None:
-                answer = self._module_member(module, name, Rule.IMPORT)
+        if shown is None:
+            return None
+        by_name = self._modules.finds_by_name
+        for written in (*shown.stars, *self._modules.shared_imports(path)):
+            around = self._guarded(path, "module", written)
+            if around is not None:
+                answer = self._member(around, name)
             else:
                 answer = self._by_path(path, Import("", written, name, 0))
-            if answer is not None:
+            if answer is not None and not (by_name and isinstance(answer.meaning, Module)):
                 return Answer(answer.meaning, weaker(answer.rule, Rule.IMPORT))
         return None
 
@@ -503,6 +607,26 @@ class Resolver:
         self._consulted.add(linkage_key(name.rpartition(".")[2]))
         return self._modules.definers(name)
 
+    def _homes(self, shown: Interface) -> Sequence[Module]:
+        """Return the packages whose names a file sees without importing them, nearest first."""
+        home = self._modules.home(shown.path)
+        if home is None:
+            return ()
+        if not self._modules.finds_by_name:
+            return (home,)
+        found = [home]
+        outer = _rules_of(shown).outer_packages
+        around = self._modules.outer(home) if outer is not OuterPackages.NONE else None
+        while around is not None:
+            if outer is OuterPackages.ALL or not around.name:
+                found.append(around)
+            around = self._modules.outer(around)
+        return found
+
+    def _outermost(self, path: str, name: str) -> Answer | None:
+        """Return a definition of no package, or an outermost package."""
+        return self._module_member(Module("", importer=path), name, Rule.IMPORT)
+
     def _linked(self, path: str, name: str) -> Answer | None:
         """Return the definition that a linker would find for a name of a file."""
         plain, _, space = name.partition("@")
@@ -523,6 +647,9 @@ class Resolver:
         return None
 
     def _imported(self, path: str, item: Import) -> Answer | None:
+        if self._modules.finds_by_name:
+            around = self._written_module(path, item.module)
+            return self._member(around, item.imported) if around is not None and item.imported else around
         module = self._module(path, item.module)
         if module is None:
             inner = self._by_path(path, item)
@@ -551,6 +678,16 @@ class Resolver:
                 return Answer(found.meaning, weaker(found.rule, Rule.IMPORT)) if found is not None else None
         return None
 
+    def _written_module(self, path: str, written: str) -> Answer | None:
+        """Return the module of an import, or the type that it imports from: `import static a.Type.name`."""
+        if not self._modules.finds_by_name or "/" in written:
+            module = self._module(path, written)
+            return Answer(module, Rule.IMPORT) if module is not None else None
+        answer: Answer | None = Answer(Module("", importer=path), Rule.IMPORT)
+        for name in _NAME.findall(written):
+            answer = self._member(answer, name) if answer is not None else None
+        return answer
+
     def _module_member(self, module: Module, name: str, rule: Rule) -> Answer | None:
         """Return a name of a module: of one of its files, or a module below it."""
         found = self._package_member(module, name)
@@ -564,6 +701,10 @@ class Resolver:
         return Answer(below, Rule.IMPORT) if below is not None else None
 
     def _package_member(self, module: Module, name: str) -> Answer | None:
+        if self._modules.finds_by_name and not module.paths:
+            self._consulted.add(linkage_key(name.rpartition(".")[2]))
+            known = self._modules.definition(module, name)
+            return Answer(Definition(*known), Rule.SCOPE) if known is not None else None
         if module.shared:
             path = self._package_path(module, name)
             return Answer(Definition(path, name), Rule.SCOPE) if path else None
@@ -615,9 +756,9 @@ class Resolver:
         """Return a member of a class, or of the first of its bases that has it, where members may stand in
         other files than their class."""
         owner, _, name = qualified.rpartition(".")
-        for at, one in enumerate(self._with_bases(Definition(path, owner))):
+        for one in self._with_bases(Definition(path, owner)):
             shown = self._look(one.path)
-            if shown is None or (above and not at):
+            if shown is None or (above and one.name == owner):
                 continue
             inner = f"{one.name}.{name}"
             if inner in shown.kinds:
@@ -625,20 +766,11 @@ class Resolver:
             for other in sorted(self._definers(inner)):
                 if other != one.path and self._is_member_of(other, one):
                     return Answer(Definition(other, inner), Rule.SCOPE)
-            for part in self._parts_of(one):
-                for expression in part.values.get((one.name, name), ()):
-                    held = self._guarded(part.path, "value", expression)
-                    if held is not None:
-                        return Answer(held.meaning, Rule.ATTRIBUTE)
+            for expression in shown.values.get((one.name, name), ()):
+                held = self._guarded(one.path, "value", expression)
+                if held is not None:
+                    return Answer(held.meaning, Rule.ATTRIBUTE)
         return None
-
-    def _parts_of(self, owner: Definition) -> Iterator[Interface]:
-        """Yield the files that open a type, its own first."""
-        others = self._definers(owner.name) if self._modules.has_open_types else ()
-        for path in (owner.path, *sorted(path for path in others if path != owner.path)):
-            shown = self._look(path)
-            if shown is not None:
-                yield shown
 
     def _is_member_of(self, path: str, owner: Definition) -> bool:
         """Return whether what a file defines below the name of a class belongs to that class of another
@@ -667,7 +799,7 @@ class Resolver:
             is_spread = is_spread or len(others) >= _MOST_PATHS_NOTED
             for each in (shown, *others):
                 for name, member in each.members(one.name).items():
-                    for members in found[: 2 if at else 1]:
+                    for members in found[: 2 if at and one.name != owner.name else 1]:
                         members.setdefault(name, member)
         made = _Members(found[0], found[1], frozenset(self._consulted), is_spread)
         if self._cut == cut or not self._open:
@@ -713,11 +845,125 @@ class Resolver:
                 continue
             seen.add(found)
             yield found
-            for part in self._parts_of(found):
-                for base in part.bases.get(found.name, ()):
-                    answer = self._guarded(part.path, "base", base)
-                    if answer is not None and isinstance(answer.meaning, Definition):
-                        waiting.append(answer.meaning)
+            shown = self._look(found.path)
+            waiting = self._parts_of(found) + waiting
+            for base in shown.bases.get(found.name, ()) if shown is not None else ():
+                answer = self._guarded(found.path, "base", base)
+                if answer is not None and isinstance(answer.meaning, Definition):
+                    waiting.append(answer.meaning)
+
+    def _parts_of(self, owner: Definition) -> list[Definition]:
+        """Return the other definitions that make up a type together with one."""
+        shown = self._look(owner.path)
+        if shown is None or not (self._modules.has_open_types or _rules_of(shown).types_have_parts):
+            return []
+        self._consulted.add(linkage_key(owner.name.rpartition(".")[2]))
+        return [Definition(path, owner.name) for path in self._modules.parts(owner.path, owner.name)]
+
+    def _extension_of_unknown(self, shown: Interface, receiver: str, name: str) -> Answer | None:
+        """Return the function that extends a type of another repository, if the type is known by name, or if
+        an import brings a single function of that name."""
+        if match := _NAMED_RECEIVER.search(receiver):
+            extended = f"{match[1] or match[2]}.{name}"
+            answer = self._visible_extension(shown.path, extended)
+            if answer is not None:
+                return answer
+        found = [
+            each
+            for item in shown.imports.get(name, ())
+            for each in self._imported_extensions(shown.path, item)
+        ]
+        if match:
+            found = [each for each in found if f".{each.name}".endswith(f".{extended}")]
+        return Answer(found[0], Rule.IMPORT) if len({each.name for each in found}) == 1 else None
+
+    def _imported_extensions(self, path: str, item: Import) -> list[Definition]:
+        """Return the functions that an import brings and that extend types."""
+        around = self._written_module(path, item.module)
+        if around is not None and isinstance(around.meaning, Module):
+            self._consulted.add(linkage_key(item.imported))
+            module = around.meaning
+            rows = [Definition(*each) for each in self._modules.namesakes(module, item.imported)]
+            return [each for each in rows if self._is_extension(each)]
+        if around is None or not isinstance(around.meaning, Definition):
+            return []
+        # The companion of a class may hold functions that extend other types.
+        prefix, tail = f"{around.meaning.name}.", f".{item.imported}"
+        files = [self._look(part.path) for part in (around.meaning, *self._parts_of(around.meaning))]
+        return [
+            Definition(shown.path, name)
+            for shown in files
+            if shown is not None
+            for name in shown.kinds
+            if name.startswith(prefix) and name.endswith(tail) and len(name) > len(prefix) + len(tail)
+        ]
+
+    def _is_extension(self, found: Definition) -> bool:
+        """Return whether a definition `T.name` stands outside of T."""
+        shown = self._look(found.path)
+        return (
+            found.name.count(".") == 1
+            and shown is not None
+            and not shown.is_type(found.name.partition(".")[0])
+        )
+
+    def _visible_extension(self, path: str, extended: str) -> Answer | None:
+        """Return the function of a qualified name that a file sees, if it is no member of a class."""
+        answer = self.name(path, extended)
+        if answer is None or not isinstance(answer.meaning, Definition):
+            return None
+        shown = self._look(answer.meaning.path)
+        if shown is None or shown.is_type(extended.rpartition(".")[0]):
+            return None
+        return Answer(answer.meaning, weaker(answer.rule, Rule.ANNOTATION))
+
+    def _extension(self, path: str, owner: Definition, name: str) -> Answer | None:
+        """Return the function that extends a type, or a base of it, by a name that a file sees."""
+        shown = self._look(path)
+        if shown is None or not _rules_of(shown).has_extensions:
+            return None
+        if not _rules_of(shown).extensions_are_members:
+            return self._extending_function(shown, owner, name)
+        for found in self._with_bases(owner):
+            extended = f"{found.name.rpartition('.')[2]}.{name}"
+            answer = self._visible_extension(path, extended)
+            for item in shown.imports.get(name, ()) if answer is None else ():
+                imported = self._imported_extensions(path, item)
+                tail = f"{found.name.rpartition('.')[2]}.{item.imported}"
+                fitting = [each for each in imported if f".{each.name}".endswith(f".{tail}")]
+                answer = Answer(fitting[0], Rule.IMPORT) if fitting else None
+            if answer is not None:
+                return Answer(answer.meaning, weaker(answer.rule, Rule.ANNOTATION))
+        return None
+
+    def _extending_function(self, shown: Interface, owner: Definition, name: str) -> Answer | None:
+        """Return the function that a visible package declares to extend a type, or the nearest base of it."""
+        written = (*shown.stars, *self._modules.shared_imports(shown.path))
+        imported = (self._modules.module(shown.path, each) for each in written)
+        visible = [
+            *self._homes(shown),
+            *(each for each in imported if each is not None),
+        ]
+        extending: dict[str, set[Definition]] = defaultdict(set)
+        self._consulted.add(linkage_key(name))
+        for module in visible:
+            for path, qualified in self._modules.namesakes(module, name):
+                other = self._look(path)
+                for (extended, called), held in other.values.items() if other is not None else ():
+                    if called == name and extended[:1] == "+" and qualified in held:
+                        extending[extended[1:]].add(Definition(path, qualified))
+        for found in self._with_bases(owner) if extending else ():
+            if fitting := extending.get(found.name.rpartition(".")[2]):
+                # Which of several classes holds the fitting function depends on the arguments.
+                is_one = len({each.name for each in fitting}) == 1
+                return Answer(min(fitting), Rule.ANNOTATION) if is_one else None
+        return None
+
+
+def _rules_of(shown: Interface) -> GraphRules:
+    rules = languages.get(shown.language).graph
+    assert rules is not None
+    return rules
 
 
 @dataclass(slots=True)
@@ -730,11 +976,17 @@ class _Members:
     is_spread: bool  # over a package of so many files that the names are noted instead
 
 
-def _is_constructor(meaning: Definition, shown: Interface) -> bool:
+def _makes_objects(meaning: Definition, shown: Interface) -> bool:
     """Return whether a function makes objects, as those of JavaScript that have methods do."""
     name = meaning.name.rpartition(".")[2]
     is_function = shown.kinds.get(meaning.name) is ChunkKind.FUNCTION
     return is_function and name[:1].isupper() and bool(shown.members(meaning.name))
+
+
+def _is_constructor(meaning: Meaning) -> bool:
+    """Return whether a definition has the name of the class that it is a member of."""
+    parts = meaning.name.split(".")[-2:] if isinstance(meaning, Definition) else ()
+    return len(parts) == 2 and parts[0] == parts[1]
 
 
 def _rule_of_value(expression: str, rule: Rule) -> Rule:
@@ -751,8 +1003,28 @@ def _parts(expression: str) -> tuple[str, tuple[str, ...]]:
     """Return the head of an expression and its steps."""
     match = _HEAD.match(expression)
     assert match is not None
-    return match[0], _steps(expression, match.end())
+    end = match.end()
+    if expression[:1] in ("<", "{"):  # a name as classes see it, or a type that holds one
+        end = 0
+        while expression[end : end + 1] in ("<", "{"):
+            end = _owner_end(expression, end)
+        if expression[end : end + 1] == ":":
+            end = _PLAIN_HEAD.match(expression, end).end()  # type: ignore[union-attr]
+    return expression[:end], _steps(expression, end)
 
 
 def _steps(expression: str, start: int) -> tuple[str, ...]:
     return tuple(step[1] or step[0] for step in _STEP.finditer(expression, start))
+
+
+def _owner_end(expression: str, at: int) -> int:
+    """Return where a head in brackets ends. A type may hold one itself: `<{Outer}:Entry>`."""
+    depth = 0
+    for end in range(at, len(expression)):
+        if expression[end] in "<{":
+            depth += 1
+        elif expression[end] in ">}":
+            depth -= 1
+            if not depth:
+                return end + 1
+    return len(expression)

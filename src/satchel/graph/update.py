@@ -97,7 +97,10 @@ def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     """Return what the files that a change touches have noted as consulted."""
     keys = {path}
     names_before, names_after = _defined(before), _defined(after)
-    keys.update(linkage_key(name.rpartition(".")[2]) for name in names_before ^ names_after)
+    changed = (
+        names_before ^ names_after if _package(before) == _package(after) else names_before | names_after
+    )
+    keys.update(linkage_key(name.rpartition(".")[2]) for name in changed)
     if before is None or after is None or _package(before) != _package(after):
         folder, _, name = path.rpartition("/")
         keys.add(folder_key(path))
@@ -211,7 +214,7 @@ class _ResolveRun:
         imports: list[tuple[int, int]] = []
         used = {target.path for target in targets}
         for number, item in enumerate(facts.imports):
-            module = self.resolver.module_of(path, item)
+            module = self.resolver.module_of(path, item, used)
             for other in _imported_files(module, used) if module is not None else ():
                 if other != path:
                     imports.append((number, targets.setdefault(Target(other), len(targets))))

@@ -16,6 +16,15 @@ class ImportBinds(StrEnum):
     FIRST_PART = "first part"  # `import os.path` binds `os`
     LAST_PART = "last part"  # `import "net/http"` binds `http`
     PACKAGE = "package"  # the name that the package gives itself, which only its own files tell
+    MEMBER = "member"  # `import a.b.C` binds the name `C` of `a.b`
+
+
+class OuterPackages(StrEnum):
+    """Which packages a file sees without imports beside its own."""
+
+    NONE = "none"  # Java: `a.b` does not see the names of `a`
+    ALL = "all"  # C#: the code of `A.B.C` sees the names of `A.B`, `A` and of no namespace
+    GLOBAL = "global"  # PHP: names of no namespace
 
 
 class GraphRules(msgspec.Struct, frozen=True, cache_hash=True):
@@ -31,10 +40,22 @@ class GraphRules(msgspec.Struct, frozen=True, cache_hash=True):
     self_names: tuple[str, ...] = ()  # the words for the object whose class the code is part of
     super_names: tuple[str, ...] = ()  # the words for the same object seen as its base classes
     self_is_first_parameter: bool = False  # of a function right inside a class
-    class_scope_is_visible: bool = True  # whether functions see the members of the class around them by name
+    class_scope_is_visible: bool = False  # whether functions see the members of the class around them by name
+    calls_name_functions: bool = False  # whether a name that is called is never that of a variable
+    packages_are_names: bool = False  # whether code may write out a package, and import from inside of types
+    outer_packages: OuterPackages = OuterPackages.NONE
+    types_have_parts: bool = False  # whether several files of a package may define one type together
+    own_members: tuple[str, ...] = ()  # names of members that stand for the type itself (`Companion`)
+    has_extensions: bool = False  # whether functions outside of a type may be called like members of it
+    extensions_are_members: bool = False  # whether they are named `T.name`, and see the members of T by name
+    packages_hold_types: bool = False  # whether all that a package defines are types, which are capitalised
+    bindings_overlap: bool = False  # whether several patterns of the query may give one binding
+    inferred_types: tuple[str, ...] = ()  # words in place of a type that leave it to the value (`var`)
     wrappers: tuple[str, ...] = ()  # generic types that mean their first argument (`Optional`, `Promise`)
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
+    block_is_argument: bool = False  # `call { … }` is a call
+    call_method: str = ""  # the member that runs when an object is called
     quoted_types: bool = True  # whether a type may be written as a string
     generic_marks: str = "<["  # what the arguments of a generic type start with
     name_marks: str = ""  # characters of names beside letters, digits and `_`
@@ -88,6 +109,13 @@ class Language(msgspec.Struct, frozen=True):
     - `@container.KIND` with `@name`: lends its name to what it holds but defines nothing
       (`impl`, `extension`, `instance`, `namespace`).
     - `@namespace` with `@name`: a statement that lends its name to all below it, up to the next one.
+    - `@generic`, with `@generic.bound` if there is one: the name of a type parameter and the type it extends.
+    - `@object` with `@object.type`: the body of an object that has a class of its own without a name.
+    - `@member.start` with `@member.end`: a member access in a grammar without a node that ends with the name.
+    - `@extension`: the type that the function around it extends (C#).
+    - `@key`: a name that is no use of what it names elsewhere (the name of an argument).
+    - `@import.file`: the path of an included file, which binds no name.
+    - `@package`: the name of the package that the file belongs to, if definitions do not carry it.
     - `@wrapper`: a node around a definition that belongs to it (decorators, export, template).
     - `@leading`: a node of its own that belongs to the definition right below it (attributes); with
       `@doc` inside, it documents that definition.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import msgspec
 
@@ -20,12 +20,14 @@ class Module(msgspec.Struct, frozen=True):
 
     The files of a package that is `shared` are one: what one defines, all define; imports stay their own.
     `rests_on` are the paths of files that say, or would say, which files these are.
+    `importer` is the file that asks. Of several definitions with one name, the nearest to it is meant.
     """
 
     name: str
     paths: tuple[str, ...] = ()
     shared: bool = False
     rests_on: tuple[str, ...] = ()
+    importer: str = ""
 
 
 class Linkage(Enum):
@@ -65,6 +67,8 @@ class FileTable:
     """The files that imports may lead to, and a reader of those that say how (`go.mod`, `tsconfig.json`).
 
     `read` returns an empty text for a file that is not in the index, and notes that it was asked for.
+    `package_of` returns `FileFacts.package` of a file. `named` returns the definitions whose qualified names
+    end with a name, as (path, qualified name).
     """
 
     paths: tuple[str, ...]  # of the languages that share this way of importing, sorted
@@ -82,7 +86,12 @@ class FileTable:
 
 
 class ModuleSystem:
-    """Finds modules. It is made once for a set of files."""
+    """Finds modules. It is made once for a set of files.
+
+    With `finds_by_name`, packages have no list of their files: `definition` finds what they define.
+    """
+
+    finds_by_name: ClassVar[bool] = False
 
     modules_name_themselves = False  # whether `own_name` has answers
     has_linkage = False  # whether `linked` has answers
@@ -119,6 +128,34 @@ class ModuleSystem:
     def inner_path(self, written: str) -> str:
         """Return the expression of a module that may stand inside a file, empty where no module does."""
         return ""
+
+    def outer(self, module: Module) -> Module | None:
+        """Return the package around another, None where the language has none."""
+        return None
+
+    def definition(self, module: Module, name: str) -> tuple[str, str] | None:
+        """Return the file and the qualified name of what a package defines under a name."""
+        return None
+
+    def holds(self, module: Module, path: str) -> bool:
+        """Return whether a file belongs to a package."""
+        return path in module.paths
+
+    def is_defined(self, name: str) -> bool:
+        """Return whether some file may define a name that no import gives to a file."""
+        return True
+
+    def shared_imports(self, path: str) -> tuple[str, ...]:
+        """Return the modules all of whose names a file sees because its project imports them."""
+        return ()
+
+    def namesakes(self, module: Module, name: str) -> tuple[tuple[str, str], ...]:
+        """Return all definitions of a package that end with a name, as (path, qualified name)."""
+        return ()
+
+    def parts(self, path: str, name: str) -> tuple[str, ...]:
+        """Return the other files with parts of the type that a file defines under a qualified name."""
+        return ()
 
 
 class ModulePlugin(msgspec.Struct, frozen=True):

@@ -39,6 +39,9 @@ class RubyModules(ModuleSystem):
     def definers(self, name: str) -> tuple[str, ...]:
         return self._table.definers(name)
 
+    def parts(self, path: str, name: str) -> tuple[str, ...]:
+        return tuple(sorted(other for other in self._table.definers(name) if other != path))
+
     def _at(self, place: str) -> str | None:
         return next((path for path in (place, f"{place}.rb") if path in self._paths), None)
 
