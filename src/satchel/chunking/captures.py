@@ -11,7 +11,7 @@ from operator import itemgetter
 
 import tree_sitter
 
-from satchel.chunking.fact_extraction import GraphCaptures
+from satchel.chunking.graph_captures import GraphCaptures
 from satchel.languages.language import Language
 from satchel.types import ChunkKind, Label, Reference
 
