@@ -96,8 +96,7 @@ def _shown(snapshot: Snapshot, record: FileRecord) -> Shown:
 def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     """Return what the files that a change touches have noted as consulted."""
     keys = {path}
-    names_before, names_after = _defined(before), _defined(after)
-    keys.update(linkage_key(name) for name in names_before ^ names_after)
+    keys.update(linkage_key(name.rpartition(".")[2]) for name, *_ in _defined(before) ^ _defined(after))
     if before is None or after is None or _package(before) != _package(after):
         folder, _, name = path.rpartition("/")
         keys.add(folder_key(path))
@@ -106,10 +105,11 @@ def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     return keys
 
 
-def _defined(shown: Shown | None) -> set[str]:
-    names = shown[-1] if shown else ()
-    assert isinstance(names, tuple)
-    return {name.rpartition(".")[2] for name, _ in names}
+def _defined(shown: Shown | None) -> set[tuple[str, ...]]:
+    """Return the definitions that a file shows: name, kind and who can mean it."""
+    found = shown[-1] if shown else ()
+    assert isinstance(found, tuple)
+    return set(found)
 
 
 def _package(shown: Shown | None) -> str:
