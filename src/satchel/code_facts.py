@@ -70,7 +70,7 @@ CONFIDENCE = {
     Rule.SCIP: 0.98,
 }
 """The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`)."""
-POSSIBLE = 0.2
+POSSIBLE = 0.05
 """The share of the uses of the same name, decided by no rule, that mean a given definition."""
 
 
