@@ -7,13 +7,17 @@ graph stage resolves the uses of all files to definitions: `FileEdges`.
 A *use* is kept as an expression over names that the whole file knows. Local variables are replaced where they
 are used by what they hold, so that an expression means the same wherever it stands in the file:
 
-    expression = head step…          head = NAME | <TYPE> | {TYPE} | ^TYPE | ?
-    step       = .NAME | () | []     TYPE = NAME(.NAME)… | [TYPE]
+    expression = head step…          head = NAME | <TYPE> | {TYPE} | ^TYPE | SEEN:NAME | :MODULE:NAME | ?
+    step       = .NAME | () | []     TYPE = NAME(.NAME)… | SEEN:NAME(.NAME)… | [TYPE]
+                                     SEEN = {TYPE}… | <TYPE>…
 
 `<T>` is a value of type T, `{T}` the object whose class T the code is part of (`self`, `this`), `^T` that
-object seen as its base classes (`super`), and `?` something unknown. `()` is the result of a call, `[]` an
-element; `[T]` is the type of a container with elements of type T. A use of a type as a type is `<T>` where
-the language tells types and values of one name apart. Three lines of Python and what is kept:
+object seen as its base classes (`super`), and `?` something unknown. `{T}{U}:NAME` is a name as the code
+inside of T, which is inside of U, sees it: a member of T, which may have it from a base, then one of U, then
+a name of the file. `:M:NAME` is a constant of Ruby as the code inside of module M sees it. `()` is the result
+of a call, `[]` an element; `[T]` is the type of a container with elements of type T. A use of a type as a
+type is `<T>` where the language tells types and values of one name apart. A name with a leading `\\` is
+looked for from the outermost namespace only. Three lines of Python and what is kept:
 
     client = Client(url)
     client.send(request)         →  Client().send
@@ -90,7 +94,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
 
 class TypedName(msgspec.Struct, frozen=True, array_like=True):
     """What a name of the file or an attribute of a class holds. `owner` is the qualified name of the class,
-    empty for a name of the file."""
+    empty for a name of the file; `+T` for the function of that qualified name, which extends the type T."""
 
     owner: str
     name: str
@@ -139,7 +143,7 @@ class FileEdges(msgspec.Struct, frozen=True, array_like=True):
 
 def used_name(expression: str) -> str:
     """Return the name that an expression uses, its last one."""
-    return expression.rpartition(".")[2].partition("@")[0].strip("<>{}^")
+    return expression.rpartition(".")[2].rpartition(":")[2].partition("@")[0].strip("<>{}^\\")
 
 
 def references_of(facts: FileFacts) -> tuple[Reference, ...]:

@@ -14,15 +14,23 @@ from satchel.languages.language import GraphRules
 _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 # What may stand between two names, longest first; all of it is a dot.
-_JOINTS = ("?->", "->", "?.", "!!.", "!.", "::", ".")
+_JOINTS = ("?->", "->", "?.", "!!.", "!.", "&.", "::", ".", "\\")
 _PREFIX = re.compile(
-    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@$~]|\s)+"
+    r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@~]|\s)+"
 )
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+# `(Type) value`, and `value as Type` of a value that says less than the type.
+_CAST = re.compile(r"\(\s*((?!\d)[\w.]+)(?:<[^()]*>)?\s*\)\s*(?=[\w(\"$])")
+_AS = re.compile(r"^[\w.]+ as\??\s+((?!\d)[\w.]+)(?:<[^()]*>)?\??$")
+_LABEL = re.compile(r"\b(this|super)@(\w+)")
 # `[]T{…}`, `map[K]T{…}`, `make(chan T)`
 _LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
 _MADE_BY_FUNCTION = re.compile(r"new\([\w.]+\)(?!\()")
 _CHANNEL = re.compile(r"(?:<-)?\s*chan\b(?:\s*<-)?")
+STRING_TYPE = "<String>"
+"""The value that a string literal is."""
+
+
 # A bracket and the one that closes it, and the start of a string where brackets do not count.
 _BRACKETS = {
     "(": re.compile(r"[()\"'`]"),
@@ -35,27 +43,30 @@ _CHOICES = (" if ", " ? ", " or ", " || ", " ?? ", " ?: ")
 _STRING_ENDS = {"'": re.compile(r"[\\'\n]"), '"': re.compile(r'[\\"\n]'), "`": re.compile(r"[\\`]")}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
+_CHAIN = re.compile(r"(?<![\w.:])[^\W\d]\w*(?=(?:\.|::)\s*[^\W\d]|\()")
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_LIFETIME = re.compile(r"'\w+\s+")
 _NO_RULES = GraphRules(modules="")
 _KEPT = 200  # characters; a longer text is seldom repeated
 _LONGEST = 4000  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
-_MOST_STEPS = 12
+_MOST_STEPS = 24
 
 
-def to_expression(text: str, name_marks: str = "") -> str:
+def to_expression(text: str, name_marks: str = "", name_endings: str = "") -> str:
     """Return the expression that a piece of code is, or an empty string if it is none. `name_marks` are
-    characters of names beside letters."""
+    characters of names beside letters, `name_endings` those that a name may end with."""
     if len(text) > _LONGEST:
         return ""
     if len(text) > _KEPT:
-        return _Reader(text, name_marks).expression()
-    return _short_expression(text, name_marks)
+        return _Reader(text, name_marks, name_endings).expression()
+    return _short_expression(text, name_marks, name_endings)
 
 
 @lru_cache(maxsize=100_000)
-def _short_expression(text: str, name_marks: str) -> str:
+def _short_expression(text: str, name_marks: str, name_endings: str) -> str:
     if _SIMPLE.fullmatch(text):
         return text
-    return _Reader(text, name_marks).expression()
+    return _Reader(text, name_marks, name_endings).expression()
 
 
 def likely_value(text: str) -> str:
@@ -102,10 +113,11 @@ def _without_brackets(text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def name_pattern(name_marks: str) -> re.Pattern[str]:
+def name_pattern(name_marks: str, name_endings: str = "") -> re.Pattern[str]:
     """Return the pattern of a name of a language."""
     marks = re.escape(name_marks)
-    return re.compile(rf"(?:[^\W\d]|[{marks}])[\w{marks}]*") if marks else _NAME
+    start = rf"(?:[^\W\d]|[{marks}])[\w{marks}]*" if marks else _NAME.pattern
+    return re.compile(rf"{start}(?:[{re.escape(name_endings)}](?!=))?" if name_endings else start)
 
 
 def last_part(module: str) -> str:
@@ -114,16 +126,38 @@ def last_part(module: str) -> str:
     return names[-1] if names else ""
 
 
+def member_ranges(code: bytes) -> list[tuple[int, int]]:
+    """Return start and end of each member access in a piece of code without a syntax tree. Each ends with
+    the name of the member: `a.b().c` has `a.b` and `a.b().c`."""
+    text = _STRINGS.sub(lambda match: '"' + "_" * (len(match.group()) - 2) + '"', code.decode("latin-1"))
+    found = []
+    for match in _CHAIN.finditer(text):
+        reader = _Reader(text, at=match.end())
+        for _ in range(_MOST_STEPS):
+            reader._spaces()
+            step = reader._step()
+            if not step:
+                break
+            if step[0] == ".":
+                found.append((match.start(), reader.at))
+    return found
+
+
 class _Reader:
     """Reads one expression from left to right."""
 
-    def __init__(self, text: str, name_marks: str = "") -> None:
+    def __init__(self, text: str, name_marks: str = "", name_endings: str = "", at: int = 0) -> None:
         self.text = text
-        self.at = 0
+        self.at = at
         self._name_marks = name_marks
-        self._name_pattern = name_pattern(name_marks)
+        self._name_endings = name_endings
+        self._name_pattern = name_pattern(name_marks, name_endings)
 
     def expression(self) -> str:
+        if "@" in self.text:  # `this@Outer`
+            self.text = _LABEL.sub(r"\2.\1", self.text)
+        if self.text.startswith("global::"):
+            self.text = "\\" + self.text.removeprefix("global::")
         if self.text.startswith("<-"):  # an element of a channel
             inner = to_expression(self.text[2:].strip())
             return f"{inner}[]" if inner else ""
@@ -132,7 +166,7 @@ class _Reader:
             return f"<{found}>" if found else ""
         made = bool(re.match(r"\s*(?:await\s+)?(?:new|throw\s+new)\b", self.text))
         self._prefix()
-        head = self._parenthesised() if self._peek() == "(" else self._name()
+        head = self._first()
         if not head:
             return ""
         if _MADE_BY_FUNCTION.match(self.text):  # `new(Basket)`
@@ -175,6 +209,8 @@ class _Reader:
             if self.text.startswith(joint, self.at):
                 self.at += len(joint)
                 self._spaces()
+                if joint == "::" and self._peek() == "$":  # a static property
+                    self.at += 1
                 if joint == "." and self._peek() == "(":
                     return self._asserted()
                 if self._peek() in "([":  # `maybe?.[0]`, `maybe?.(x)`
@@ -194,10 +230,28 @@ class _Reader:
         start = self.at
         if not self._balanced("("):
             return ""
-        inner = self.text[start + 1 : self.at - 1]
+        inner = self.text[start + 1 : self.at - 1].strip()
+        if cast := _CAST.match(inner):
+            return f"<{cast[1]}>"
+        if cast := _AS.search(inner):
+            return f"<{cast[1]}>"
         for word in (" as ", " satisfies "):
             inner = inner.partition(word)[0]
-        return to_expression(inner.strip(), self._name_marks)
+        return to_expression(inner.strip(), self._name_marks, self._name_endings)
+
+    def _first(self) -> str:
+        """Return the head of the expression."""
+        mark = self._peek()
+        if mark == "(":
+            return self._parenthesised()
+        if mark == '"':
+            long = self.text.startswith('"""', self.at)
+            self.at = self.text.find('"""', self.at + 3) + 3 if long else _string_end(self.text, self.at)
+            return STRING_TYPE if self.at > 2 else ""
+        outermost = "\\" if mark == "\\" else ""  # a name from the outermost namespace
+        self.at += len(outermost)
+        name = self._name()
+        return outermost + name if name else ""
 
     def _name(self) -> str:
         self._spaces()
@@ -267,8 +321,7 @@ def _to_type(text: str, rules: GraphRules) -> str:
         text = text[2:].strip()
     if rules.quoted_types and text[:1] in "\"'" and text[-1:] == text[:1]:
         text = text[1:-1].strip()
-    for word in rules.type_prefixes:
-        text = text.removeprefix(word).strip()
+    text = _without_prefixes(text, rules)
     while text[:1] in ("*", "&", "?", "(") or text[-1:] in ("?", "*", "&", "!"):
         if text[:1] == "(":
             if not text.endswith(")"):
@@ -276,10 +329,13 @@ def _to_type(text: str, rules: GraphRules) -> str:
             text = text[1:-1].strip()
         else:
             text = text[1:].strip() if text[:1] in ("*", "&", "?") else text[:-1].strip()
-        for word in rules.type_prefixes:
-            text = text.removeprefix(word).strip()
-    if text.startswith("["):  # `[]T`, `[8]T`
-        return _container(_after_bracket(text), rules)
+        text = _without_prefixes(text, rules)
+    if text.startswith("["):
+        if element := _after_bracket(text).strip():  # `[]T`, `[8]T`
+            return _container(element, rules)
+        if text[-1] != "]" or len(_split(text[1:-1], ",")) > 1:
+            return ""
+        return _container(text[1:-1].partition(";")[0], rules)  # `[T]`, `[T; 8]`
     if channel := _CHANNEL.match(text):
         return _container(text[channel.end() :], rules)
     if text.startswith("map["):
@@ -290,18 +346,31 @@ def _to_type(text: str, rules: GraphRules) -> str:
     if len(choices) != 1:
         return ""
     # Of a type that is several at once, the first is followed.
-    return _generic(_split(choices[0], "&")[0].strip(), rules)
+    first = _split(_split(choices[0], "&")[0], "+")[0]
+    return _generic(first.strip(), rules)
+
+
+def _without_prefixes(text: str, rules: GraphRules) -> str:
+    if text[:1] == "'" and (lifetime := _LIFETIME.match(text)):
+        text = text[lifetime.end() :]
+    for word in rules.type_prefixes:
+        text = text.removeprefix(word).strip()
+    return text
 
 
 def _generic(text: str, rules: GraphRules) -> str:
     match = _generic_pattern(rules.generic_marks, rules.name_marks).fullmatch(text)
     if not match:
         return ""
-    name = match[1].replace("::", ".").replace("\\", ".").strip(".")
+    name = match[1].replace("global::", "\\").replace("::", ".")
+    name = name[:1] + name[1:].replace("\\", ".").strip(".")  # a leading `\` is the outermost namespace
     last = name.rpartition(".")[2]
     if match[2] is None:
         return "" if last in _NOTHING_TYPES else name
-    arguments = [part.strip() for part in _split(match[2], ",")]
+    arguments = [part.strip().rpartition(" = ")[2] for part in _split(match[2], ",")]
+    arguments = [part for part in arguments if part[:1] != "'" or part[-1:] == "'"]  # no lifetimes
+    if not arguments:
+        return name
     if last in rules.wrappers:
         return _to_type(arguments[0], rules)
     if last in rules.containers:
@@ -314,7 +383,9 @@ def _generic_pattern(generic_marks: str, name_marks: str) -> re.Pattern[str]:
     opening = re.escape(generic_marks)
     closing = re.escape("".join(_CLOSING[mark] for mark in generic_marks))
     name = re.escape(name_marks)
-    return re.compile(rf"((?:[^\W\d]|[{name}_])[\w.:\\{name}]*)\s*(?:[{opening}](.*)[{closing}])?", re.DOTALL)
+    return re.compile(
+        rf"(\\?(?:[^\W\d]|[{name}_])[\w.:\\{name}]*)\s*(?:[{opening}](.*)[{closing}])?", re.DOTALL
+    )
 
 
 def _container(element: str, rules: GraphRules) -> str:

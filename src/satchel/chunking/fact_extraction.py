@@ -17,7 +17,15 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from satchel.chunking.expressions import last_part, likely_value, to_expression, to_type
+from satchel.chunking.expressions import (
+    STRING_TYPE,
+    last_part,
+    likely_value,
+    member_ranges,
+    to_expression,
+    to_type,
+)
+from satchel.chunking.import_trees import read_import_tree
 from satchel.code_facts import (
     ALL_NAMES,
     DEFAULT_NAME,
@@ -45,10 +53,19 @@ _FUNCTION_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD})
 _NAME = re.compile(r"[^\W\d]")
 _NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 _HEAD = re.compile(r"[^.(\[]*")
+_GENERIC_CALL = re.compile(rb"<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>\(")
+_TYPE_FOLLOWED = re.compile(rb"<|\??(?:\[\])?\s+(?!(?:is|as|in|and|or|when|switch|with)\b)[A-Za-z_@]")
+_TYPE_PRECEDED = re.compile(rb"(?:\b(?:new|is|as|typeof\()|<)\s*$")
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
 _NOT_A_NAME = re.compile(r"[\d<{^?]")
 _TAG_START = re.compile(rb".<|</", re.DOTALL)
-_LAST_NAME = re.compile(rb"[\w$#]+$")
+_LAST_NAME = re.compile(rb"[\w$#]+[?!]?$")
+_LAST_PART = re.compile(r"\w+\s*$")
+_ANY_WORD = re.compile(rb"\w+")
+# The start of a path that no import binds (`crate::x`, the name of another crate), and the name of a macro.
+_KNOWN_EVERYWHERE = re.compile(rb"(?<![\w.:$])([a-z_]\w*)(?:\s*::|(!)[ ({\[])")
+_ASSIGNMENT = re.compile(rb"\s*(?:\|\||&&|[-+*/])?=(?![=~>])")
+_SELF_TYPES = frozenset({"Self", "typing.Self", "this", "self", "static"})
 # Captures of functions and classes without a name. A closure sees the self around it, a function does not.
 _ANONYMOUS = frozenset({"scope.closure", "scope.function", "scope.class"})
 _MOST_REPLACED = 6  # local variables that one expression goes through
@@ -59,7 +76,7 @@ _WORD = re.compile(
     rb"|([A-Za-z_]\w*(?=\s*\()|[A-Z_][A-Z0-9_]+\b)|\w+",
     re.DOTALL,
 )
-_GENERIC_CALL = re.compile(rb"<[\w.,:;\s\[\]{}|&\"'<>$]{1,120}>\(")
+_WIDE_GENERIC_CALL = re.compile(rb"<[\w.,:;\s\[\]{}|&\"'<>$]{1,120}>\(")  # with types that are written out
 _TYPED_CALL = re.compile(rb"\[[\w.*,\s\[\]]{1,80}\][({]")
 _LONGEST = 200  # characters of an expression
 
@@ -70,9 +87,12 @@ class GraphCaptures:
 
     uses: list[tree_sitter.Node] = field(default_factory=list)
     members: list[tree_sitter.Node] = field(default_factory=list)
+    scopes: list[tree_sitter.Node] = field(default_factory=list)
+    objects: list[tuple[tree_sitter.Node, tree_sitter.Node | None]] = field(
+        default_factory=list
+    )  # body, type
     type_uses: list[tree_sitter.Node] = field(default_factory=list)  # where a name can only mean a type
     type_members: list[tree_sitter.Node] = field(default_factory=list)
-    scopes: list[tree_sitter.Node] = field(default_factory=list)
     anonymous: dict[tuple[int, int], str] = field(default_factory=dict)  # range of a scope → its capture
     generics: list[Match] = field(default_factory=list)
     bases: list[tree_sitter.Node] = field(default_factory=list)
@@ -84,13 +104,22 @@ class GraphCaptures:
     containers: list[tree_sitter.Node] = field(default_factory=list)
     keys: list[tree_sitter.Node] = field(default_factory=list)
     globals: list[tree_sitter.Node] = field(default_factory=list)
+    namespaces: list[tree_sitter.Node] = field(default_factory=list)
     packages: list[tree_sitter.Node] = field(default_factory=list)
+    extensions: list[tree_sitter.Node] = field(default_factory=list)
     code: list[tree_sitter.Node] = field(default_factory=list)
+    tokens: list[tree_sitter.Node] = field(default_factory=list)  # code that the grammar leaves as tokens
+    opaque: list[tree_sitter.Node] = field(default_factory=list)  # nodes whose names are no uses
+    spans: list[_Word] = field(default_factory=list)  # members for which the grammar has no node
     spaces: dict[int, str] = field(default_factory=dict)  # start of a name → which names it can mean
 
     def add(self, match: Match) -> bool:
         """Take a match of the query if it is about the graph; return whether it is."""
         if "name" in match:  # a definition, whose `@scope` is another thing
+            if "namespace" in match:
+                self.packages.append(match["name"][0])
+            elif "container.module" in match:
+                self.namespaces += match["name"]
             return False
         if "import.module" in match:
             self.imports.append(match)
@@ -99,6 +128,14 @@ class GraphCaptures:
         for capture, nodes in match.items():
             if capture in _LISTS:
                 _LISTS[capture](self).extend(nodes)
+            elif capture in ("member.start", "member.end"):
+                # The grammar has no node that ends with the name: `receiver.name(…)` is one node.
+                start, end = match["member.start"][0], match["member.end"][0]
+                self.spans.append(_Word(start.start_byte, end.end_byte, end.end_point))
+                return True
+            elif capture.startswith("import."):
+                self.imports.append(match)
+                return True
             elif capture.startswith("bind"):
                 self.bindings.append(match)
                 return True
@@ -111,6 +148,10 @@ class GraphCaptures:
                 self.results += [(node, capture == "returns") for node in nodes]
             elif capture.startswith("use."):
                 self.spaces.update((node.start_byte, capture[4:]) for node in nodes)
+            elif capture.startswith("object"):
+                of_type = match.get("object.type")
+                self.objects.append((match["object"][0], of_type[0] if of_type else None))
+                return True
             elif capture.startswith("_"):
                 continue  # a capture for the conditions of its pattern
             else:
@@ -131,9 +172,12 @@ _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "scope": attrgetter("scopes"),
     "base": attrgetter("bases"),
     "global": attrgetter("globals"),
+    "extension": attrgetter("extensions"),
     "export": attrgetter("exports"),
     "key": attrgetter("keys"),
     "code": attrgetter("code"),
+    "tokens": attrgetter("tokens"),
+    "opaque": attrgetter("opaque"),
     "package": attrgetter("packages"),
     "container": attrgetter("containers"),
     "returns.list": attrgetter("result_lists"),
@@ -158,6 +202,7 @@ class _Binding:
     expression: str = ""
     declared: bool = False  # by a type or a definition, so that it holds at every position
     match: Match | None = None
+    is_definition: bool = False  # the expression is that of a definition, so that the name is a use of it
 
 
 @dataclass(slots=True)
@@ -169,11 +214,19 @@ class _Scope:
     parent: int
     definition: CapturedDefinition | None = None
     is_class: bool = False
+    module: str = ""  # the qualified name of a module inside the file that has names of its own
     anonymous: str = ""  # the capture of a function or class without a name
     has_value: bool = False  # the definition is a name for a function or class that is its value
     generics: dict[str, str] = field(default_factory=dict)  # type parameter → the TYPE that bounds it
     names: dict[str, list[_Binding]] = field(default_factory=lambda: defaultdict(list))
     outer: set[str] = field(default_factory=set)  # names that are declared to be the file's
+    members: dict[str, str] = field(
+        default_factory=dict
+    )  # functions and constants of a class, as expressions
+    fields: dict[str, str] = field(default_factory=dict)  # other values of a class
+    types: dict[str, str] = field(default_factory=dict)  # types inside of it, as expressions
+    is_object: bool = False  # the body of an object with a class of its own that has no name
+    object_type: tree_sitter.Node | None = None  # what that class extends
 
 
 class _Place(NamedTuple):
@@ -213,24 +266,35 @@ class FactExtractor:
         self.file_names: set[str] = set()
         self._defined = frozenset(names)
         self.bound = set(self._defined)  # where names stand that are bound or defined there, not used
-        self._unknown_members: list[tuple[bytes, Label, tree_sitter.Node]] = []
+        self._unknown_members: list[tuple[bytes, Label, int]] = []
         self._results_taken: dict[int, int] = {}  # start of a name → which result of a call it takes
         self._starts: list[int] = []
         self._definitions = list(_all_definitions(roots))
+        self._seen_from: dict[int, str] = {}
+        self._with_bases: set[str] = set()
         self._call_marks = self.rules.call_marks.encode()
+        self._path_mark = b"::" if "::" in language.name_separators else b""
+        self._reads_paths = bool(self.rules.own_module)
+        # Names may be constants of the modules around them, or members of the object around them.
+        self._implies = self.rules.constants_are_lexical or self.rules.implicit_self
 
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
         self._make_scopes()
         self._read_generics()
         self._read_imports()
+        if self.rules.packages_are_names:  # what a name holds may come from a base of the class around it
+            self._read_bases()
         self._read_bindings()
-        self._read_bases()
+        if not self.rules.packages_are_names:  # a base may be a type inside a function
+            self._read_bases()
+        self._read_containers()
+        self._read_extensions()
         self._read_results()
         self._read_uses()
         return FileFacts(
             separator=self.language.import_separator,
-            package=self._text(self.captured.packages[0]) if self.captured.packages else "",
+            package=self._package(),
             imports=tuple(self.imports),
             values=tuple(self.values),
             bases=tuple(self.bases),
@@ -245,16 +309,29 @@ class FactExtractor:
     def _text(self, node: tree_sitter.Node) -> str:
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
+    def _package(self) -> str:
+        """Return the packages that the file declares, with spaces between several."""
+        found = {self._text(node): None for node in self.captured.packages}
+        for definition in self._definitions:
+            if definition.kind is ChunkKind.MODULE and not definition.defines:
+                found[".".join(definition.title_path)] = None
+        return " ".join(found)
+
     # Scopes
 
     def _make_scopes(self) -> None:
         """Make the tree of scopes, and give the names of definitions to the scope around each."""
+        kinds = _FUNCTION_KINDS | _TYPE_KINDS
+        if self.rules.modules_are_scopes or self.rules.open_types:
+            kinds |= {ChunkKind.MODULE}
         ranges: dict[tuple[int, int], CapturedDefinition | None] = {
-            (node.start_byte, node.end_byte): None for node in self.captured.scopes
+            (node.start_byte, node.end_byte): None for node in (*self.captured.scopes, *self.captured.tokens)
         }
+        objects = {(node.start_byte, node.end_byte): of_type for node, of_type in self.captured.objects}
+        ranges.update(dict.fromkeys(objects))
         ranges.update(dict.fromkeys(self.captured.anonymous))
         for definition in self._definitions:
-            if definition.kind in _FUNCTION_KINDS or definition.kind in _TYPE_KINDS:
+            if definition.kind in kinds:
                 ranges[definition.start, definition.end] = definition
         stack = [0]
         for (start, end), made in sorted(ranges.items(), key=lambda item: (item[0][0], -item[0][1])):
@@ -265,8 +342,11 @@ class FactExtractor:
             if anonymous and around.definition is not None and around.end == end and not around.has_value:
                 around.has_value = True
                 continue
-            is_class = made.kind in _TYPE_KINDS if made is not None else anonymous == "scope.class"
-            self.scopes.append(_Scope(start, end, stack[-1], made, is_class, anonymous))
+            is_class = self._is_class(made) if made is not None else anonymous == "scope.class"
+            module = self._inner_module(made) if made is not None else ""
+            self.scopes.append(_Scope(start, end, stack[-1], made, is_class, module, anonymous))
+            if (start, end) in objects:
+                self.scopes[-1].is_object, self.scopes[-1].object_type = True, objects[start, end]
             stack.append(len(self.scopes) - 1)
         self._starts = [scope.start for scope in self.scopes]
         for definition in self._definitions:
@@ -275,12 +355,39 @@ class FactExtractor:
                 self.file_names.add(definition.name.partition(".")[0])  # a namespace
             if not definition.defines or definition.node.type in self.rules.member_nodes:
                 continue
+            if scope.parent >= 0 and self.rules.class_scope_is_visible:
+                self._add_inner(scope, definition)
             if len(definition.title_path) == 1 or scope.parent < 0:
                 self.file_names.add(definition.title_path[0])
             elif not scope.is_class:
                 # A function inside a function is reached by its qualified name.
                 qualified = ".".join(definition.title_path)
-                scope.names[definition.title_path[-1]].append(_Binding(0, qualified, declared=True))
+                scope.names[definition.title_path[-1]].append(
+                    _Binding(0, qualified, declared=True, is_definition=True)
+                )
+        self.bound.update(node.start_byte for node in (*self.captured.keys, *self.captured.packages))
+        if not self.rules.open_types:  # there, `describe Basket` uses the name of what it describes
+            self.bound.update(node.start_byte for node in self.captured.namespaces)
+
+    def _add_inner(self, scope: _Scope, definition: CapturedDefinition) -> None:
+        """Note a definition that code around it sees by its name alone."""
+        name, is_type = definition.title_path[-1], definition.kind in _TYPE_KINDS
+        if scope.is_class and scope.definition is not None:
+            held = scope.types if is_type else scope.members
+            # A constructor has the name of its class, which is not what the name means.
+            if name != scope.definition.title_path[-1]:
+                held[name] = f"{{{'.'.join(scope.definition.title_path)}}}.{name}"
+        elif is_type:
+            scope.types[name] = ".".join(definition.title_path)
+
+    def _is_class(self, definition: CapturedDefinition) -> bool:
+        if definition.kind is ChunkKind.MODULE:
+            return self.rules.open_types and definition.defines
+        return definition.kind in _TYPE_KINDS
+
+    def _inner_module(self, definition: CapturedDefinition) -> str:
+        is_module = self.rules.modules_are_scopes and definition.kind is ChunkKind.MODULE
+        return ".".join(definition.title_path) if is_module else ""
 
     def _scope_of(self, position: int, end: int | None = None) -> int:
         """Return the number of the innermost scope that holds a position, or a range of positions."""
@@ -316,8 +423,31 @@ class FactExtractor:
         found = self._class_of(at)
         if found is None:
             return ""
-        path = found.title_path if found.kind in _TYPE_KINDS else found.title_path[:-1]
+        path = found.title_path if self._is_class(found) else found.title_path[:-1]
         return ".".join(path)
+
+    def _module_parts(self, at: int) -> list[str]:
+        """Return the names of the modules inside the file that a scope is part of."""
+        while at > 0:
+            if self.scopes[at].module:
+                return self.scopes[at].module.split(".")
+            at = self.scopes[at].parent
+        return []
+
+    def _from_file(self, path: list[str], at: int) -> list[str]:
+        """Return a path that begins with the words for the own or the parent module as seen from the module
+        of the file: first `own_module` or, above it, `parent_module`."""
+        own, parent = self.rules.own_module, self.rules.parent_module
+        if not own or path[0] not in (own, parent):
+            return path
+        inside, first = self._module_parts(at), 0
+        while first < len(path) and (path[first] == own or (path[first] == parent and inside)):
+            if path[first] == parent:
+                inside.pop()
+            first += 1
+        if path[first : first + 1] == [parent]:
+            return path[first:]
+        return [own, *inside, *path[first:]]
 
     def _read_generics(self) -> None:
         """Note the type parameters of each scope with the types that bound them."""
@@ -343,19 +473,35 @@ class FactExtractor:
 
     def _read_imports(self) -> None:
         rules = self.rules
+        if self._reads_paths:
+            for found in set(_KNOWN_EVERYWHERE.findall(self.data)):
+                if b"".join(found).decode() not in rules.ignored:
+                    self.file_names.add(found[0].decode())
+        for node in self.captured.opaque:
+            self._hide_names(node)
         for match in self.captured.imports:
-            module_nodes = match["import.module"]
+            if "import.tree" in match:
+                self._read_import_tree(match["import.tree"][0])
+                continue
+            module_nodes = match.get("import.file") or match.get("import.module")
+            if module_nodes is None:
+                self._read_child_module(match["import.name"][0])
+                continue
             module = self.data[module_nodes[0].start_byte : module_nodes[-1].end_byte].decode(
                 "utf-8", "replace"
             )
             module = module.strip().strip("\"'`<>").strip()
             if not module:
                 continue
+            if "import.relative" in match and not module.startswith("."):
+                module = f"./{module}"
             line = module_nodes[0].start_point[0] + 1
             alias = self._text(match["import.alias"][0]) if "import.alias" in match else ""
             for node in match.get("import.alias", ()):
                 self.bound.add(node.start_byte)
-            if "import.default" in match:
+            if "import.file" in match:
+                self._add_import(Import("", module, "", line), module_nodes[0])
+            elif "import.default" in match:
                 node = match["import.default"][0]
                 bound = Import(self._text(node), module, DEFAULT_NAME, node.start_point[0] + 1)
                 self._add_import(bound, node)
@@ -367,6 +513,11 @@ class FactExtractor:
                 for node in match["import.name"]:
                     name = self._text(node).strip("\"'`")
                     self._add_import(Import(alias or name, module, name, node.end_point[0] + 1), node)
+            elif rules.import_binds is ImportBinds.MEMBER:
+                package, _, name = module.rpartition(self.language.import_separator)
+                self._add_import(
+                    Import(alias or name, package or name, name if package else "", line), module_nodes[0]
+                )
             elif alias:
                 self._add_import(Import(alias, module, "", line), module_nodes[0])
             else:
@@ -378,15 +529,47 @@ class FactExtractor:
                     last = last_part(module)
                     self._add_import(Import(last, module, "", line), module_nodes[0])
 
+    def _read_import_tree(self, node: tree_sitter.Node) -> None:
+        """Add the imports of a statement that names several things as a tree."""
+        text, separator = self._text(node), self.language.import_separator
+        self._hide_names(node)
+        at = self._scope_of(node.start_byte)
+        own = self.rules.own_module
+        for item in read_import_tree(text, separator, own):
+            line = node.start_point[0] + 1 + text.count("\n", 0, item.offset)
+            parts = self._from_file(item.module.split(separator), at)
+            around = self._module_parts(at)[: len(parts) - 1]
+            if item.name == ALL_NAMES and parts == [own, *around]:
+                continue  # names of a module around the code, which it sees anyway
+            module = separator.join(parts)
+            if item.name:
+                name = "" if item.name == ALL_NAMES or item.alias == "_" else item.alias or item.name
+                self._add_import(Import(name, module, item.name, line), node)
+            else:
+                self._add_import(Import(item.alias or last_part(module), module, "", line), node)
+
+    def _hide_names(self, node: tree_sitter.Node) -> None:
+        """Take no name inside a node for a use."""
+        words = _ANY_WORD.finditer(self.data, node.start_byte, node.end_byte)
+        self.bound.update(match.start() for match in words)
+
+    def _read_child_module(self, node: tree_sitter.Node) -> None:
+        """Add the import of a module that a file declares to be below it."""
+        parts = self._from_file([self.rules.own_module], self._scope_of(node.start_byte))
+        name = self._text(node)
+        item = Import(name, self.language.import_separator.join(parts), name, node.start_point[0] + 1)
+        self._add_import(item, node)
+
     def _add_import(self, item: Import, node: tree_sitter.Node) -> None:
-        """Add an import. One inside a function binds its name there."""
+        """Add an import. One inside a function or an inner module binds its name there."""
         at = self._scope_of(node.start_byte)
         while at > 0 and self.scopes[at].is_class:
             at = self.scopes[at].parent
         if at > 0 and item.name:
             # Other files do not see the name, so it gets one that no code can write.
-            alias = f"{item.name}@{item.line}"
-            self.scopes[at].names[item.name].append(_Binding(0, alias, declared=True))
+            module = self.scopes[at].module
+            alias = f"{module}.{item.name}" if module else f"{item.name}@{item.line}"
+            self.scopes[at].names[item.name].append(_Binding(0, alias, declared=True, is_definition=True))
             item = Import(alias, item.module, item.imported, item.line)
         elif item.name:
             self.file_names.add(item.name)
@@ -404,7 +587,7 @@ class FactExtractor:
         # Of two patterns that match one name, the one counts that knows what it holds.
         telling = [match for match in self.captured.bindings if len(match) > 1]
         known = {match["bind"][0].start_byte for match in telling if "bind" in match}
-        for match in self._paired_bindings():
+        for match in self._distinct_bindings():
             names = match.get("bind")
             start = _match_start(match)
             if len(match) == 1 and start in known:
@@ -414,7 +597,7 @@ class FactExtractor:
                 # An alias of a type is a scope because of its parameters; its name belongs to the one around.
                 at = max(scopes[at].parent, 0)
             scope = scopes[at]
-            if at == 0 or scope.is_class or scope.outer or names is None:
+            if at == 0 or scope.is_class or scope.module or scope.outer or names is None:
                 lasting.append((match, at, start))
             for node in names or ():
                 place = node.start_byte
@@ -422,11 +605,50 @@ class FactExtractor:
                 name = data[place : node.end_byte].decode("utf-8", "replace")
                 if at == 0 or name in scope.outer:
                     self.file_names.add(name)
-                elif not scope.is_class and place not in self._defined:
+                elif not scope.is_class and not scope.module and place not in self._defined:
                     scope.names[name].append(self._local_binding(match, node, at))
+                elif self.rules.class_scope_is_visible and place not in self._defined:
+                    scope.fields[name] = f"{{{self._class_name(at)}}}.{name}" if len(match) > 1 else ""
         # Only now are all names known that the values may use.
         for match, at, start in sorted(lasting, key=itemgetter(2)):
             self._read_lasting_value(match, at, start)
+        for node in self.captured.tokens if self.rules.token_bindings else ():
+            self._read_token_bindings(node)
+
+    def _read_token_bindings(self, node: tree_sitter.Node) -> None:
+        """Read the bindings in code that the grammar leaves as tokens."""
+        text = self._text(node)
+        found = [match for pattern in self.rules.token_bindings for match in re.finditer(pattern, text)]
+        for match in sorted(found, key=lambda item: item.start("name")):
+            said = match.groupdict()
+            position = node.start_byte + len(text[: match.start("name")].encode())
+            at = self._scope_of(position)
+            self.bound.add(position)
+            if declared := said.get("type"):
+                value = self._value_of_type(to_type(declared, self.rules), at, position)
+                binding = _Binding(position, value, declared=True)
+            else:
+                value = self._value(said.get("value") or "", at, position)
+                binding = _Binding(node.start_byte + len(text[: match.end()].encode()), value)
+            self.scopes[at].names[said["name"]].append(binding)
+
+    def _distinct_bindings(self) -> Iterable[Match]:
+        """Return the bindings, each once where several patterns give one: the pattern that says most."""
+        if not self.rules.bindings_overlap:
+            return [self._without_inferred(match) for match in self._paired_bindings()]
+        found: dict[int, Match] = {}
+        for match in map(self._without_inferred, self._paired_bindings()):
+            known = found.get(start := _match_start(match))
+            if known is None or len(known) < len(match):
+                found[start] = match
+        return found.values()
+
+    def _without_inferred(self, match: Match) -> Match:
+        """Return a binding without a word like `var` in place of its type."""
+        words = self.rules.inferred_types
+        if not words or "bind.type" not in match or self._text(match["bind.type"][0]) not in words:
+            return match
+        return {capture: nodes for capture, nodes in match.items() if capture != "bind.type"}
 
     def _paired_bindings(self) -> Iterable[Match]:
         """Yield the bindings; those of a list of names one by one, each with its own value or with its result
@@ -451,9 +673,11 @@ class FactExtractor:
     def _local_binding(self, match: Match, node: tree_sitter.Node, at: int) -> _Binding:
         """Return the binding of a local name."""
         if self._is_self(match, node, at):
-            return _Binding(node.start_byte, f"{{{self._class_name(at)}}}", declared=True)
+            return _Binding(node.start_byte, self._own(at), declared=True)
         if len(match) == 1:
             return _Binding(node.start_byte)
+        if "bind.type" in match:
+            return _Binding(node.start_byte, declared=True, match=match)
         if "bind.value" in match:
             # A name is bound when its statement is over: `x = x.next` reads the old one.
             value = match["bind.value"][0]
@@ -462,12 +686,13 @@ class FactExtractor:
             return _Binding(value.end_byte, match=match)
         if "bind.element" in match:
             return _Binding(match["bind.element"][0].end_byte, match=match)
-        return _Binding(node.start_byte, declared="bind.type" in match, match=match)
+        return _Binding(node.start_byte, match=match)
 
     def _read_lasting_value(self, match: Match, at: int, start: int) -> None:
         """Note what a name of the file or an attribute of a class holds."""
         scope = self.scopes[at]
-        expression = self._bound_expression(match, at, start)
+        is_own = "bind.self" in match and scope.is_class
+        expression = f"{{{self._class_name(at)}}}" if is_own else self._bound_expression(match, at, start)
         if not expression:
             return
         if "bind.attribute" in match:
@@ -480,8 +705,9 @@ class FactExtractor:
             name = self._text(node)
             if at == 0 or name in scope.outer:
                 self.values[TypedName("", name, expression)] = None
-            elif scope.is_class:
-                self.values[TypedName(self._class_name(at), name, expression)] = None
+            elif scope.is_class or scope.module:
+                owner = scope.module or self._class_name(at)
+                self.values[TypedName(owner, name, expression)] = None
 
     def _is_self(self, match: Match, node: tree_sitter.Node, at: int) -> bool:
         """Return whether a parameter is the object that a method belongs to."""
@@ -508,23 +734,33 @@ class FactExtractor:
 
     def _held_as_a_whole(self, match: Match, at: int, position: int) -> str:
         """Return what a binding holds, before a pattern takes it apart."""
-        marks = self.rules.name_marks
         declared = match.get("bind.type") or match.get("bind.alias")
         if declared:
-            found = self._type_here(to_type(self._text(declared[0]), self.rules), at, position)
-            return f"<{found}>" if found else ""
+            return self._value_of_type(to_type(self._text(declared[0]), self.rules), at, position)
         if "bind.item" in match:
             found = self._type_here(to_type(self._text(match["bind.item"][0]), self.rules), at, position)
             return f"<[{found}]>" if found else ""
         if "bind.value" in match:
-            written = to_expression(likely_value(self._text(match["bind.value"][0])), marks)
-            if number := self._results_taken.get(position):
-                written = f"{written[:-2]}({number})" if written.endswith("()") else ""
-        elif "bind.element" in match:
-            written = to_expression(self._text(match["bind.element"][0]), marks)
-            written = f"{written}[]" if written else ""
-        else:
-            return ""
+            return self._value(self._code(match["bind.value"][0]), at, position)
+        if "bind.element" in match:
+            written = self._expression(self._text(match["bind.element"][0]), at)
+            return self._known(f"{written}[]" if written else "", at, position)
+        return ""
+
+    def _value(self, text: str, at: int, position: int) -> str:
+        """Return what the value of a binding is, without the calls that only wrap it."""
+        for _ in range(_MOST_REPLACED) if self.rules.wrapping_calls else ():
+            call = next((call for call in self.rules.wrapping_calls if text.startswith(f"{call}(")), "")
+            if not call or text[-1:] != ")":
+                break
+            text = text[len(call) + 1 : -1].strip()
+        written = self._expression(likely_value(text), at)
+        if number := self._results_taken.get(position):
+            written = f"{written[:-2]}({number})" if written.endswith("()") else ""
+        return self._known(written, at, position)
+
+    def _known(self, written: str, at: int, position: int) -> str:
+        """Return an expression as the file knows it, empty if it is unknown."""
         found = self._rewritten(written, at, position) if written else ""
         return "" if found.startswith("?") else found
 
@@ -539,20 +775,58 @@ class FactExtractor:
             class_name = held[1:-1]
         if class_name and expression:
             name = self._text(match["bind.attribute"][0])
+            if self.rules.attribute_mark:
+                name = name.lstrip(self.rules.attribute_mark)
             self.values[TypedName(class_name, name, expression)] = None
 
     def _read_bases(self) -> None:
         for node in self.captured.bases:
             at = self._scope_of(node.start_byte)
             name = self._class_name(at)
-            found = to_type(self._text(node), self.rules)
+            found = self._base_type(to_type(self._text(node), self.rules), at, node)
             if name and found:
                 self.bases[name, found] = None
+        self._with_bases = {name for name, _ in self.bases}
+        self._seen_from.clear()
+
+    def _read_containers(self) -> None:
+        """Note what the elements of types are that are other names of containers."""
         for node in self.captured.containers:
             at = self._scope_of(node.start_byte)
             found = self._type_here(to_type(self._text(node), self.rules), at, node.start_byte)
             if found and (name := self._class_name(at)):
                 self.values[TypedName(name, ELEMENTS, f"<{found}>")] = None
+
+    def _base_type(self, found: str, at: int, node: tree_sitter.Node) -> str:
+        """Return the base of the class around a scope as the file knows it."""
+        if self.rules.packages_are_names:
+            while at > 0 and not self.scopes[at].is_class:
+                at = self.scopes[at].parent
+            # The names of a class do not hold where its bases are named.
+            return self._scoped_type(found, max(self.scopes[at].parent, 0))
+        found = self._local_type(found, at, node.start_byte)
+        if found and self.rules.constants_are_lexical:
+            return _absolute(self._text(node)) or f":{self._around_base(found, at)}:{found}"
+        return found
+
+    def _around_base(self, base: str, at: int) -> str:
+        """Return the class from which the base of a class is seen. A base with the name of the class itself
+        is another one, outside of it."""
+        name = self._class_name(at)
+        return self._class_name(self.scopes[at].parent) if name.rpartition(".")[2] == base else name
+
+    def _read_extensions(self) -> None:
+        """Note the functions that extend types, by the last name of the type."""
+        for node in self.captured.extensions:
+            scope = self.scopes[self._scope_of(node.start_byte)]
+            if scope.definition is None:
+                continue
+            found = to_type(self._text(node), self.rules).rpartition(".")[2]
+            # A type parameter means what it is bound by.
+            found = scope.generics.get(found, found).rpartition(".")[2]
+            if found and found[0] != "[":
+                path = scope.definition.title_path
+                self.values[TypedName(f"+{found}", path[-1], ".".join(path))] = None
 
     def _read_results(self) -> None:
         """Note what functions return: as they declare it, else as all their return statements agree."""
@@ -565,25 +839,53 @@ class FactExtractor:
             if not name:
                 continue
             if is_type:
-                declared[name].add(self._self_type(to_type(self._text(node), self.rules), at))
-            elif expression := to_expression(self._text(node), self.rules.name_marks):
-                found = self._rewritten(expression, self._scope_of(node.start_byte), node.start_byte)
-                written[name].add("" if found.startswith("?") else found)
+                found = to_type(self._text(node), self.rules)
+                declared[name].add(self._value_of_type(found, at, self.scopes[at].end))
+            elif expression := self._expression(self._code(node), at):
+                written[name].add(self._known(expression, self._scope_of(node.start_byte), node.start_byte))
+            elif self.rules.call_name_field and self.data[node.start_byte : node.end_byte] not in _NOTHING:
+                written[name].add("")
         for name, values in declared.items():
             self.returns.update(dict.fromkeys((name, value) for value in sorted(values) if value))
         for name, found_in in written.items():
             if name not in declared and len(found_in) == 1 and (only := next(iter(found_in))):
                 self.returns[name, only] = None
 
-    def _self_type(self, found: str, at: int) -> str:
+    def _code(self, node: tree_sitter.Node) -> str:
+        """Return the text of a value. Of a call whose arguments need no brackets, what counts ends with the
+        name that is called."""
+        if self.rules.call_name_field and node.type == "call":
+            name = node.child_by_field_name(self.rules.call_name_field)
+            if name is not None:
+                return self.data[node.start_byte : name.end_byte].decode("utf-8", "replace") + "()"
+        return self._text(node)
+
+    def _value_of_type(self, found: str, at: int, position: int) -> str:
         """Return the value of a declared type. `Self` is the class around it."""
-        if found in ("Self", "typing.Self", "this", "self", "static"):
-            return f"{{{self._class_name(at)}}}"
-        here = self._type_here(found, at, self.scopes[at].end)
+        if found in _SELF_TYPES:
+            name = self._class_name(at)
+            return f"{{{name}}}" if name else ""
+        here = self._type_here(found, at, position)
         return f"<{here}>" if here else ""
+
+    def _local_type(self, found: str, at: int, position: int) -> str:
+        """Return a type with its first name replaced by what that is where it stands: a type inside a
+        function or an inner module; empty if nothing is known of it."""
+        inner = found.strip("[]")
+        head = inner.partition(".")[0]
+        if self._reads_paths and head in (self.rules.own_module, self.rules.parent_module):
+            parts = self._from_file(inner.split("."), at)
+            return found.replace(inner, ".".join(parts).removeprefix(f"{self.rules.own_module}."))
+        local, _ = self._lookup(head, at, position) if head else (None, 0)
+        if local is None:
+            return found
+        known = local.declared and local.match is None and local.expression[:1] not in ("", "<", "{", "^")
+        return found.replace(head, local.expression, 1) if known else ""
 
     def _type_here(self, found: str, at: int, position: int) -> str:
         """Return a type as the file knows it, empty if it cannot be one that this repository defines."""
+        if self.rules.class_scope_is_visible:
+            return self._scoped_type(found, at)
         name = found.strip("[]")
         head = name.partition(".")[0]
         bound = self._generic_bound(head, at)
@@ -592,12 +894,90 @@ class FactExtractor:
             head = bound.strip("[]").partition(".")[0]
         if not head:
             return ""
-        local, _ = self._lookup(head, at, position)
-        if local is not None:
-            known = local.declared and local.match is None and local.expression[:1] not in ("", "<", "{", "^")
-            return found.replace(head, local.expression, 1) if known else ""
+        local = self._local_type(found, at, position)
+        if local != found:
+            return local
         if head in self.file_names or (self._sees_other_names and head not in self.rules.ignored):
             return found
+        return ""
+
+    def _scoped_type(self, found: str, at: int) -> str:
+        """Return a type as the whole file knows it, nothing for one that this repository cannot define."""
+        brackets = len(found) - len(found.lstrip("["))
+        head, dot, rest = found[brackets:].partition(".")
+        head = head.rstrip("]")
+        if not head or head in self.rules.ignored:
+            return ""
+        meant = self._inner_type(head, at) if self.rules.class_scope_is_visible else None
+        if meant is None and head not in self.file_names:
+            if not self._sees_other_names:
+                return ""
+            if owners := self._owners(at):
+                meant = f"{owners}:{head}"
+        if meant is None:
+            return found
+        tail = f".{rest}" if dot else "]" * brackets
+        return f"{'[' * brackets}{meant}{tail}" if meant else ""
+
+    def _inner_type(self, name: str, at: int) -> str | None:
+        """Return the type of a name in the scopes around, that of its bound for a type parameter."""
+        while at > 0:
+            scope = self.scopes[at]
+            if name in scope.generics:
+                bound = scope.generics[name]
+                return self._scoped_type(bound, scope.parent) if bound not in scope.generics else ""
+            if name in scope.types:
+                return scope.types[name]
+            at = scope.parent
+        return None
+
+    def _owners(self, at: int) -> str:
+        """Return the classes around a scope that may have names from elsewhere, innermost first: `{T}{U}`."""
+        if at <= 0 or not self.rules.class_scope_is_visible:
+            return ""
+        known = self._seen_from.get(at)
+        if known is None:
+            scope = self.scopes[at]
+            self._seen_from[at] = ""  # the type of an object is named outside of it
+            own = ""
+            if scope.object_type is not None:
+                own = self._object_type(at)
+            elif scope.is_class and (
+                self.rules.extensions_are_members
+                or self.rules.types_have_parts
+                or self._class_name(at) in self._with_bases
+            ):
+                own = f"{{{self._class_name(at)}}}"
+            elif scope.definition is not None and scope.definition.scope:
+                own = self._own(at)
+            known = self._seen_from[at] = own + self._owners(scope.parent)
+        return known
+
+    def _object_type(self, at: int) -> str:
+        """Return the object of a scope that is the body of one, as a value of the type that it extends."""
+        scope = self.scopes[at]
+        if scope.object_type is None:
+            return ""
+        found = self._scoped_type(to_type(self._text(scope.object_type), self.rules), max(scope.parent, 0))
+        return f"<{found}>" if found else ""
+
+    def _own(self, at: int, name: str = "") -> str:
+        """Return the object that code belongs to: of the innermost class, or of the one with that name."""
+        while at > 0:
+            scope = self.scopes[at]
+            if scope.is_object and not name:
+                return self._object_type(at)
+            if self.rules.extensions_are_members and scope.definition is not None and scope.definition.scope:
+                if not name:
+                    found = self._scoped_type(scope.definition.scope, max(scope.parent, 0))
+                    return f"<{found}>" if found else ""
+            elif scope.is_class or (scope.definition is not None and scope.definition.scope):
+                qualified = self._class_name(at)
+                if not name or qualified.rpartition(".")[2] == name:
+                    return f"{{{qualified}}}" if qualified else ""
+            elif self.rules.functions_have_own_self and self._has_own_self(scope):
+                return ""
+            at = scope.parent
         return ""
 
     def _function_around(self, node: tree_sitter.Node) -> tuple[str, int]:
@@ -619,7 +999,7 @@ class FactExtractor:
             declared = child.child_by_field_name("type")
             found = to_type(self._text(declared), self.rules) if declared is not None else ""
             for _ in range(len(child.children_by_field_name("name")) or 1):
-                if value := self._self_type(found, at):
+                if value := self._value_of_type(found, at, self.scopes[at].end):
                     self.returns[f"{name}#{number}" if number else name, value] = None
                 number += 1
 
@@ -632,8 +1012,49 @@ class FactExtractor:
 
     # Uses
 
+    def _expression(self, text: str, at: int) -> str:
+        """Return the expression that a piece of code is, without the members that change nothing."""
+        rules = self.rules
+        if not (self._reads_paths or self._implies):
+            return to_expression(text, rules.name_marks)
+        if self._reads_paths and self._is_from_module(text):
+            separator = self.language.import_separator
+            parts = self._from_file(text.split(separator), at)
+            text = separator.join(parts[1:] if parts[0] == rules.own_module else parts)
+        if rules.attribute_mark and text.startswith(rules.attribute_mark):
+            text = f"{rules.self_names[0]}.{text.lstrip(rules.attribute_mark)}"
+        elif rules.constructor and text.startswith(f"{rules.constructor}("):
+            text = f"{rules.self_names[0]}.{text}"
+        absolute = rules.constants_are_lexical and text.startswith("::")
+        written = to_expression(text[2:] if absolute else text, rules.name_marks, rules.name_endings)
+        if written and self._transparent is not None:
+            written = self._transparent.sub("", written)
+        if written and self._constructor is not None:
+            written = self._constructor.sub("()", written).replace("()()", "()")
+        return f"::{written}" if absolute and written else written
+
+    def _is_from_module(self, text: str) -> bool:
+        """Return whether a path begins with the word for the own or the parent module."""
+        first, separator, _ = text.partition(self.language.import_separator)
+        return bool(separator and first) and first in (self.rules.own_module, self.rules.parent_module)
+
+    @cached_property
+    def _transparent(self) -> re.Pattern[str] | None:
+        members = self.rules.transparent_members
+        brackets = r"(?:\(\))?(?=[.(\[])" if self.rules.calls_without_marks else r"\(\)"
+        return re.compile(rf"\.(?:{'|'.join(sorted(members))}){brackets}") if members else None
+
+    @cached_property
+    def _constructor(self) -> re.Pattern[str] | None:
+        name = self.rules.constructor
+        return re.compile(rf"\.{name}(?:\(\)|(?=\.))") if name else None
+
     def _read_uses(self) -> None:
         extending = {(node.start_byte, node.end_byte) for node in self.captured.bases}
+        for _, node in self.captured.objects:
+            # `new Base() { … }` makes an object; without that word, it only extends.
+            if node is not None and self.data[node.start_byte - 4 : node.start_byte] != b"new ":
+                extending.add((node.start_byte, node.end_byte))
         # Names that are only local are no uses; a function or an import inside a function is one.
         inner = {
             name
@@ -641,6 +1062,8 @@ class FactExtractor:
             for name, bindings in scope.names.items()
             if any(item.declared and item.expression and item.match is None for item in bindings)
         }
+        for scope in self.scopes[1:]:
+            inner.update(scope.members, scope.types)
         local = {name for scope in self.scopes[1:] for name in scope.names}
         wanted = {name.encode() for name in self.file_names | inner}
         self._read_names(chain(self.captured.uses, self._words()), wanted, local, extending)
@@ -672,10 +1095,16 @@ class FactExtractor:
         generics = {name.encode() for scope in self.scopes for name in scope.generics}
         tags = self.rules.lower_case_tags and not is_type
         every = self._sees_other_names
+        sees_members = self.rules.class_scope_is_visible
         ignored = {name.encode() for name in self.rules.ignored}
         arguments = self.rules.has_named_arguments
         packages, spaces = self._package_names(), self.captured.spaces
         lexical, own_words = self.rules.names_start_at_declaration, self.rules.self_names
+        implies = self._implies
+        joint = (
+            (b"::", b"->") if self.rules.packages_are_names else (self._path_mark,) * bool(self._path_mark)
+        )
+        marked = any(name.endswith("!") for name in self.rules.ignored)
         outer_name = self._lexical_name if lexical else self._outer_name
         for node in nodes:
             start, end = node.start_byte, node.end_byte
@@ -684,26 +1113,39 @@ class FactExtractor:
                 # A name of the language, or one that the file gets in a way that no rule knows.
                 label = self._label(start, end, extending)
                 name = written.decode("utf-8", "replace")
-                if label is not Label.USES and name not in local:
+                is_name = start not in bound and name not in local and name not in own_words
+                if label is not Label.USES and is_name:
                     self.uses[f"?.{name}", label].add(node.end_point[0] + 1)
                 continue
             if start in bound or (data[start - 1 : start] == b"." and data[start - 2 : start] != b".."):
                 continue
-            expression = written.decode("utf-8", "replace")
-            if expression in local and start not in spaces:
-                expression = outer_name(expression, start)
-                if not expression:
-                    continue
+            if joint and data[start - 2 : start] in joint:
+                continue  # a member, which has a capture of its own
             following = data[end : end + 2]
+            if marked and written + following[:1] in ignored:
+                continue  # a macro of the language
             if tags and written[:1].islower() and following[:1] != b"." and _TAG_START.match(data, start - 2):
                 continue  # `<form>` is an element of the page
             if following[:1] == b"." and written in packages:
                 continue  # the use is that of the name behind it
             if arguments and following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
-            if written in generics and self._generic_bound(expression, self._scope_of(start)) is not None:
+            expression = written.decode("utf-8", "replace")
+            if sees_members:
+                expression = self._seen_name(expression, start, end)
+            elif expression in local and start not in spaces:
+                expression = outer_name(expression, start)
+            if not expression:
                 continue
-            if not expression or _NOT_A_NAME.match(expression) or expression in own_words:
+            if (
+                written in generics
+                and self._generic_bound(written.decode(), self._scope_of(start)) is not None
+            ):
+                continue
+            if (_NOT_A_NAME.match(expression) and not sees_members) or expression in own_words:
+                continue
+            if implies and expression == written.decode("utf-8", "replace"):
+                self._read_implied(expression, node, extending)
                 continue
             if is_type:
                 expression = f"<{expression}>"
@@ -711,12 +1153,53 @@ class FactExtractor:
                 expression = f"{expression}@{spaces[start]}"
             self._note(expression, self._label(start, end, extending), node.end_point[0] + 1)
 
+    def _read_implied(
+        self, name: str, node: tree_sitter.Node | _Word, extending: set[tuple[int, int]]
+    ) -> None:
+        """Note the use of a name that is no local one, as the modules and the object around it know it."""
+        start, end, line = node.start_byte, node.end_byte, node.end_point[0] + 1
+        at = self._scope_of(start)
+        if name in self.rules.super_names:
+            if method := self._super_method(at):
+                self._note(method, Label.CALLS, line)
+            return
+        label = self._label(start, end, extending)
+        is_constant = self.rules.constants_are_lexical and name[0].isupper()
+        if is_constant and label is Label.EXTENDS:
+            self._note(f":{self._around_base(name, at)}:{name}", label, line)
+            return
+        expression = self._implied(name, at)
+        if expression and not expression.endswith("()"):
+            self._note(expression, Label.CALLS if label is Label.USES and not is_constant else label, line)
+
+    def _implied(self, name: str, at: int) -> str:
+        """Return the expression of a name that is not local: a constant as seen from the modules around it, a
+        member of the object around it, or a name of the file; empty if it is none of them."""
+        class_name = self._class_name(at)
+        if self.rules.constants_are_lexical and name[0].isupper():
+            return f":{class_name}:{name}"
+        if class_name:
+            return f"{{{class_name}}}()" if name == self.rules.constructor else f"{{{class_name}}}.{name}"
+        return name if name in self.file_names else ""
+
+    def _super_method(self, at: int) -> str:
+        """Return the method of a base class that has the name of the method around a scope, empty if there is
+        none."""
+        class_name = self._class_name(at)
+        while at > 0 and self.scopes[at].definition is None:
+            at = self.scopes[at].parent
+        definition = self.scopes[at].definition
+        if not class_name or definition is None or definition.kind not in _FUNCTION_KINDS:
+            return ""
+        return f"^{{{class_name}}}.{definition.title_path[-1]}"
+
     def _read_type_members(self, extending: set[tuple[int, int]]) -> None:
         """Note the uses of types that stand behind the name of what holds them: `orders.Basket`."""
         for node in self.captured.type_members:
             start, end = node.start_byte, node.end_byte
-            expression = to_expression(self._text(node), self.rules.name_marks)
-            expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
+            at = self._scope_of(start)
+            expression = self._expression(self._text(node), at)
+            expression = self._rewritten(expression, at, start) if expression else "?"
             if expression[0] != "?":
                 label = Label.EXTENDS if (start, end) in extending else Label.USES
                 self._note(f"<{expression}>", label, node.end_point[0] + 1)
@@ -731,20 +1214,44 @@ class FactExtractor:
         """Return how a name is used: as a base, as what is called, or otherwise."""
         if (start, end) in extending:
             return Label.EXTENDS
-        following = self.data[end : end + 2]
-        if following[:1] and following[0] in self._call_marks:
+        following = self.data[end : end + 1]
+        if following and following in self._call_marks:
             return Label.CALLS
-        if self.rules.space_before_call and following == b" (":
-            return Label.CALLS
-        if following[:1] == b"<" and self.rules.generic_marks == "<" and _GENERIC_CALL.match(self.data, end):
-            return Label.CALLS
-        if (
-            self.rules.type_arguments_in_brackets
-            and following[:1] == b"["
-            and _TYPED_CALL.match(self.data, end)
-        ):
-            return Label.CALLS
+        if self._has_other_calls and (label := self._other_label(start, end, extending)) is not None:
+            return label
         return Label.USES
+
+    @cached_property
+    def _has_other_calls(self) -> bool:
+        """Return whether a name that no mark follows may be called, or be a base."""
+        rules = self.rules
+        if rules.space_before_call or rules.type_arguments_in_brackets or rules.block_is_argument:
+            return True
+        return rules.packages_are_names or rules.generic_marks == "<" or bool(self._path_mark)
+
+    def _other_label(self, start: int, end: int, extending: set[tuple[int, int]]) -> Label | None:
+        """Return how a name is used whose use is told by more than a mark behind it."""
+        data, rules = self.data, self.rules
+        following = data[end : end + 2]
+        if data[start - 4 : start] == b"new ":
+            return Label.CALLS
+        if following[:1] == b"<":
+            if any(first == start and end < last for first, last in extending):
+                return Label.EXTENDS
+            if rules.packages_are_names and _GENERIC_CALL.match(data, end):
+                return Label.CALLS
+            if rules.generic_marks == "<" and _WIDE_GENERIC_CALL.match(data, end):
+                return Label.CALLS
+        if rules.block_is_argument and following in (b" {", b"{ "):
+            name = _LAST_NAME.search(data, start, end)
+            return Label.CALLS if name is not None and name[0][:1].islower() else None
+        if rules.space_before_call and following == b" (":
+            return Label.CALLS
+        if rules.type_arguments_in_brackets and following[:1] == b"[" and _TYPED_CALL.match(data, end):
+            return Label.CALLS
+        if self._path_mark and following == self._path_mark and data[end + 2 : end + 3] == b"<":
+            return Label.CALLS  # `find::<Entry>(…)`
+        return None
 
     def _words(self) -> Iterable[_Word]:
         """Yield the names in text that the grammar does not read."""
@@ -768,7 +1275,40 @@ class FactExtractor:
         if found is None:
             return name
         is_variable = found.match is not None or not found.declared or found.expression[:1] in ("", "{")
-        return "" if is_variable else found.expression
+        return found.expression if found.is_definition or not is_variable else ""
+
+    def _seen_name(self, name: str, start: int, end: int) -> str:
+        """Return a name as code inside of classes sees it, nothing if it is a variable or no use of anything
+        that a file defines."""
+        at = self._scope_of(start)
+        called = self.data[end : end + 1] == b"("
+        # A property of C# may have the name of a type.
+        is_type = _TYPE_FOLLOWED.match(self.data, end) or _TYPE_PRECEDED.search(self.data, start - 9, start)
+        found, _ = self._lookup(name, at, start, called=called, is_type=is_type is not None)
+        if called and name in self.rules.ignored:
+            return ""  # a member, or the function of the library, as its arguments say
+        if found is not None:
+            return found.expression if found.is_definition else ""
+        if name in self.file_names and not (called and self._may_extend(name)):
+            return name
+        owners = self._owners(at)
+        # What a package defines are types, and the fields of bases are no definitions.
+        may_be_type = not self.rules.packages_hold_types or name.lstrip("_")[:1].isupper()
+        if not may_be_type and not (called and (owners or self._imports_all)):
+            return ""
+        return f"{owners}:{name}" if owners else name
+
+    def _may_extend(self, name: str) -> bool:
+        """Return whether a name may be an imported function that extends the class around its use."""
+        return self.rules.extensions_are_members and name[:1].islower() and name in self._imported_names
+
+    @cached_property
+    def _imported_names(self) -> frozenset[str]:
+        return frozenset(item.name for item in self.imports)
+
+    @cached_property
+    def _imports_all(self) -> bool:
+        return any(item.imported == ALL_NAMES for item in self.imports)
 
     def _read_members(self, local: set[str], telling: set[str], extending: set[tuple[int, int]]) -> None:
         """Note the uses of members. `telling` are the local names of which something is known."""
@@ -778,36 +1318,80 @@ class FactExtractor:
             name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)
         }
         followed.update((name.encode(), True) for name in self.file_names if name not in local)
+        if self._reads_paths:
+            followed.update({self.rules.own_module.encode(): False, self.rules.parent_module.encode(): False})
+        special = self._reads_paths or self._implies
         every = self._sees_other_names
+        by_place = self.rules.class_scope_is_visible
         kept: dict[bytes, str] = {}
         unknown = self._unknown_members
-        for node in self.captured.members:
-            start, end = node.start_byte, node.end_byte
+        nodes: Iterable[tree_sitter.Node | _Word] = self.captured.members
+        for node in chain(nodes, self.captured.spans, self._token_members()):
+            start, end, line = node.start_byte, node.end_byte, node.end_point[0] + 1
+            if every and start in self.bound:
+                continue  # a package clause or an import
             written = data[start:end]
             label = self._label(start, end, extending)
+            if special:
+                if start not in self.bound:  # it is not part of an import
+                    self._read_special_member(written, label, start, end, line)
+                continue
             head = _FIRST_NAME.match(written)
-            lasting = followed.get(head[0]) if head else False
+            lasting = followed.get(head[0]) if head and not by_place else False
             if lasting is None:
                 first = head[0].decode("utf-8", "replace")  # type: ignore[index]
                 if not every and first not in self.file_names:
                     if label is not Label.USES:
-                        unknown.append((written, label, node))
+                        unknown.append((written, label, line))
                     continue
                 lasting = first not in local
             expression = kept.get(written)
             if expression is None or not lasting:
-                text = written.decode("utf-8", "replace")
-                expression = to_expression(text, self.rules.name_marks)
+                expression = to_expression(written.decode("utf-8", "replace"), self.rules.name_marks)
                 expression = self._rewritten(expression, self._scope_of(start), start) if expression else "?"
                 if lasting:
                     kept[written] = expression
             if expression[0] != "?":
-                self._note(expression, label, node.end_point[0] + 1)
+                if "." in expression or expression[0] == "\\":
+                    self._note(expression, label, line)
             elif label is not Label.USES:
-                unknown.append((written, label, node))
-        for written, label, node in unknown:
-            if name := _LAST_NAME.search(written):
-                self.uses[f"?.{name[0].decode('utf-8', 'replace')}", label].add(node.end_point[0] + 1)
+                unknown.append((written, label, line))
+        for written, label, line in unknown:
+            if found := _LAST_NAME.search(written):
+                name = found[0].decode("utf-8", "replace")
+                # An import may tell which function extends a value that nothing is known of.
+                self.uses[f"<?>.{name}" if self._may_extend(name) else f"?.{name}", label].add(line)
+
+    def _token_members(self) -> Iterable[_Word]:
+        """Yield the members in code that the grammar leaves as tokens."""
+        for node in self.captured.tokens:
+            start, row = node.start_byte, node.start_point[0]
+            text = self.data[start : node.end_byte]
+            for first, last in member_ranges(text):
+                yield _Word(start + first, start + last, (row + text.count(b"\n", 0, last), 0))
+
+    def _read_special_member(self, code: bytes, label: Label, start: int, end: int, line: int) -> None:
+        """Note the use of a member in a language with paths, or with calls that do not look like calls."""
+        rules, text = self.rules, code.decode("utf-8", "replace")
+        at = self._scope_of(start)
+        written = self._expression(text, at)
+        if label is Label.USES and rules.calls_without_marks and not _ends_with_path(text, "::"):
+            label = Label.CALLS
+        if rules.constructor and label is Label.CALLS and written.endswith(f".{rules.constructor}"):
+            written = written.rpartition(".")[0]
+            if not written[:1].isupper() and not written.startswith("::"):
+                return  # of something else than a class that is named
+        elif rules.calls_without_marks and _ASSIGNMENT.match(self.data, end):
+            written = f"{written}=" if written else ""
+        is_path = _ends_with_path(text, self.language.import_separator)
+        if rules.fields_apart and label is Label.USES and not is_path:
+            return
+        expression = self._rewritten(written, at, start) if written else "?"
+        if expression[0] == "?":
+            if label is not Label.USES:
+                self._unknown_members.append((code, label, line))
+        elif "." in expression or expression[0] == ":" or self._is_from_module(text):
+            self._note(expression, label, line)
 
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
@@ -816,27 +1400,59 @@ class FactExtractor:
     def _rewritten(self, expression: str, at: int, position: int) -> str:
         """Return an expression with its first name replaced by what the scope there says it is: `?…` where
         that is unknown, nothing for a name that no rule can follow."""
+        for word in (*self.rules.self_names, *self.rules.super_names):
+            if f".{word}" in expression:
+                expression = self._named_own(expression, at)
+        inner = at
         for _ in range(_MOST_REPLACED):
             end = _HEAD.match(expression).end()  # type: ignore[union-attr]
             head, rest = expression[:end], expression[end:]
-            if not head or head[0] in "<{^?":
+            if head == STRING_TYPE and not self.rules.extensions_are_members:
+                return f"?{rest}"  # only functions from outside make a string tell anything
+            if not head or head[0] in "<{^?:":
                 return expression
+            if self.rules.constants_are_lexical and head[0].isupper():
+                return f"{self._implied(head, at)}{rest}"
             if head in self.rules.self_names:
-                name = self._class_name(at)
-                return f"{{{name}}}{rest}" if name else f"?{rest}"
+                return f"{self._own(at) or '?'}{rest}"
             if head in self.rules.super_names:
-                name = self._class_name(at)
-                return f"^{{{name}}}{rest.removeprefix('()')}" if name else f"?{rest}"
-            found, at = self._lookup(head, at, position)
+                if self.rules.implicit_self:
+                    called = self._super_method(at)
+                    return f"{called}(){rest.removeprefix('()')}" if called else f"?{rest}"
+                own = self._own(at)
+                return f"{'^' if own[:1] == '{' else ''}{own or '?'}{rest.removeprefix('()')}"
+            inner = at
+            found, at = self._lookup(head, at, position, called=rest.startswith("()"))
             if found is None:
+                if self.rules.implicit_self:
+                    implied = self._implied(head, inner)
+                    return f"{implied}{rest}" if implied else f"?{rest}"
                 break
             held = self._held(found, at)
             if not held:
                 return f"?{rest}"
-            if held[0] in "<{^?" or found.declared or held == head or self.rules.names_start_at_declaration:
+            if held[0] in "<{^?:" or found.declared or held == head or self.rules.names_start_at_declaration:
                 return held + rest
             expression, position = held + rest, found.start
-        return expression if head in self.file_names or self._sees_other_names else f"?{rest}"
+        if head in self.file_names:
+            return expression
+        if head in self.rules.ignored or head[0] == "$" or not self._sees_other_names:
+            return f"?{rest}"
+        return f"{owners}:{expression}" if (owners := self._owners(inner)) else expression
+
+    def _named_own(self, expression: str, at: int) -> str:
+        """Return an expression that starts with `Outer.this` or `Base.super` with that object as its head."""
+        parts = expression.split(".")
+        for place, part in enumerate(parts[1:], start=1):
+            rest = "".join(f".{item}" for item in parts[place + 1 :])
+            if part in self.rules.self_names:
+                return f"{self._own(at, parts[place - 1]) or '?'}{rest}"
+            if part in self.rules.super_names:
+                if own := self._own(at, parts[place - 1]):
+                    return f"^{own}{rest}"
+                found = self._scoped_type(".".join(parts[:place]), at)
+                return f"<{found}>{rest}" if found else f"?{rest}"
+        return expression
 
     def _held(self, binding: _Binding, at: int) -> str:
         """Return what a local name holds, read when it is first asked for."""
@@ -845,21 +1461,39 @@ class FactExtractor:
             binding.expression = self._bound_expression(match, at, _match_start(match))
         return binding.expression
 
-    def _lookup(self, name: str, at: int, position: int) -> tuple[_Binding | None, int]:
+    def _lookup(
+        self, name: str, at: int, position: int, *, called: bool = False, is_type: bool = False
+    ) -> tuple[_Binding | None, int]:
         """Return the binding of a local name as seen from a position, and the scope that has it; None for a
-        name of the file or of nowhere."""
+        name of the file or of nowhere. With `is_type`, a field of a class hides no type of its name."""
         if self.rules.names_start_at_declaration:
             seen = self._seen(name, position)
+            if self.rules.rebinds:
+                seen = seen[:1]
             known = (item for item in seen if item.at == seen[0].at and self._held(item.binding, item.at))
             best = next(known, seen[0]) if seen else None
             return (None, 0) if best is None else (best.binding, best.at)
         first = at
+        called = called and self.rules.calls_name_functions
         while at > 0:
             scope = self.scopes[at]
             if name in scope.outer:
                 return None, 0
+            if scope.types and name in scope.types and (not called or name not in scope.members):
+                meant = scope.types[name]
+                return _Binding(0, meant, declared=True, is_definition=bool(meant)), at
+            if scope.is_class and self.rules.class_scope_is_visible:
+                if name in scope.members and (called or name not in scope.fields):
+                    return _Binding(0, scope.members[name], declared=True, is_definition=True), at
+                if name in scope.fields and not called and not (is_type and name[:1].isupper()):
+                    return _Binding(0, scope.fields[name], declared=True), at
             if name in scope.names and (not scope.is_class or at == first):
                 bindings = scope.names[name]
+                if called:
+                    bindings = [item for item in bindings if item.is_definition]
+                    if not bindings:
+                        at = scope.parent
+                        continue
                 if len(bindings) == 1:
                     return bindings[0], at
                 declared = [item for item in bindings if item.declared]
@@ -903,6 +1537,16 @@ class FactExtractor:
         binding = places[at].binding
         is_variable = binding.match is not None or not binding.declared or binding.expression[:1] in "{<"
         return "" if is_variable else binding.expression
+
+
+def _ends_with_path(text: str, separator: str) -> bool:
+    """Return whether the last name of a member access follows the separator of paths, not a dot."""
+    return _LAST_PART.sub("", text).rstrip().endswith(separator)
+
+
+def _absolute(text: str) -> str:
+    """Return the expression of a path from the outermost module, `::A::B`, empty for another one."""
+    return "::" + text[2:].replace("::", ".") if text.startswith("::") else ""
 
 
 def _match_start(match: Match) -> int:

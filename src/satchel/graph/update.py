@@ -96,7 +96,12 @@ def _shown(snapshot: Snapshot, record: FileRecord) -> Shown:
 def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     """Return what the files that a change touches have noted as consulted."""
     keys = {path}
-    keys.update(linkage_key(name.rpartition(".")[2]) for name, *_ in _defined(before) ^ _defined(after))
+    names_before, names_after = _defined(before), _defined(after)
+    if _package(before) == _package(after):
+        changed = names_before ^ names_after
+    else:
+        changed = names_before | names_after
+    keys.update(linkage_key(name.rpartition(".")[2]) for name, *_ in changed)
     if before is None or after is None or _package(before) != _package(after):
         folder, _, name = path.rpartition("/")
         keys.add(folder_key(path))
@@ -156,7 +161,7 @@ class _ResolveRun:
     def _find_named(self, name: str) -> Sequence[NamedDefinition]:
         if self.is_large:
             return self.every_definition.named(name)
-        return as_definitions(self.snapshot.symbols_named(name), name, frozenset(self.languages))
+        return as_definitions(self.snapshot.symbols_named(name), self.languages)
 
     @cached_property
     def every_definition(self) -> DefinitionTable:
@@ -211,7 +216,7 @@ class _ResolveRun:
         imports: list[tuple[int, int]] = []
         used = {target.path for target in targets}
         for number, item in enumerate(facts.imports):
-            module = self.resolver.module_of(path, item)
+            module = self.resolver.module_of(path, item, used)
             for other in _imported_files(module, used) if module is not None else ():
                 if other != path:
                     imports.append((number, targets.setdefault(Target(other), len(targets))))

@@ -1,9 +1,18 @@
 """C#."""
 
-from satchel.languages.language import Language
+from satchel.languages.language import GraphRules, Language, OuterPackages
 
-# A property counts when it has code of its own; plain ones are as many as fields. `T` and `TItem` are
-# type parameters, not uses.
+# Names of the language and of its library that most files use and no repository defines.
+_LIBRARY = """
+var nameof int long bool string object double float decimal byte char void dynamic _ value String Object
+Task ValueTask Func Action Exception TimeSpan DateTime DateTimeOffset CancellationToken
+CancellationTokenSource Type IEnumerable List Dictionary IDictionary IList ArgumentNullException Guid Math
+ArgumentException ArgumentOutOfRangeException InvalidOperationException IDisposable NotImplementedException
+NotSupportedException Enumerable Array StringBuilder Console Interlocked Thread Convert Encoding EventArgs
+Attribute Obsolete Nullable
+"""
+
+# A property counts when it has code of its own; plain ones are as many as fields.
 LANGUAGE = Language(
     name="csharp",
     suffixes=(".cs", ".csx"),
@@ -11,6 +20,41 @@ LANGUAGE = Language(
     grammar="tree_sitter_c_sharp",
     line_comment="//",
     name_separators=(".",),
+    graph=GraphRules(
+        modules="packages",
+        implicit_names=True,
+        packages_are_names=True,
+        packages_hold_types=True,
+        outer_packages=OuterPackages.ALL,
+        types_have_parts=True,
+        has_extensions=True,
+        self_names=("this",),
+        super_names=("base",),
+        class_scope_is_visible=True,
+        calls_name_functions=True,
+        inferred_types=("var",),
+        type_prefixes=("ref ", "out ", "in ", "readonly ", "params ", "scoped "),
+        wrappers=("Task", "ValueTask", "Lazy", "Nullable"),
+        containers=(
+            "List",
+            "IList",
+            "IReadOnlyList",
+            "IEnumerable",
+            "IAsyncEnumerable",
+            "ICollection",
+            "IReadOnlyCollection",
+            "HashSet",
+            "ISet",
+            "Dictionary",
+            "IDictionary",
+            "IReadOnlyDictionary",
+            "ConcurrentDictionary",
+            "Queue",
+            "Stack",
+            "Collection",
+        ),
+        ignored=frozenset(_LIBRARY.split()),
+    ),
     query="""
 (class_declaration name: (identifier) @name) @definition.class
 (struct_declaration name: (identifier) @name) @definition.struct
@@ -31,40 +75,37 @@ LANGUAGE = Language(
   (#any-of? @_modifier "const" "static")) @definition.const
 (comment) @comment
 
-(base_list [(identifier) @reference.extends
-  (generic_name . (identifier) @reference.extends)
-  (qualified_name name: [(identifier) @reference.extends (generic_name . (identifier) @reference.extends)])
-  (primary_constructor_base_type type: [(identifier) @reference.extends
-    (generic_name . (identifier) @reference.extends)])])
-(invocation_expression function: [
-  (identifier) @reference.calls
-  (generic_name . (identifier) @reference.calls)
-  (member_access_expression name: [(identifier) @reference.calls
-    (generic_name . (identifier) @reference.calls)])
-  (conditional_access_expression (member_binding_expression name: [(identifier) @reference.calls
-    (generic_name . (identifier) @reference.calls)]))]
-  (#not-eq? @reference.calls "nameof"))
-(object_creation_expression type: [(identifier) @reference.calls
-  (generic_name . (identifier) @reference.calls)
-  (qualified_name name: (identifier) @reference.calls)])
-(invocation_expression function: (member_access_expression
-  expression: (identifier) @reference.uses (#match? @reference.uses "^[A-Z].*[a-z]")))
-(attribute name: [(identifier) @reference.uses (qualified_name name: (identifier) @reference.uses)])
-([(parameter type: [(identifier) @reference.uses (nullable_type type: (identifier) @reference.uses)])
-  (parameter type: (generic_name . (identifier) @reference.uses))
-  (variable_declaration type: (identifier) @reference.uses)
-  (variable_declaration type: (generic_name . (identifier) @reference.uses))
-  (property_declaration type: (identifier) @reference.uses)
-  (property_declaration type: (generic_name . (identifier) @reference.uses))
-  (method_declaration returns: (identifier) @reference.uses)
-  (method_declaration returns: (generic_name . (identifier) @reference.uses))
-  (array_type type: (identifier) @reference.uses)
-  (type_argument_list (identifier) @reference.uses)
-  (typeof_expression type: (identifier) @reference.uses)
-  (cast_expression type: (identifier) @reference.uses)
-  (as_expression right: (identifier) @reference.uses)]
- (#not-match? @reference.uses "^([A-Z]|T[A-Z][a-z][A-Za-z0-9]*)$"))
-(using_directive !name [(identifier) (qualified_name)] @import)
-(using_directive name: (_) (qualified_name) @import)
+(using_directive !name [(identifier) (qualified_name)] @import.module @import.all)
+(using_directive name: (_) @import.alias [(qualified_name) (generic_name)] @import.module)
+(initializer_expression (assignment_expression left: (identifier) @key))
+(argument name: (identifier) @key)
+(base_list [(identifier) (generic_name) (qualified_name) (alias_qualified_name)] @base)
+(base_list (primary_constructor_base_type type: (_) @base))
+[(block) (for_statement) (foreach_statement) (using_statement) (catch_clause) (lambda_expression)
+  (operator_declaration) (conversion_operator_declaration) (indexer_declaration)
+  (anonymous_method_expression) (switch_section) (switch_expression_arm) (accessor_declaration)] @scope
+(type_parameter name: (identifier) @generic)
+(type_parameter_constraints_clause . (identifier) @generic
+  . (type_parameter_constraint type: (_) @generic.bound))
+
+(identifier) @use
+[(member_access_expression) (qualified_name)] @member
+(conditional_access_expression condition: (_) @member.start (member_binding_expression name: (_) @member.end))
+
+(parameter type: (_) @bind.type name: (identifier) @bind)
+(parameter_list type: (_) @bind.type name: (identifier) @bind)
+(implicit_parameter) @bind
+(parameter !type name: (identifier) @bind)
+(variable_declaration type: (_) @bind.type (variable_declarator name: (identifier) @bind (_)? @bind.value .))
+(property_declaration type: (_) @bind.type name: (identifier) @bind)
+(foreach_statement type: (_) @bind.type left: (identifier) @bind right: (_) @bind.element)
+(declaration_pattern type: (_) @bind.type name: (identifier) @bind)
+(declaration_expression type: (_) @bind.type name: (identifier) @bind)
+(catch_declaration type: (_) @bind.type name: (identifier) @bind)
+(enum_member_declaration name: (identifier) @bind @bind.self)
+(method_declaration returns: (_) @returns)
+(method_declaration parameters: (parameter_list . (parameter (modifier) @_this type: (_) @extension)
+  (#eq? @_this "this")))
+(local_function_statement type: (_) @returns)
 """,
 )

@@ -1,8 +1,18 @@
 """Java."""
 
-from satchel.languages.language import Language
+from satchel.languages.language import GraphRules, Language
 
-# Type parameters and the types every file uses (`String`, `Override`) say nothing about a project.
+# Names of the language and of its library that most files use and no repository defines.
+_LIBRARY = """
+int long short byte char boolean float double void var String Object Integer Long Short Byte Character
+Boolean Float Double Number Void Class Math System Thread Runnable Iterable Comparable CharSequence
+StringBuilder Override Deprecated SuppressWarnings FunctionalInterface SafeVarargs Enum Record Throwable
+Exception RuntimeException Error IllegalArgumentException AssertionError IllegalStateException
+NullPointerException UnsupportedOperationException AutoCloseable IndexOutOfBoundsException
+InterruptedException NumberFormatException ClassCastException ClassNotFoundException
+CloneNotSupportedException Cloneable StackTraceElement ReflectiveOperationException ArithmeticException
+"""
+
 LANGUAGE = Language(
     name="java",
     suffixes=(".java", ".jav"),
@@ -10,6 +20,43 @@ LANGUAGE = Language(
     grammar="tree_sitter_java",
     line_comment="//",
     index_stems=("package-info",),
+    graph=GraphRules(
+        modules="packages",
+        implicit_names=True,
+        packages_are_names=True,
+        packages_hold_types=True,
+        self_names=("this",),
+        super_names=("super",),
+        class_scope_is_visible=True,
+        calls_name_functions=True,
+        own_members=("Companion", "INSTANCE"),  # of Kotlin
+        inferred_types=("var",),
+        type_prefixes=("final ", "extends ", "super "),
+        wrappers=("Optional", "Supplier", "Provider"),
+        containers=(
+            "List",
+            "ArrayList",
+            "LinkedList",
+            "Set",
+            "HashSet",
+            "LinkedHashSet",
+            "Collection",
+            "Iterable",
+            "Iterator",
+            "Map",
+            "HashMap",
+            "LinkedHashMap",
+            "TreeMap",
+            "Queue",
+            "Deque",
+            "ArrayDeque",
+            "Stream",
+            "ImmutableList",
+            "ImmutableSet",
+            "ImmutableMap",
+        ),
+        ignored=frozenset(_LIBRARY.split()),
+    ),
     query="""
 (class_declaration name: (identifier) @name) @definition.class
 (record_declaration name: (identifier) @name) @definition.struct
@@ -27,39 +74,45 @@ LANGUAGE = Language(
 (constant_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.const
 [(line_comment) (block_comment)] @comment
 
-(superclass [(type_identifier) @reference.extends
-  (generic_type . (type_identifier) @reference.extends)
-  (scoped_type_identifier (type_identifier) @reference.extends .)
-  (generic_type . (scoped_type_identifier (type_identifier) @reference.extends .))])
-([(super_interfaces (type_list [(type_identifier) @reference.extends
-   (generic_type . (type_identifier) @reference.extends)
-   (scoped_type_identifier (type_identifier) @reference.extends .)]))
-  (extends_interfaces (type_list [(type_identifier) @reference.extends
-   (generic_type . (type_identifier) @reference.extends)
-   (scoped_type_identifier (type_identifier) @reference.extends .)]))])
-(method_invocation name: (identifier) @reference.calls)
-(method_reference (identifier) @reference.calls .)
-(object_creation_expression type: [(type_identifier) @reference.calls
-  (generic_type . (type_identifier) @reference.calls)
-  (scoped_type_identifier (type_identifier) @reference.calls .)])
-(method_invocation object: (identifier) @reference.uses (#match? @reference.uses "^[A-Z].*[a-z]"))
-([(marker_annotation name: (identifier) @reference.uses)
-  (annotation name: (identifier) @reference.uses)
-  (formal_parameter type: (type_identifier) @reference.uses)
-  (formal_parameter type: (generic_type . (type_identifier) @reference.uses))
-  (field_declaration type: (type_identifier) @reference.uses)
-  (field_declaration type: (generic_type . (type_identifier) @reference.uses))
-  (local_variable_declaration type: (type_identifier) @reference.uses)
-  (method_declaration type: (type_identifier) @reference.uses)
-  (method_declaration type: (generic_type . (type_identifier) @reference.uses))
-  (array_type element: (type_identifier) @reference.uses)
-  (type_arguments (type_identifier) @reference.uses)
-  (type_bound (type_identifier) @reference.uses)
-  (cast_expression type: (type_identifier) @reference.uses)
-  (class_literal (type_identifier) @reference.uses)
-  (instanceof_expression right: (type_identifier) @reference.uses)]
- (#not-match? @reference.uses "^([A-Z]|String|Object|Integer|Long|Boolean|Double|Class|Void|Override)$"))
-(import_declaration [(scoped_identifier) (identifier)] @import)
-(requires_module_directive module: (_) @import)
+(package_declaration (_) @package .)
+(import_declaration (scoped_identifier scope: (_) @import.module name: (identifier) @import.name) .)
+(import_declaration [(scoped_identifier) (identifier)] @import.module (asterisk) @import.all)
+(requires_module_directive module: (_) @import.module)
+(superclass (_) @base)
+(super_interfaces (type_list (_) @base))
+(extends_interfaces (type_list (_) @base))
+(object_creation_expression type: (_) @object.type (class_body) @object)
+[(block) (constructor_body) (for_statement) (enhanced_for_statement) (try_with_resources_statement)
+  (catch_clause) (lambda_expression) (switch_rule) (switch_block_statement_group)] @scope
+(type_parameter . (type_identifier) @generic (type_bound . (_) @generic.bound)?)
+
+(type_identifier) @use
+(marker_annotation name: (identifier) @use)
+(annotation name: (identifier) @use)
+(method_invocation !object name: (identifier) @use)
+[(method_invocation object: (identifier) @use) (field_access object: (identifier) @use)
+  (method_reference . (identifier) @use) (record_pattern . (identifier) @use)]
+((identifier) @use (#match? @use "^_*[A-Z][A-Z0-9_]+$"))
+[(scoped_type_identifier) (field_access) (method_reference)] @member
+(method_invocation object: (_) @member.start name: (identifier) @member.end)
+(marker_annotation name: (scoped_identifier) @member)
+(annotation name: (scoped_identifier) @member)
+
+(formal_parameter type: (_) @bind.type name: (identifier) @bind)
+(spread_parameter (_) (variable_declarator name: (identifier) @bind))
+(lambda_expression parameters: [(identifier) @bind (inferred_parameters (identifier) @bind)])
+(local_variable_declaration type: (_) @bind.type
+  declarator: (variable_declarator name: (identifier) @bind value: (_)? @bind.value))
+(field_declaration type: (_) @bind.type declarator: (variable_declarator name: (identifier) @bind))
+(constant_declaration type: (_) @bind.type declarator: (variable_declarator name: (identifier) @bind))
+(enum_constant name: (identifier) @bind @bind.self)
+(enhanced_for_statement type: (_) @bind.type name: (identifier) @bind value: (_) @bind.element)
+(resource type: (_) @bind.type name: (identifier) @bind value: (_) @bind.value)
+(catch_formal_parameter (catch_type . (_) @bind.type .) name: (identifier) @bind)
+(catch_formal_parameter (catch_type (_) (_)) name: (identifier) @bind)
+(instanceof_expression right: (_) @bind.type name: (identifier) @bind)
+(type_pattern (_) @bind.type . (identifier) @bind)
+(record_pattern_component (_) @bind.type . (identifier) @bind)
+(method_declaration type: (_) @returns)
 """,
 )

@@ -16,9 +16,18 @@ class ImportBinds(StrEnum):
     FIRST_PART = "first part"  # `import os.path` binds `os`
     LAST_PART = "last part"  # `import "net/http"` binds `http`
     PACKAGE = "package"  # the name that the package gives itself, which only its own files tell
+    MEMBER = "member"  # `import a.b.C` binds the name `C` of `a.b`
 
 
-class GraphRules(msgspec.Struct, frozen=True):
+class OuterPackages(StrEnum):
+    """Which packages a file sees without imports beside its own."""
+
+    NONE = "none"  # Java: `a.b` does not see the names of `a`
+    ALL = "all"  # C#: the code of `A.B.C` sees the names of `A.B`, `A` and of no namespace
+    GLOBAL = "global"  # PHP: names of no namespace
+
+
+class GraphRules(msgspec.Struct, frozen=True, cache_hash=True):
     """What resolving the uses of a language needs to know beside its query.
 
     `modules` is the file of `graph/modules/` that finds the files of an import. With `implicit_names`, a file
@@ -31,10 +40,22 @@ class GraphRules(msgspec.Struct, frozen=True):
     self_names: tuple[str, ...] = ()  # the words for the object whose class the code is part of
     super_names: tuple[str, ...] = ()  # the words for the same object seen as its base classes
     self_is_first_parameter: bool = False  # of a function right inside a class
-    class_scope_is_visible: bool = True  # whether functions see the members of the class around them by name
+    class_scope_is_visible: bool = False  # whether functions see the members of the class around them by name
+    calls_name_functions: bool = False  # whether a name that is called is never that of a variable
+    packages_are_names: bool = False  # whether code may write out a package, and import from inside of types
+    outer_packages: OuterPackages = OuterPackages.NONE
+    types_have_parts: bool = False  # whether several files of a package may define one type together
+    own_members: tuple[str, ...] = ()  # names of members that stand for the type itself (`Companion`)
+    has_extensions: bool = False  # whether functions outside of a type may be called like members of it
+    extensions_are_members: bool = False  # whether they are named `T.name`, and see the members of T by name
+    packages_hold_types: bool = False  # whether all that a package defines are types, which are capitalised
+    bindings_overlap: bool = False  # whether several patterns of the query may give one binding
+    inferred_types: tuple[str, ...] = ()  # words in place of a type that leave it to the value (`var`)
     wrappers: tuple[str, ...] = ()  # generic types that mean their first argument (`Optional`, `Promise`)
     containers: tuple[str, ...] = ()  # generic types whose last argument is that of their elements
     type_prefixes: tuple[str, ...] = ()  # words before a type that say nothing about which it is
+    block_is_argument: bool = False  # `call { … }` is a call
+    call_method: str = ""  # the member that runs when an object is called
     quoted_types: bool = True  # whether a type may be written as a string
     generic_marks: str = "<["  # what the arguments of a generic type start with
     name_marks: str = ""  # characters of names beside letters, digits and `_`
@@ -49,7 +70,30 @@ class GraphRules(msgspec.Struct, frozen=True):
     space_before_call: bool = False  # `call (x)` is a call
     type_arguments_in_brackets: bool = False  # `New[int](1)` is a call
     call_marks: str = "("  # what follows a name that is called
-    ignored: frozenset[str] = frozenset()  # names of the language itself, which no file defines
+    modules_are_scopes: bool = False  # a module inside a file has names of its own (Rust `mod`)
+    own_module: str = ""  # the word that begins a path from the module around the code (Rust `self::`)
+    parent_module: str = ""  # the word that begins a path from the module above it (Rust `super::`)
+    fields_apart: bool = False  # a member that is not called is a field, also if a method has its name
+    # Where names start at their declaration: a second one in the same block makes another variable (Rust).
+    rebinds: bool = False
+    wrapping_calls: tuple[str, ...] = ()  # calls that wrap their only argument (`Some`, `Box::new`)
+    # Patterns of bindings in code that the grammar leaves as tokens; groups `name`, and `type` or `value`.
+    token_bindings: tuple[str, ...] = ()
+    open_types: bool = False  # a type or module may be written in parts, in several files (Ruby)
+    # Names with a capital letter are looked for in the modules around the code, from the inside outwards, and
+    # all files know all of them (Ruby).
+    constants_are_lexical: bool = False
+    implicit_self: bool = False  # a name that is not local is a member of the object whose class is around it
+    calls_without_marks: bool = False  # every member access is a call
+    call_name_field: str = ""  # the field of a call node with its name, if arguments need no brackets
+    attribute_mark: str = ""  # what begins the name of an attribute of that object (Ruby `@name`)
+    name_endings: str = ""  # marks that a name may end with (Ruby `empty?`)
+    constructor: str = ""  # the member of a class that makes an object of it (Ruby `new`)
+    # Members that return the object they belong to, or what a wrapper holds (`unwrap`, `clone`).
+    transparent_members: frozenset[str] = frozenset()
+    ignored: frozenset[str] = (
+        frozenset()
+    )  # names of the language itself, which no file defines; macros with `!`
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -65,6 +109,13 @@ class Language(msgspec.Struct, frozen=True):
     - `@container.KIND` with `@name`: lends its name to what it holds but defines nothing
       (`impl`, `extension`, `instance`, `namespace`).
     - `@namespace` with `@name`: a statement that lends its name to all below it, up to the next one.
+    - `@generic`, with `@generic.bound` if there is one: the name of a type parameter and the type it extends.
+    - `@object` with `@object.type`: the body of an object that has a class of its own without a name.
+    - `@member.start` with `@member.end`: a member access in a grammar without a node that ends with the name.
+    - `@extension`: the type that the function around it extends (C#).
+    - `@key`: a name that is no use of what it names elsewhere (the name of an argument).
+    - `@import.file`: the path of an included file, which binds no name.
+    - `@package`: the name of the package that the file belongs to, if definitions do not carry it.
     - `@wrapper`: a node around a definition that belongs to it (decorators, export, template).
     - `@leading`: a node of its own that belongs to the definition right below it (attributes); with
       `@doc` inside, it documents that definition.

@@ -1,6 +1,6 @@
 """Ruby."""
 
-from satchel.languages.language import Language
+from satchel.languages.language import GraphRules, Language
 
 LANGUAGE = Language(
     name="ruby",
@@ -23,6 +23,78 @@ LANGUAGE = Language(
     grammar="tree_sitter_ruby",
     line_comment="#",
     name_separators=("::",),
+    import_separator="/",
+    graph=GraphRules(
+        modules="ruby",
+        implicit_names=True,
+        self_names=("self",),
+        super_names=("super",),
+        open_types=True,
+        constants_are_lexical=True,
+        implicit_self=True,
+        calls_without_marks=True,
+        call_name_field="method",
+        attribute_mark="@",
+        name_endings="?!",
+        constructor="new",
+        transparent_members=frozenset({"class", "dup", "clone", "freeze", "tap"}),
+        ignored=frozenset(
+            {
+                "require",
+                "require_relative",
+                "include",
+                "extend",
+                "prepend",
+                "attr_reader",
+                "attr_writer",
+                "attr_accessor",
+                "private",
+                "public",
+                "protected",
+                "module_function",
+                "raise",
+                "puts",
+                "lambda",
+                "proc",
+                "loop",
+                "block_given?",
+                "describe",
+                "context",
+                "it",
+                "before",
+                "after",
+                "let",
+                "subject",
+                "expect",
+                "p",
+                "String",
+                "Integer",
+                "Array",
+                "Hash",
+                "Symbol",
+                "Float",
+                "Object",
+                "Class",
+                "Module",
+                "Proc",
+                "Kernel",
+                "StandardError",
+                "ArgumentError",
+                "RuntimeError",
+                "TypeError",
+                "NameError",
+                "NotImplementedError",
+                "alias_method",
+                "autoload",
+                "private_constant",
+                "catch",
+                "throw",
+                "format",
+                "sprintf",
+                "binding",
+            }
+        ),
+    ),
     # `def Shop.open` inside Shop is Shop.open, not Shop.Shop.open: the constant counts at the top level only.
     query="""
 (module name: (_) @name) @definition.module
@@ -50,30 +122,46 @@ LANGUAGE = Language(
   arguments: (argument_list . (string (string_content) @name))
   block: (_)
   (#any-of? @_example "it" "scenario" "should" "specify" "test")) @container.function
-(superclass [(constant) @reference.extends (scope_resolution name: (constant) @reference.extends)])
+(superclass [(constant) (scope_resolution)] @base)
 (call
   !receiver
   method: (identifier) @_mixin
-  arguments: (argument_list
-    [(constant) @reference.extends (scope_resolution name: (constant) @reference.extends)])
+  arguments: (argument_list [(constant) (scope_resolution)] @base)
   (#any-of? @_mixin "extend" "include" "prepend"))
 (call
   method: (identifier) @_require
-  arguments: (argument_list (string) @import .)
-  (#any-of? @_require "autoload" "load" "require" "require_dependency" "require_relative"))
+  arguments: (argument_list (string (string_content) @import.module) .)
+  (#any-of? @_require "autoload" "load" "require" "require_dependency"))
 (call
-  method: [(identifier) (constant)] @reference.calls
-  (#not-match? @reference.calls
-    "^(attr_.*|autoload|context|describe|extend|include|it|load|new|prepend|private.*|protected|raise|require.*)$"))
-(call
-  receiver: [(constant) @reference.calls (scope_resolution name: (constant) @reference.calls)]
-  method: (identifier) @_new
-  (#eq? @_new "new"))
-(call
-  receiver: [(constant) @reference.uses (scope_resolution name: (constant) @reference.uses)]
-  method: (identifier) @_other
-  (#not-eq? @_other "new"))
-(exceptions [(constant) @reference.uses (scope_resolution name: (constant) @reference.uses)])
+  method: (identifier) @import.relative
+  arguments: (argument_list . (string (string_content) @import.module))
+  (#eq? @import.relative "require_relative"))
+[(identifier) (constant) (super)] @use
+(scope_resolution) @member
+(call receiver: (_) @member.start method: [(identifier) (constant)] @member.end)
+[(block) (do_block) (lambda)] @scope
+[(method_parameters (identifier) @bind) (block_parameters (identifier) @bind)
+ (lambda_parameters (identifier) @bind) (optional_parameter name: (identifier) @bind)
+ (keyword_parameter name: (identifier) @bind) (splat_parameter name: (identifier) @bind)
+ (hash_splat_parameter name: (identifier) @bind) (block_parameter name: (identifier) @bind)
+ (destructured_parameter (identifier) @bind) (left_assignment_list (identifier) @bind)
+ (destructured_left_assignment (identifier) @bind) (rest_assignment (identifier) @bind)
+ (for pattern: (identifier) @bind)]
+(exception_variable (identifier) @bind)
+(assignment left: [(identifier) @bind (constant) @bind (instance_variable) @bind.attribute]
+  right: (_) @bind.value)
+(operator_assignment left: [(identifier) @bind (instance_variable) @bind.attribute] right: (_) @bind.value)
+(method body: (body_statement
+  [(call) (identifier) (instance_variable) (constant) (self) (array) (hash) (string) (integer) (binary) (if)
+   (unless) (case) (conditional) (assignment) (operator_assignment) (element_reference) (begin)] @result .))
+(method body: (body_statement
+  [(call) (identifier) (instance_variable) (constant) (self) (array) (hash) (string) (integer) (binary) (if)
+   (unless) (case) (conditional) (assignment) (operator_assignment) (element_reference) (begin)] @result
+  . [(rescue) (ensure)]))
+(singleton_method body: (body_statement
+  [(call) (identifier) (instance_variable) (constant) (self) (array) (hash) (string) (integer) (binary) (if)
+   (unless) (case) (conditional) (assignment) (operator_assignment) (element_reference) (begin)] @result .))
+(return (argument_list (_) @result .))
 (comment) @comment
 """,
 )

@@ -64,7 +64,9 @@ class Includes(ModuleSystem):
 
     def linked(self, path: str, name: str, space: str) -> str:
         found = [
-            item for item in self._table.definitions_named(name) if space in item.spaces and item.path != path
+            item
+            for item in self._table.definitions_named(name)
+            if item.qualified_name == name and space in item.spaces and item.path != path
         ]
         shown = [item for item in found if item.linkage is not Linkage.FILE or not _is_source(item.path)]
         if len(shown) == 1 and len(found) == 1:
