@@ -34,7 +34,7 @@ from satchel.code_facts import (
     FileFacts,
     Import,
     TypedName,
-    Use,
+    UseColumns,
 )
 from satchel.languages.language import GraphRules, ImportBinds, Language
 from satchel.types import ChunkKind, Label
@@ -300,9 +300,8 @@ class FactExtractor:
             bases=tuple(self.bases),
             returns=tuple(self.returns),
             exports=tuple(sorted({self._text(node) for node in self.captured.exports})),
-            uses=tuple(
-                Use(expression, label, tuple(sorted(lines)))
-                for (expression, label), lines in sorted(self.uses.items())
+            uses=UseColumns.of(
+                (expression, label, sorted(lines)) for (expression, label), lines in sorted(self.uses.items())
             ),
         )
 

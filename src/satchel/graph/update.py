@@ -142,7 +142,7 @@ class _ResolveRun:
             imports_of=self._imports,
             definitions_named=self._definitions_named,
         )
-        self.resolver = Resolver(plugin.open(table), self._interface)
+        self.resolver = Resolver(plugin.open(table), self._interface, self.interfaces)
 
     def _read(self, path: str) -> str:
         return self.snapshot.text(path) if self.snapshot.file(path) is not None else ""
@@ -197,20 +197,21 @@ class _ResolveRun:
         return count
 
     def _edges(self, path: str) -> FileEdges:
+        self._interface(path)  # reads the facts as well, of which most files are asked again
         facts = self.facts.pop(path, None) or self.snapshot.facts(path)
         targets: dict[Target, int] = {}
         uses: list[tuple[int, int, Rule]] = []
-        for number, use in enumerate(facts.uses):
-            if use.expression[0] == "?":
+        for number, expression in enumerate(facts.uses.expressions):
+            if expression[0] == "?":
                 continue
-            answer = self.resolver.resolve(path, use.expression)
+            answer = self.resolver.resolve(path, expression)
             if answer is None or not isinstance(answer.meaning, Definition):
                 continue
             meaning = answer.meaning
             # What a variable holds is used through the variable; only an import gives a thing another name.
-            if answer.rule is Rule.IMPORT or used_name(use.expression) == meaning.name.rpartition(".")[2]:
+            if answer.rule is Rule.IMPORT or used_name(expression) == meaning.name.rpartition(".")[2]:
                 # An import brings the type and the value of a name alike.
-                is_value = meaning.is_value and use.label is not Label.IMPORTS
+                is_value = meaning.is_value and facts.uses[number].label is not Label.IMPORTS
                 target = Target(meaning.path, meaning.name, is_value)
                 uses.append((number, targets.setdefault(target, len(targets)), answer.rule))
         imports: list[tuple[int, int]] = []
