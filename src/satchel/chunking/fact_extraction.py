@@ -50,6 +50,8 @@ _TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.IMPL}
 )
 _FUNCTION_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD})
+_SCOPE_KINDS = _FUNCTION_KINDS | _TYPE_KINDS
+_Range = tuple[int, int]
 _NAME = re.compile(r"[^\W\d]")
 _NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 _HEAD = re.compile(r"[^.(\[]*")
@@ -272,11 +274,14 @@ class FactExtractor:
         self._definitions = list(_all_definitions(roots))
         self._seen_from: dict[int, str] = {}
         self._with_bases: set[str] = set()
-        self._call_marks = self.rules.call_marks.encode()
+        self._call_marks = frozenset(mark.encode() for mark in self.rules.call_marks)
         self._path_mark = b"::" if "::" in language.name_separators else b""
         self._reads_paths = bool(self.rules.own_module)
         # Names may be constants of the modules around them, or members of the object around them.
         self._implies = self.rules.constants_are_lexical or self.rules.implicit_self
+        self._own_words = frozenset((*self.rules.self_names, *self.rules.super_names))
+        self._is_lexical = self.rules.names_start_at_declaration
+        self._sees_members = self.rules.class_scope_is_visible
 
     def extract(self) -> FileFacts:
         """Return the facts of the file."""
@@ -311,7 +316,7 @@ class FactExtractor:
     def _package(self) -> str:
         """Return the packages that the file declares, with spaces between several."""
         found = {self._text(node): None for node in self.captured.packages}
-        for definition in self._definitions:
+        for definition in self._definitions if self.rules.packages_are_names else ():
             if definition.kind is ChunkKind.MODULE and not definition.defines:
                 found[".".join(definition.title_path)] = None
         return " ".join(found)
@@ -320,53 +325,64 @@ class FactExtractor:
 
     def _make_scopes(self) -> None:
         """Make the tree of scopes, and give the names of definitions to the scope around each."""
-        kinds = _FUNCTION_KINDS | _TYPE_KINDS
-        if self.rules.modules_are_scopes or self.rules.open_types:
-            kinds |= {ChunkKind.MODULE}
-        ranges: dict[tuple[int, int], CapturedDefinition | None] = {
-            (node.start_byte, node.end_byte): None for node in (*self.captured.scopes, *self.captured.tokens)
-        }
-        objects = {(node.start_byte, node.end_byte): of_type for node, of_type in self.captured.objects}
-        ranges.update(dict.fromkeys(objects))
-        ranges.update(dict.fromkeys(self.captured.anonymous))
-        for definition in self._definitions:
-            if definition.kind in kinds:
-                ranges[definition.start, definition.end] = definition
+        captured = self.captured
+        objects = {(node.start_byte, node.end_byte): of_type for node, of_type in captured.objects}
         stack = [0]
-        for (start, end), made in sorted(ranges.items(), key=lambda item: (item[0][0], -item[0][1])):
+        for (start, end), made in sorted(self._ranges(objects), key=_outer_first):
             while self.scopes[stack[-1]].end < end:
                 stack.pop()
-            anonymous = self.captured.anonymous.get((start, end), "") if made is None else ""
+            anonymous = captured.anonymous.get((start, end), "") if made is None else ""
             around = self.scopes[stack[-1]]
             if anonymous and around.definition is not None and around.end == end and not around.has_value:
                 around.has_value = True
                 continue
-            is_class = self._is_class(made) if made is not None else anonymous == "scope.class"
-            module = self._inner_module(made) if made is not None else ""
-            self.scopes.append(_Scope(start, end, stack[-1], made, is_class, module, anonymous))
-            if (start, end) in objects:
-                self.scopes[-1].is_object, self.scopes[-1].object_type = True, objects[start, end]
-            stack.append(len(self.scopes) - 1)
+            scope = _Scope(start, end, stack[-1], made, anonymous == "scope.class", anonymous=anonymous)
+            if made is not None:
+                scope.is_class, scope.module = self._is_class(made), self._inner_module(made)
+            elif (start, end) in objects:
+                scope.is_object, scope.object_type = True, objects[start, end]
+            stack.append(len(self.scopes))
+            self.scopes.append(scope)
         self._starts = [scope.start for scope in self.scopes]
         for definition in self._definitions:
-            scope = self.scopes[self._scope_of(definition.start - 1, definition.end)]
-            if not definition.defines and definition.kind is ChunkKind.MODULE and scope.parent < 0:
-                self.file_names.add(definition.name.partition(".")[0])  # a namespace
-            if not definition.defines or definition.node.type in self.rules.member_nodes:
-                continue
-            if scope.parent >= 0 and self.rules.class_scope_is_visible:
-                self._add_inner(scope, definition)
-            if len(definition.title_path) == 1 or scope.parent < 0:
-                self.file_names.add(definition.title_path[0])
-            elif not scope.is_class:
-                # A function inside a function is reached by its qualified name.
-                qualified = ".".join(definition.title_path)
-                scope.names[definition.title_path[-1]].append(
-                    _Binding(0, qualified, declared=True, is_definition=True)
-                )
-        self.bound.update(node.start_byte for node in (*self.captured.keys, *self.captured.packages))
+            self._add_definition(definition)
+        self.bound.update(node.start_byte for node in (*captured.keys, *captured.packages))
         if not self.rules.open_types:  # there, `describe Basket` uses the name of what it describes
-            self.bound.update(node.start_byte for node in self.captured.namespaces)
+            self.bound.update(node.start_byte for node in captured.namespaces)
+
+    def _ranges(self, objects: Iterable[_Range]) -> Iterable[tuple[_Range, CapturedDefinition | None]]:
+        """Return the parts of the file with names of their own, each with its definition if it is one."""
+        captured = self.captured
+        found: dict[_Range, CapturedDefinition | None] = {
+            (node.start_byte, node.end_byte): None for node in (*captured.scopes, *captured.tokens)
+        }
+        found.update(dict.fromkeys(objects))
+        found.update(dict.fromkeys(captured.anonymous))
+        kinds = _SCOPE_KINDS
+        if self.rules.modules_are_scopes or self.rules.open_types:
+            kinds = kinds | {ChunkKind.MODULE}
+        for definition in self._definitions:
+            if definition.kind in kinds:
+                found[definition.start, definition.end] = definition
+        return found.items()
+
+    def _add_definition(self, definition: CapturedDefinition) -> None:
+        """Give the name of a definition to the scope around it."""
+        scope = self.scopes[self._scope_of(definition.start - 1, definition.end)]
+        path = definition.title_path
+        if not definition.defines:
+            if definition.kind is ChunkKind.MODULE and scope.parent < 0:
+                self.file_names.add(definition.name.partition(".")[0])  # a namespace
+            return
+        if definition.node.type in self.rules.member_nodes:
+            return
+        if scope.parent >= 0 and self.rules.class_scope_is_visible:
+            self._add_inner(scope, definition)
+        if len(path) == 1 or scope.parent < 0:
+            self.file_names.add(path[0])
+        elif not scope.is_class:
+            # A function inside a function is reached by its qualified name.
+            scope.names[path[-1]].append(_Binding(0, ".".join(path), declared=True, is_definition=True))
 
     def _add_inner(self, scope: _Scope, definition: CapturedDefinition) -> None:
         """Note a definition that code around it sees by its name alone."""
@@ -634,7 +650,8 @@ class FactExtractor:
     def _distinct_bindings(self) -> Iterable[Match]:
         """Return the bindings, each once where several patterns give one: the pattern that says most."""
         if not self.rules.bindings_overlap:
-            return [self._without_inferred(match) for match in self._paired_bindings()]
+            paired = self._paired_bindings()
+            return map(self._without_inferred, paired) if self.rules.inferred_types else paired
         found: dict[int, Match] = {}
         for match in map(self._without_inferred, self._paired_bindings()):
             known = found.get(start := _match_start(match))
@@ -1120,6 +1137,11 @@ class FactExtractor:
                 continue
             if joint and data[start - 2 : start] in joint:
                 continue  # a member, which has a capture of its own
+            expression = written.decode("utf-8", "replace")
+            if expression in local and not sees_members and start not in spaces:
+                expression = outer_name(expression, start)
+                if not expression:
+                    continue
             following = data[end : end + 2]
             if marked and written + following[:1] in ignored:
                 continue  # a macro of the language
@@ -1129,11 +1151,8 @@ class FactExtractor:
                 continue  # the use is that of the name behind it
             if arguments and following[:1] == b"=" and following != b"==":
                 continue  # the name of an argument
-            expression = written.decode("utf-8", "replace")
             if sees_members:
                 expression = self._seen_name(expression, start, end)
-            elif expression in local and start not in spaces:
-                expression = outer_name(expression, start)
             if not expression:
                 continue
             if (
@@ -1213,8 +1232,7 @@ class FactExtractor:
         """Return how a name is used: as a base, as what is called, or otherwise."""
         if (start, end) in extending:
             return Label.EXTENDS
-        following = self.data[end : end + 1]
-        if following and following in self._call_marks:
+        if self.data[end : end + 1] in self._call_marks:
             return Label.CALLS
         if self._has_other_calls and (label := self._other_label(start, end, extending)) is not None:
             return label
@@ -1283,7 +1301,7 @@ class FactExtractor:
         called = self.data[end : end + 1] == b"("
         # A property of C# may have the name of a type.
         is_type = _TYPE_FOLLOWED.match(self.data, end) or _TYPE_PRECEDED.search(self.data, start - 9, start)
-        found, _ = self._lookup(name, at, start, called=called, is_type=is_type is not None)
+        found, _ = self._lookup_in_classes(name, at, start, called=called, is_type=is_type is not None)
         if called and name in self.rules.ignored:
             return ""  # a member, or the function of the library, as its arguments say
         if found is not None:
@@ -1311,11 +1329,9 @@ class FactExtractor:
 
     def _read_members(self, local: set[str], telling: set[str], extending: set[tuple[int, int]]) -> None:
         """Note the uses of members. `telling` are the local names of which something is known."""
-        data = self.data
+        data, bound = self.data, self.bound
         # By the first name: is it the file's alone, so that an expression means the same everywhere?
-        followed = {
-            name.encode(): False for name in (*telling, *self.rules.self_names, *self.rules.super_names)
-        }
+        followed = {name.encode(): False for name in (*telling, *self._own_words)}
         followed.update((name.encode(), True) for name in self.file_names if name not in local)
         if self._reads_paths:
             followed.update({self.rules.own_module.encode(): False, self.rules.parent_module.encode(): False})
@@ -1326,14 +1342,14 @@ class FactExtractor:
         unknown = self._unknown_members
         nodes: Iterable[tree_sitter.Node | _Word] = self.captured.members
         for node in chain(nodes, self.captured.spans, self._token_members()):
-            start, end, line = node.start_byte, node.end_byte, node.end_point[0] + 1
-            if every and start in self.bound:
+            start, end = node.start_byte, node.end_byte
+            if every and start in bound:
                 continue  # a package clause or an import
             written = data[start:end]
             label = self._label(start, end, extending)
             if special:
-                if start not in self.bound:  # it is not part of an import
-                    self._read_special_member(written, label, start, end, line)
+                if start not in bound:  # it is not part of an import
+                    self._read_special_member(written, label, node)
                 continue
             head = _FIRST_NAME.match(written)
             lasting = followed.get(head[0]) if head and not by_place else False
@@ -1341,7 +1357,7 @@ class FactExtractor:
                 first = head[0].decode("utf-8", "replace")  # type: ignore[index]
                 if not every and first not in self.file_names:
                     if label is not Label.USES:
-                        unknown.append((written, label, line))
+                        unknown.append((written, label, node.end_point[0] + 1))
                     continue
                 lasting = first not in local
             expression = kept.get(written)
@@ -1352,9 +1368,9 @@ class FactExtractor:
                     kept[written] = expression
             if expression[0] != "?":
                 if "." in expression or expression[0] == "\\":
-                    self._note(expression, label, line)
+                    self._note(expression, label, node.end_point[0] + 1)
             elif label is not Label.USES:
-                unknown.append((written, label, line))
+                unknown.append((written, label, node.end_point[0] + 1))
         for written, label, line in unknown:
             if found := _LAST_NAME.search(written):
                 name = found[0].decode("utf-8", "replace")
@@ -1369,9 +1385,10 @@ class FactExtractor:
             for first, last in member_ranges(text):
                 yield _Word(start + first, start + last, (row + text.count(b"\n", 0, last), 0))
 
-    def _read_special_member(self, code: bytes, label: Label, start: int, end: int, line: int) -> None:
+    def _read_special_member(self, code: bytes, label: Label, node: tree_sitter.Node | _Word) -> None:
         """Note the use of a member in a language with paths, or with calls that do not look like calls."""
         rules, text = self.rules, code.decode("utf-8", "replace")
+        start, end, line = node.start_byte, node.end_byte, node.end_point[0] + 1
         at = self._scope_of(start)
         written = self._expression(text, at)
         if label is Label.USES and rules.calls_without_marks and not _ends_with_path(text, "::"):
@@ -1399,48 +1416,61 @@ class FactExtractor:
     def _rewritten(self, expression: str, at: int, position: int) -> str:
         """Return an expression with its first name replaced by what the scope there says it is: `?…` where
         that is unknown, nothing for a name that no rule can follow."""
-        for word in (*self.rules.self_names, *self.rules.super_names):
-            if f".{word}" in expression:
-                expression = self._named_own(expression, at)
         inner = at
+        if self.rules.packages_are_names:
+            expression = self._named_own(expression, at)
         for _ in range(_MOST_REPLACED):
             end = _HEAD.match(expression).end()  # type: ignore[union-attr]
             head, rest = expression[:end], expression[end:]
-            if head == STRING_TYPE and not self.rules.extensions_are_members:
-                return f"?{rest}"  # only functions from outside make a string tell anything
             if not head or head[0] in "<{^?:":
+                if head == STRING_TYPE and not self.rules.extensions_are_members:
+                    return f"?{rest}"  # only functions from outside make a string tell anything
                 return expression
-            if self.rules.constants_are_lexical and head[0].isupper():
+            if self._implies and head[0].isupper() and self.rules.constants_are_lexical:
                 return f"{self._implied(head, at)}{rest}"
-            if head in self.rules.self_names:
-                return f"{self._own(at) or '?'}{rest}"
-            if head in self.rules.super_names:
-                if self.rules.implicit_self:
-                    called = self._super_method(at)
-                    return f"{called}(){rest.removeprefix('()')}" if called else f"?{rest}"
-                own = self._own(at)
-                return f"{'^' if own[:1] == '{' else ''}{own or '?'}{rest.removeprefix('()')}"
+            if head in self._own_words:
+                return self._own_object(head, rest, at)
             inner = at
-            found, at = self._lookup(head, at, position, called=rest.startswith("()"))
+            if self._sees_members:
+                found, at = self._lookup_in_classes(head, at, position, called=rest.startswith("()"))
+            else:
+                found, at = self._lookup(head, at, position)
             if found is None:
-                if self.rules.implicit_self:
-                    implied = self._implied(head, inner)
-                    return f"{implied}{rest}" if implied else f"?{rest}"
                 break
-            held = self._held(found, at)
+            held = found.expression if found.match is None else self._held(found, at)
             if not held:
                 return f"?{rest}"
-            if held[0] in "<{^?:" or found.declared or held == head or self.rules.names_start_at_declaration:
+            if held[0] in "<{^?:" or found.declared or held == head or self._is_lexical:
                 return held + rest
             expression, position = held + rest, found.start
+        return self._of_the_file(expression, head, rest, inner)
+
+    def _of_the_file(self, expression: str, head: str, rest: str, at: int) -> str:
+        """Return an expression that starts with no local name as the file knows it."""
+        if self._implies:
+            implied = self._implied(head, at)
+            return f"{implied}{rest}" if implied else f"?{rest}"
         if head in self.file_names:
             return expression
         if head in self.rules.ignored or head[0] == "$" or not self._sees_other_names:
             return f"?{rest}"
-        return f"{owners}:{expression}" if (owners := self._owners(inner)) else expression
+        return f"{owners}:{expression}" if (owners := self._owners(at)) else expression
+
+    def _own_object(self, head: str, rest: str, at: int) -> str:
+        """Return an expression that starts with a word for the object around it, or for its bases."""
+        if head in self.rules.self_names:
+            return f"{self._own(at) or '?'}{rest}"
+        rest = rest.removeprefix("()")
+        if self.rules.implicit_self:
+            called = self._super_method(at)
+            return f"{called}(){rest}" if called else f"?{rest}"
+        own = self._own(at)
+        return f"{'^' if own[:1] == '{' else ''}{own or '?'}{rest}"
 
     def _named_own(self, expression: str, at: int) -> str:
         """Return an expression that starts with `Outer.this` or `Base.super` with that object as its head."""
+        if not any(f".{word}" in expression for word in self._own_words):
+            return expression
         parts = expression.split(".")
         for place, part in enumerate(parts[1:], start=1):
             rest = "".join(f".{item}" for item in parts[place + 1 :])
@@ -1460,28 +1490,36 @@ class FactExtractor:
             binding.expression = self._bound_expression(match, at, _match_start(match))
         return binding.expression
 
-    def _lookup(
-        self, name: str, at: int, position: int, *, called: bool = False, is_type: bool = False
-    ) -> tuple[_Binding | None, int]:
+    def _lookup(self, name: str, at: int, position: int) -> tuple[_Binding | None, int]:
         """Return the binding of a local name as seen from a position, and the scope that has it; None for a
-        name of the file or of nowhere. With `is_type`, a field of a class hides no type of its name."""
-        if self.rules.names_start_at_declaration:
-            seen = self._seen(name, position)
-            if self.rules.rebinds:
-                seen = seen[:1]
-            known = (item for item in seen if item.at == seen[0].at and self._held(item.binding, item.at))
-            best = next(known, seen[0]) if seen else None
-            return (None, 0) if best is None else (best.binding, best.at)
+        name of the file or of nowhere."""
+        if self._is_lexical:
+            return self._lookup_by_place(name, position)
+        if self._sees_members:
+            return self._lookup_in_classes(name, at, position)
         first = at
-        called = called and self.rules.calls_name_functions
         while at > 0:
             scope = self.scopes[at]
             if name in scope.outer:
                 return None, 0
-            if scope.types and name in scope.types and (not called or name not in scope.members):
+            if name in scope.names and (not scope.is_class or at == first):
+                return _best(scope.names[name], position if at == first else None), at
+            at = scope.parent
+        return None, 0
+
+    def _lookup_in_classes(
+        self, name: str, at: int, position: int, *, called: bool = False, is_type: bool = False
+    ) -> tuple[_Binding | None, int]:
+        """Return the same where code sees the members of the classes around it by name. With `is_type`, a
+        field of a class hides no type of its name."""
+        first = at
+        called = called and self.rules.calls_name_functions
+        while at > 0:
+            scope = self.scopes[at]
+            if name in scope.types and (not called or name not in scope.members):
                 meant = scope.types[name]
                 return _Binding(0, meant, declared=True, is_definition=bool(meant)), at
-            if scope.is_class and self.rules.class_scope_is_visible:
+            if scope.is_class:
                 if name in scope.members and (called or name not in scope.fields):
                     return _Binding(0, scope.members[name], declared=True, is_definition=True), at
                 if name in scope.fields and not called and not (is_type and name[:1].isupper()):
@@ -1490,18 +1528,19 @@ class FactExtractor:
                 bindings = scope.names[name]
                 if called:
                     bindings = [item for item in bindings if item.is_definition]
-                    if not bindings:
-                        at = scope.parent
-                        continue
-                if len(bindings) == 1:
-                    return bindings[0], at
-                declared = [item for item in bindings if item.declared]
-                if declared:
-                    return declared[-1], at
-                before = [item for item in bindings if item.start <= position] if at == first else bindings
-                return (before or bindings)[-1], at
+                if bindings:
+                    return _best(bindings, position if at == first else None), at
             at = scope.parent
         return None, 0
+
+    def _lookup_by_place(self, name: str, position: int) -> tuple[_Binding | None, int]:
+        """Return the same where names start at their declaration."""
+        seen = self._seen(name, position)
+        if self.rules.rebinds:
+            seen = seen[:1]
+        known = (item for item in seen if item.at == seen[0].at and self._held(item.binding, item.at))
+        best = next(known, seen[0]) if seen else None
+        return (None, 0) if best is None else (best.binding, best.at)
 
     @cached_property
     def _places(self) -> dict[str, list[_Place]]:
@@ -1538,6 +1577,18 @@ class FactExtractor:
         return "" if is_variable else binding.expression
 
 
+def _best(bindings: list[_Binding], position: int | None) -> _Binding:
+    """Return which of the bindings of a name counts: one that is declared, else the last before a position,
+    of any if that is None."""
+    if len(bindings) == 1:
+        return bindings[0]
+    declared = [item for item in bindings if item.declared]
+    if declared:
+        return declared[-1]
+    before = [item for item in bindings if position is None or item.start <= position]
+    return (before or bindings)[-1]
+
+
 def _ends_with_path(text: str, separator: str) -> bool:
     """Return whether the last name of a member access follows the separator of paths, not a dot."""
     return _LAST_PART.sub("", text).rstrip().endswith(separator)
@@ -1553,6 +1604,11 @@ def _match_start(match: Match) -> int:
         if capture in match:
             return match[capture][0].start_byte
     return 0
+
+
+def _outer_first(item: tuple[_Range, object]) -> tuple[int, int]:
+    (start, end), _ = item
+    return start, -end
 
 
 def _all_definitions(roots: Iterable[CapturedDefinition]) -> Iterable[CapturedDefinition]:

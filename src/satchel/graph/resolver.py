@@ -99,6 +99,9 @@ class Resolver:
         interfaces: Mapping[str, Interface] | None = None,
     ) -> None:
         self._modules = modules
+        self._finds_by_name = modules.finds_by_name
+        self._has_open_types = modules.has_open_types
+        self._fields_apart = modules.fields_apart
         self._interface_of = interface_of
         self._interfaces = interfaces if interfaces is not None else {}
         self._kept: dict[tuple[str, str, str], _Kept] = {}
@@ -118,7 +121,7 @@ class Resolver:
         shown = self._look(target.path)
         if shown is None or target.name in shown.containers:
             return None
-        if self._modules.has_open_types and self._is_scattered(target, shown):
+        if self._has_open_types and self._is_scattered(target, shown):
             return None
         if not is_type and target.name in shown.types_and_values:
             return Answer(target._replace(is_value=True), answer.rule)
@@ -140,7 +143,7 @@ class Resolver:
         """Return the module of an import: that of the imported name if it is a module itself. Of a package
         whose files are not known, these are among the files that are used."""
         module = self._module(path, item.module)
-        if self._modules.finds_by_name and (module is None or not module.paths):
+        if self._finds_by_name and (module is None or not module.paths):
             return self._file_of(path, item, used)
         if module is None:
             found = self._by_path(path, item)
@@ -202,21 +205,29 @@ class Resolver:
     # Expressions
 
     def _expression(self, path: str, expression: str) -> Answer | None:
-        if self._modules.has_open_types:
-            answer, steps = self._open_head(path, expression)
-        elif self._modules.finds_by_name:
+        if self._finds_by_name:
             return self._extended_expression(path, expression)
+        if self._has_open_types:
+            answer, steps = self._open_head(path, expression)
         else:
             head, steps = _parts(expression)
             answer = self._head(path, head)
-        fields_apart = self._modules.fields_apart
+        if self._fields_apart:
+            return self._followed_by_fields(answer, steps)
+        for step in steps:
+            if answer is None:
+                return None
+            answer = self._step(answer, step)
+        return answer
+
+    def _followed_by_fields(self, answer: Answer | None, steps: tuple[str, ...]) -> Answer | None:
+        """Return where steps lead if a method may have the name of a field: without a call, the way leads
+        through the field."""
         for at, step in enumerate(steps):
             if answer is None:
                 return None
-            field = None
-            if fields_apart and steps[at + 1 : at + 2] not in ((), ("()",)):
-                # A method may have the name of a field: without a call, the way leads through the field.
-                field = self._field(answer, step)
+            is_called = steps[at + 1 : at + 2] in ((), ("()",))
+            field = self._field(answer, step) if not is_called else None
             answer = field or self._step(answer, step)
         return answer
 
@@ -363,7 +374,7 @@ class Resolver:
         """Return whether a qualified name is that of a type; modules are types where types are open."""
         if shown.is_type(name):
             return True
-        return self._modules.has_open_types and shown.kinds.get(name) is ChunkKind.MODULE
+        return self._has_open_types and shown.kinds.get(name) is ChunkKind.MODULE
 
     def _step(self, answer: Answer, step: str) -> Answer | None:
         if step.startswith("("):
@@ -379,7 +390,7 @@ class Resolver:
         if isinstance(meaning, Instance):  # `cls()`, or an object that can be called
             shown = self._look(meaning.type.path)
             method = ""
-            if shown is not None and self._modules.finds_by_name and answer.rule is not Rule.SELF:
+            if shown is not None and self._finds_by_name and answer.rule is not Rule.SELF:
                 method = _rules_of(shown).call_method
             run = self._type_member(meaning.type, method, answer.rule) if method else None
             if run is not None and isinstance(run.meaning, Definition):
@@ -453,7 +464,7 @@ class Resolver:
         if shown is None:
             return None
         inner = f"{meaning.name}.{name}"
-        if self._modules.has_open_types and (part := self._part(meaning.path, inner)) is not None:
+        if self._has_open_types and (part := self._part(meaning.path, inner)) is not None:
             return Answer(part, answer.rule)
         if inner in shown.kinds or inner in shown.containers:
             return Answer(Definition(meaning.path, inner), answer.rule)
@@ -480,7 +491,7 @@ class Resolver:
             if found is not None:
                 return Answer(found.meaning, weaker(answer.rule, _rule_of_value(expression, found.rule)))
         kind = shown.kinds.get(meaning.name)
-        is_open_function = self._modules.has_open_types and kind is ChunkKind.FUNCTION
+        is_open_function = self._has_open_types and kind is ChunkKind.FUNCTION
         if kind is ChunkKind.METHOD or is_open_function:  # a property
             return self._returned(meaning, shown, answer.rule)
         return None
@@ -542,7 +553,7 @@ class Resolver:
                 return found
         if shown.defines(plain, space):
             return Answer(Definition(path, plain), Rule.SCOPE)
-        by_name = self._modules.finds_by_name
+        by_name = self._finds_by_name
         if by_name and name in shown.imports:
             return None  # it is from another repository
         for expression in shown.values.get(("", name), ()):
@@ -579,7 +590,7 @@ class Resolver:
         shown = self._look(path)
         if shown is None:
             return None
-        by_name = self._modules.finds_by_name
+        by_name = self._finds_by_name
         for written in (*shown.stars, *self._modules.shared_imports(path)):
             around = self._guarded(path, "module", written)
             if around is not None:
@@ -619,7 +630,7 @@ class Resolver:
         home = self._modules.home(shown.path)
         if home is None:
             return ()
-        if not self._modules.finds_by_name:
+        if not self._finds_by_name:
             return (home,)
         found = [home]
         outer = _rules_of(shown).outer_packages
@@ -654,7 +665,7 @@ class Resolver:
         return None
 
     def _imported(self, path: str, item: Import) -> Answer | None:
-        if self._modules.finds_by_name:
+        if self._finds_by_name:
             around = self._written_module(path, item.module)
             return self._member(around, item.imported) if around is not None and item.imported else around
         module = self._module(path, item.module)
@@ -687,7 +698,7 @@ class Resolver:
 
     def _written_module(self, path: str, written: str) -> Answer | None:
         """Return the module of an import, or the type that it imports from: `import static a.Type.name`."""
-        if not self._modules.finds_by_name or "/" in written:
+        if not self._finds_by_name or "/" in written:
             module = self._module(path, written)
             return Answer(module, Rule.IMPORT) if module is not None else None
         answer: Answer | None = Answer(Module("", importer=path), Rule.IMPORT)
@@ -708,7 +719,7 @@ class Resolver:
         return Answer(below, Rule.IMPORT) if below is not None else None
 
     def _package_member(self, module: Module, name: str) -> Answer | None:
-        if self._modules.finds_by_name and not module.paths:
+        if self._finds_by_name and not module.paths:
             self._consulted.add(linkage_key(name.rpartition(".")[2]))
             known = self._modules.definition(module, name)
             return Answer(Definition(*known), Rule.SCOPE) if known is not None else None
@@ -787,7 +798,7 @@ class Resolver:
         shown = self._look(path)
         if shown is None:
             return False
-        if self._modules.has_open_types:
+        if self._has_open_types:
             return self._is_type(shown, owner.name)
         return self._own_class(shown, owner.name) == owner
 
@@ -865,7 +876,7 @@ class Resolver:
     def _parts_of(self, owner: Definition) -> list[Definition]:
         """Return the other definitions that make up a type together with one."""
         shown = self._look(owner.path)
-        if shown is None or not (self._modules.has_open_types or _rules_of(shown).types_have_parts):
+        if shown is None or not (self._has_open_types or _rules_of(shown).types_have_parts):
             return []
         self._consulted.add(linkage_key(owner.name.rpartition(".")[2]))
         return [Definition(path, owner.name) for path in self._modules.parts(owner.path, owner.name)]
