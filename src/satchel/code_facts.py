@@ -26,12 +26,18 @@ looked for from the outermost namespace only. Three lines of Python and what is 
 
 from __future__ import annotations
 
+import sys
+from array import array
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from struct import unpack_from
 
 import msgspec
 
 from satchel.types import Label, Reference
 
+_LABELS = tuple(Label)
+_LABEL_NUMBERS = {label: number for number, label in enumerate(_LABELS)}
 ALL_NAMES = "*"
 """The imported name of an import that brings every name of a module."""
 
@@ -74,7 +80,7 @@ CONFIDENCE = {
     Rule.SCIP: 0.98,
 }
 """The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`)."""
-POSSIBLE = 0.2
+POSSIBLE = 0.05
 """The share of the uses of the same name, decided by no rule, that mean a given definition."""
 
 
@@ -109,6 +115,47 @@ class Use(msgspec.Struct, frozen=True, array_like=True):
     lines: tuple[int, ...]
 
 
+class UseColumns(msgspec.Struct, frozen=True, array_like=True):
+    """The uses of a file as columns. A repository has hundreds of thousands: one value for each would take
+    most of the time that reading them takes."""
+
+    expressions: tuple[str, ...] = ()
+    labels: bytes = b""  # the number of the label of each
+    ends: bytes = b""  # where the lines of each end, 4 bytes each
+    lines: bytes = b""  # 4 bytes each
+
+    @classmethod
+    def of(cls, uses: Iterable[tuple[str, Label, Iterable[int]]]) -> UseColumns:
+        """Return uses as columns: an expression, its label and its lines each."""
+        expressions, labels, ends, lines = [], bytearray(), array("I"), array("I")
+        for expression, label, found in uses:
+            expressions.append(expression)
+            labels.append(_LABEL_NUMBERS[label])
+            lines.extend(found)
+            ends.append(len(lines))
+        return cls(tuple(expressions), bytes(labels), _little(ends), _little(lines))
+
+    def __len__(self) -> int:
+        return len(self.expressions)
+
+    def __getitem__(self, number: int) -> Use:
+        ends = self.ends
+        start = unpack_from("<I", ends, 4 * number - 4)[0] if number else 0
+        (end,) = unpack_from("<I", ends, 4 * number)
+        lines = unpack_from(f"<{end - start}I", self.lines, 4 * start)
+        return Use(self.expressions[number], _LABELS[self.labels[number]], lines)
+
+    def __iter__(self) -> Iterator[Use]:
+        return map(self.__getitem__, range(len(self.expressions)))
+
+
+def _little(numbers: array[int]) -> bytes:
+    """Return numbers of 4 bytes with the lowest byte first, on any machine."""
+    if sys.byteorder != "little":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
 class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     """What one file says about names."""
 
@@ -117,7 +164,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     values: tuple[TypedName, ...] = ()  # of variables and attributes; also names that a file hands on
     bases: tuple[tuple[str, str], ...] = ()  # (qualified name of a class, TYPE), in order
     returns: tuple[tuple[str, str], ...] = ()  # (qualified name of a function, expression of its result)
-    uses: tuple[Use, ...] = ()
+    uses: UseColumns = UseColumns()
     exports: tuple[str, ...] = ()  # the names that others see, sorted; empty where the language does not say
     separator: str = "."  # between a module and a name in it, as the language writes it; empty if it has none
 

@@ -25,7 +25,7 @@ from builders import (
 )
 from msgspec.structs import replace
 
-from satchel.code_facts import FileEdges, FileFacts, Rule, Target, Use
+from satchel.code_facts import FileEdges, FileFacts, Rule, Target, UseColumns
 from satchel.errors import IndexBusy, IndexCorrupt, IndexIncompatible, IndexProblem, IndexStale
 from satchel.parsed import Parsed
 from satchel.storage import records
@@ -334,7 +334,7 @@ def graph_index(folder: Path) -> Path:
         for number in range(10):
             path = f"n{number}.py"
             record, file = packed(path, f"X = {number}\n")
-            facts = FileFacts(uses=tuple(Use(f"f{use}", Label.CALLS, (use,)) for use in range(40)))
+            facts = FileFacts(uses=UseColumns.of((f"f{use}", Label.CALLS, (use,)) for use in range(40)))
             packed_facts = records.pack_file("", Parsed((), facts=facts), (), Outline(), 0).facts
             writer.put_file(record, replace(file, facts=packed_facts))
             targets = tuple(Target(f"n{at}.py", f"f{at}") for at in range(number))

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from satchel import plugins
 from satchel.chunking import parse_source
-from satchel.code_facts import FileEdges, FileFacts, Import, Rule, Target, TypedName, Use
+from satchel.code_facts import FileEdges, FileFacts, Import, Rule, Target, TypedName, UseColumns
 from satchel.errors import IndexBusy, IndexCorrupt, IndexMissing
 from satchel.parsed import Parsed
 from satchel.storage import open_store, postings, records
@@ -32,7 +32,7 @@ FACTS = FileFacts(
     (TypedName("Basket", "items", "[Item]"), TypedName("", "größe", "<int>")),
     (("Basket", "Container"),),
     (("Basket.total", "<Money>"),),
-    (Use("{Basket}.items[].price", Label.USES, (5, 9)), Use("Money().add", Label.CALLS, (7,))),
+    UseColumns.of([("{Basket}.items[].price", Label.USES, (5, 9)), ("Money().add", Label.CALLS, (7,))]),
 )
 EDGES = FileEdges(
     (Target("src/item.py", "Item.price"), Target("src/größe.py")),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from satchel.chunking.binding_facts import NOTHING
 from satchel.chunking.expressions import to_type
 from satchel.chunking.used_members import MemberReader
-from satchel.code_facts import ELEMENTS, FileFacts, TypedName, Use
+from satchel.code_facts import ELEMENTS, FileFacts, TypedName, UseColumns
 from satchel.types import ChunkKind
 
 if TYPE_CHECKING:
@@ -46,9 +46,8 @@ class FactExtractor(MemberReader):
             bases=tuple(self.bases),
             returns=tuple(self.returns),
             exports=tuple(sorted({self._text(node) for node in self.captured.exports})),
-            uses=tuple(
-                Use(expression, label, tuple(sorted(lines)))
-                for (expression, label), lines in sorted(self.uses.items())
+            uses=UseColumns.of(
+                (expression, label, sorted(lines)) for (expression, label), lines in sorted(self.uses.items())
             ),
         )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from satchel.code_facts import ALL_NAMES, FileFacts, Import
+from satchel.graph.modules.module_system import linkage_of
 from satchel.types import ChunkKind, Symbol
 
 TYPE_KINDS = frozenset(
@@ -171,5 +172,5 @@ def shown_to_others(facts: FileFacts, symbols: Iterable[Symbol]) -> tuple[object
         facts.bases,
         facts.returns,
         facts.exports,
-        tuple((symbol.qualified_name, symbol.kind) for symbol in symbols),
+        tuple((symbol.qualified_name, symbol.kind, linkage_of(symbol)) for symbol in symbols),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -87,16 +87,23 @@ class _Kept:
 class Resolver:
     """Resolves the expressions of the files of one module system.
 
-    `interface_of` returns what a file shows. Answers about names of a file are kept: most files ask for the
-    same. An answer that a cycle cut short is not kept, because it depends on where the question began.
+    `interface_of` returns what a file shows, `interfaces` has those that were loaded. Answers about names of
+    a file are kept: most files ask for the same. An answer that a cycle cut short is not kept, because it
+    depends on where the question began.
     """
 
-    def __init__(self, modules: ModuleSystem, interface_of: Callable[[str], Interface | None]) -> None:
+    def __init__(
+        self,
+        modules: ModuleSystem,
+        interface_of: Callable[[str], Interface | None],
+        interfaces: Mapping[str, Interface] | None = None,
+    ) -> None:
         self._modules = modules
         self._finds_by_name = modules.finds_by_name
         self._has_open_types = modules.has_open_types
         self._fields_apart = modules.fields_apart
         self._interface_of = interface_of
+        self._interfaces = interfaces if interfaces is not None else {}
         self._kept: dict[tuple[str, str, str], _Kept] = {}
         self._members: dict[Definition, _Members] = {}
         self._open: set[tuple[str, str, str]] = set()
@@ -193,7 +200,7 @@ class Resolver:
 
     def _look(self, path: str) -> Interface | None:
         self._consulted.add(path)
-        return self._interface_of(path)
+        return self._interfaces.get(path) or self._interface_of(path)
 
     # Expressions
 
@@ -752,7 +759,9 @@ class Resolver:
         self._consulted |= members.consulted
         if members.is_spread:
             self._consulted.add(linkage_key(name))
-        found = (members.of_bases if above else members.own).get(name)
+        found = next(
+            (each[name] for each in (members.of_bases if above else members.own) if name in each), None
+        )
         if found is None:
             return None
         if isinstance(found, Definition):
@@ -800,7 +809,8 @@ class Resolver:
             return kept
         before, cut = self._consulted, self._cut
         self._consulted = set()
-        found: list[dict[str, Member]] = [{}, {}]
+        own: list[Mapping[str, Member]] = []
+        of_bases: list[Mapping[str, Member]] = []
         is_spread = False
         for at, one in enumerate(self._with_bases(owner)):
             shown = self._look(one.path)
@@ -808,11 +818,11 @@ class Resolver:
                 continue
             others = self._beside(one.path)
             is_spread = is_spread or len(others) >= _MOST_PATHS_NOTED
-            for each in (shown, *others):
-                for name, member in each.members(one.name).items():
-                    for members in found[: 2 if at and one.name != owner.name else 1]:
-                        members.setdefault(name, member)
-        made = _Members(found[0], found[1], frozenset(self._consulted), is_spread)
+            found = [each.members(one.name) for each in (shown, *others)]
+            own += filter(None, found)
+            if at and one.name != owner.name:
+                of_bases += filter(None, found)
+        made = _Members(own, of_bases, frozenset(self._consulted), is_spread)
         if self._cut == cut or not self._open:
             self._members[owner] = made
         self._consulted |= before
@@ -979,10 +989,10 @@ def _rules_of(shown: Interface) -> GraphRules:
 
 @dataclass(slots=True)
 class _Members:
-    """The members of a class by name: with its own, and of its bases alone."""
+    """The members of a class by name, nearest first: with its own, and of its bases alone."""
 
-    own: dict[str, Member]
-    of_bases: dict[str, Member]
+    own: list[Mapping[str, Member]]
+    of_bases: list[Mapping[str, Member]]
     consulted: frozenset[str]
     is_spread: bool  # over a package of so many files that the names are noted instead
 
@@ -1015,7 +1025,10 @@ def _parts(expression: str) -> tuple[str, tuple[str, ...]]:
     match = _HEAD.match(expression)
     assert match is not None
     end = match.end()
-    if expression[:1] in ("<", "{"):  # a name as classes see it, or a type that holds one
+    if expression[:1] in ("<", "{") and (
+        expression[end : end + 1] in (":", "<", "{") or expression[1] in "<{"
+    ):
+        # A name as classes see it, or a type that holds one.
         end = 0
         while expression[end : end + 1] in ("<", "{"):
             end = _owner_end(expression, end)

@@ -97,10 +97,11 @@ def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     """Return what the files that a change touches have noted as consulted."""
     keys = {path}
     names_before, names_after = _defined(before), _defined(after)
-    changed = (
-        names_before ^ names_after if _package(before) == _package(after) else names_before | names_after
-    )
-    keys.update(linkage_key(name.rpartition(".")[2]) for name in changed)
+    if _package(before) == _package(after):
+        changed = names_before ^ names_after
+    else:
+        changed = names_before | names_after
+    keys.update(linkage_key(name.rpartition(".")[2]) for name, *_ in changed)
     if before is None or after is None or _package(before) != _package(after):
         folder, _, name = path.rpartition("/")
         keys.add(folder_key(path))
@@ -109,10 +110,11 @@ def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     return keys
 
 
-def _defined(shown: Shown | None) -> set[str]:
-    names = shown[-1] if shown else ()
-    assert isinstance(names, tuple)
-    return {name for name, _ in names}
+def _defined(shown: Shown | None) -> set[tuple[str, ...]]:
+    """Return the definitions that a file shows: name, kind and who can mean it."""
+    found = shown[-1] if shown else ()
+    assert isinstance(found, tuple)
+    return set(found)
 
 
 def _package(shown: Shown | None) -> str:
@@ -140,7 +142,7 @@ class _ResolveRun:
             imports_of=self._imports,
             definitions_named=self._definitions_named,
         )
-        self.resolver = Resolver(plugin.open(table), self._interface)
+        self.resolver = Resolver(plugin.open(table), self._interface, self.interfaces)
 
     def _read(self, path: str) -> str:
         return self.snapshot.text(path) if self.snapshot.file(path) is not None else ""
@@ -195,20 +197,21 @@ class _ResolveRun:
         return count
 
     def _edges(self, path: str) -> FileEdges:
+        self._interface(path)  # reads the facts as well, of which most files are asked again
         facts = self.facts.pop(path, None) or self.snapshot.facts(path)
         targets: dict[Target, int] = {}
         uses: list[tuple[int, int, Rule]] = []
-        for number, use in enumerate(facts.uses):
-            if use.expression[0] == "?":
+        for number, expression in enumerate(facts.uses.expressions):
+            if expression[0] == "?":
                 continue
-            answer = self.resolver.resolve(path, use.expression)
+            answer = self.resolver.resolve(path, expression)
             if answer is None or not isinstance(answer.meaning, Definition):
                 continue
             meaning = answer.meaning
             # What a variable holds is used through the variable; only an import gives a thing another name.
-            if answer.rule is Rule.IMPORT or used_name(use.expression) == meaning.name.rpartition(".")[2]:
+            if answer.rule is Rule.IMPORT or used_name(expression) == meaning.name.rpartition(".")[2]:
                 # An import brings the type and the value of a name alike.
-                is_value = meaning.is_value and use.label is not Label.IMPORTS
+                is_value = meaning.is_value and facts.uses[number].label is not Label.IMPORTS
                 target = Target(meaning.path, meaning.name, is_value)
                 uses.append((number, targets.setdefault(target, len(targets)), answer.rule))
         imports: list[tuple[int, int]] = []

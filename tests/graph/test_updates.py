@@ -1,0 +1,111 @@
+"""After any edit the edges are those of a fresh index, whatever was resolved before."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from builders import make_tree, memory_engine
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from satchel.engine import Engine
+from satchel.graph.update import GraphUpdate
+
+MODULES = {
+    "pkg/a.py": (
+        "class A:\n    def run(self):\n        pass\n",
+        "from pkg.b import B\n\n\nclass A(B):\n    pass\n",
+        "class A:\n    def stop(self):\n        pass\n\n\ndef make() -> A:\n    return A()\n",
+        "",
+    ),
+    "pkg/b.py": (
+        "class B:\n    def run(self):\n        pass\n",
+        "from .a import A as B\n",
+        "def run():\n    pass\n",
+    ),
+    "pkg/__init__.py": ("", "from .a import A\n", "from .b import *\n"),
+    "use.py": (
+        "from pkg import A\n\nA().run()\n",
+        "from pkg.a import make\n\nmake().stop()\nmake().run()\n",
+        "import pkg.b\n\npkg.b.run()\npkg.b.B().run()\n",
+    ),
+    "web/app.ts": (
+        "import { start } from './lib';\n\nstart();\n",
+        "import * as lib from './lib';\n\nnew lib.Server().listen();\n",
+    ),
+    "web/lib.ts": (
+        "export function start() {}\n",
+        "export { start } from './lib/index';\nexport class Server { listen() {} }\n",
+    ),
+    "web/lib/index.ts": ("export function start() {}\n", "export class Server { listen() {} }\n"),
+    "go.mod": ("module example.com/shop\n", "module example.com/store\n"),
+    "main.go": (
+        'package main\n\nimport "example.com/shop/cart"\n\nfunc main() { cart.New().Add() }\n',
+        "package main\n\nfunc main() { helper() }\n",
+    ),
+    "help.go": ("package main\n\nfunc helper() {}\n", "package main\n\nfunc other() {}\n"),
+    "cart/cart.go": (
+        "package cart\n\ntype Cart struct{}\n\nfunc New() *Cart { return &Cart{} }\n\nfunc (c *Cart) Add() {}\n",
+        "package cart\n\nfunc New() int { return 1 }\n",
+    ),
+    "list.c": (
+        '#include "list.h"\n\nint size(void) { return count(); }\n',
+        "static int count(void) { return 1; }\n",
+    ),
+    "count.c": ("int count(void) { return 2; }\n", "static int count(void) { return 3; }\n"),
+    "list.h": ("int count(void);\n", "struct list { int size; };\n"),
+}
+EDIT = st.sampled_from(
+    [(path, text) for path, texts in MODULES.items() for text in (*texts, None)]  # None: the file is removed
+)
+
+
+def edges(engine: Engine) -> dict[str, Any]:
+    snapshot = engine.snapshot()
+    paths = [record.path for record in snapshot.files()]
+    return dict(zip(paths, snapshot.edges(paths), strict=True))
+
+
+def write(root: Path, path: str, text: str | None) -> None:
+    if text is None:
+        (root / path).unlink(missing_ok=True)
+    else:
+        make_tree(root, {path: text})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(EDIT, max_size=6), st.lists(EDIT, min_size=1, max_size=8))
+def test_edges_after_edits_are_those_of_a_fresh_index(
+    before: list[tuple[str, str | None]], edits: list[tuple[str, str | None]]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        make_tree(root, {path: texts[0] for path, texts in MODULES.items()})
+        for path, text in before:
+            write(root, path, text)
+        engine = memory_engine(root)
+        for path, text in edits:
+            write(root, path, text)
+            engine.refresh()
+        assert edges(engine) == edges(memory_engine(root))
+
+
+def test_an_edit_inside_a_function_resolves_that_file_alone(tmp_path: Path, monkeypatch: Any) -> None:
+    counts: list[int] = []
+    resolve = GraphUpdate.resolve
+
+    def counted(self: GraphUpdate, *arguments: Any, **options: Any) -> int:
+        counts.append(resolve(self, *arguments, **options))
+        return counts[-1]
+
+    monkeypatch.setattr(GraphUpdate, "resolve", counted)
+    users = {f"user_{number}.py": "from pkg.a import A\n\nA().run()\n" for number in range(20)}
+    files = {**users, "pkg/__init__.py": "", "pkg/a.py": MODULES["pkg/a.py"][0]}
+    engine = memory_engine(make_tree(tmp_path, files))
+    make_tree(tmp_path, {"pkg/a.py": files["pkg/a.py"].replace("pass", "return 1")})
+    engine.refresh()
+    make_tree(tmp_path, {"pkg/a.py": files["pkg/a.py"].replace("run", "walk")})
+    engine.refresh()
+    assert counts == [22, 1, 21]
