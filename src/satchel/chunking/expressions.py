@@ -363,7 +363,7 @@ def _generic(text: str, rules: GraphRules) -> str:
     if not match:
         return ""
     name = match[1].replace("global::", "\\").replace("::", ".")
-    name = name[:1] + name[1:].replace("\\", ".").strip(".")  # a leading `\` is the outermost namespace
+    name = name[:1] + name[1:].replace("\\", ".").rstrip(".")  # a leading `\` is the outermost namespace
     last = name.rpartition(".")[2]
     if match[2] is None:
         return "" if last in _NOTHING_TYPES else name

@@ -666,7 +666,7 @@ class Resolver:
 
     def _imported(self, path: str, item: Import) -> Answer | None:
         if self._finds_by_name:
-            around = self._written_module(path, item.module)
+            around = self._guarded(path, "module", item.module)
             return self._member(around, item.imported) if around is not None and item.imported else around
         module = self._module(path, item.module)
         if module is None:
@@ -721,6 +721,8 @@ class Resolver:
     def _package_member(self, module: Module, name: str) -> Answer | None:
         if self._finds_by_name and not module.paths:
             self._consulted.add(linkage_key(name.rpartition(".")[2]))
+            if not self._modules.is_defined(name):
+                return None
             known = self._modules.definition(module, name)
             return Answer(Definition(*known), Rule.SCOPE) if known is not None else None
         if module.shared:
@@ -982,7 +984,12 @@ class Resolver:
 
 
 def _rules_of(shown: Interface) -> GraphRules:
-    rules = languages.get(shown.language).graph
+    return _rules_of_language(shown.language)
+
+
+@lru_cache(maxsize=64)
+def _rules_of_language(name: str) -> GraphRules:
+    rules = languages.get(name).graph
     assert rules is not None
     return rules
 
