@@ -16,10 +16,11 @@ from functools import cached_property
 from satchel import languages, plugins
 from satchel.caching import Cache
 from satchel.code_facts import FileEdges, FileFacts, Rule, Target, used_name
+from satchel.graph.answers import folder_key, import_key, linkage_key
 from satchel.graph.interfaces import Definition, Interface, make_interface, shown_to_others
 from satchel.graph.linkage import DefinitionTable, as_definitions
 from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, NamedDefinition
-from satchel.graph.resolver import Resolver, folder_key, import_key, linkage_key
+from satchel.graph.resolver import Resolver
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord, SymbolRecord
 from satchel.types import Label

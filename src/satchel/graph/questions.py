@@ -1,0 +1,109 @@
+"""Keep the answers to questions about files, and note what each of them rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from satchel.code_facts import Rule
+from satchel.graph.answers import Answer
+from satchel.graph.interfaces import Definition, Interface, Member
+from satchel.graph.modules.module_system import ModuleSystem
+
+_DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
+
+
+@dataclass(slots=True)
+class _Kept:
+    """An answer with the files that it rests on."""
+
+    answer: Answer | None
+    consulted: frozenset[str]
+
+
+@dataclass(slots=True)
+class Members:
+    """The members of a class by name, nearest first: with its own, and of its bases alone."""
+
+    own: list[Mapping[str, Member]]
+    of_bases: list[Mapping[str, Member]]
+    consulted: frozenset[str]
+    is_spread: bool  # over a package of so many files that the names are noted instead
+
+
+class Questions:
+    """Answers questions about the files of one module system.
+
+    `interface_of` returns what a file shows, `interfaces` has those that were loaded. Answers about names of
+    a file are kept: most files ask for the same. An answer that a cycle cut short is not kept, because it
+    depends on where the question began.
+    The rules are layers, one on the other; those below ask the ones above by the methods that raise here.
+    """
+
+    def __init__(
+        self,
+        modules: ModuleSystem,
+        interface_of: Callable[[str], Interface | None],
+        interfaces: Mapping[str, Interface] | None = None,
+    ) -> None:
+        self._modules = modules
+        self._finds_by_name = modules.finds_by_name
+        self._has_open_types = modules.has_open_types
+        self._fields_apart = modules.fields_apart
+        self._interface_of = interface_of
+        self._interfaces = interfaces if interfaces is not None else {}
+        self._kept: dict[tuple[str, str, str], _Kept] = {}
+        self._members: dict[Definition, Members] = {}
+        self._open: set[tuple[str, str, str]] = set()
+        self._cut = 0
+        self._consulted: set[str] = set()
+        self._packages: dict[str, dict[str, str]] = {}  # qualified names of packages → their file
+
+    def consulted(self) -> set[str]:
+        """Return the files that the answers since the last call rest on."""
+        found, self._consulted = self._consulted, set()
+        return found
+
+    def _look(self, path: str) -> Interface | None:
+        self._consulted.add(path)
+        return self._interfaces.get(path) or self._interface_of(path)
+
+    def _guarded(self, path: str, kind: str, written: str) -> Answer | None:
+        """Return the answer to a question about a file, kept or found once."""
+        key = path, kind, written
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._consulted |= kept.consulted
+            return kept.answer
+        if key in self._open or len(self._open) > _DEEPEST:
+            self._cut += 1
+            return None
+        before, cut = self._consulted, self._cut
+        self._consulted = set()
+        self._open.add(key)
+        answer = self._find(path, kind, written)
+        self._open.discard(key)
+        if self._cut == cut or not self._open:
+            self._kept[key] = _Kept(answer, frozenset(self._consulted))
+        self._consulted |= before
+        return answer
+
+    def _find(self, path: str, kind: str, written: str) -> Answer | None:
+        """Return the answer to a question of a kind, which was not asked before."""
+        raise NotImplementedError
+
+    def _expression(self, path: str, expression: str) -> Answer | None:
+        """Return what an expression of a file means."""
+        raise NotImplementedError
+
+    def name(self, path: str, name: str) -> Answer | None:
+        """Return what a name of a file means."""
+        raise NotImplementedError
+
+    def _member(self, answer: Answer, name: str, names: int = 0) -> Answer | None:
+        """Return a member of what an answer means."""
+        raise NotImplementedError
+
+    def _type_member(self, owner: Definition, name: str, rule: Rule, *, above: bool = False) -> Answer | None:
+        """Return a member of a class, or of the first of its bases that has it."""
+        raise NotImplementedError
