@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from satchel.chunking.expressions import to_expression, to_type
+from satchel.chunking.expressions import to_expression
+from satchel.chunking.type_expressions import to_type
 from satchel.languages.language import GraphRules
 
 RULES = GraphRules(modules="packages", containers=("List",), type_prefixes=("extends ",))

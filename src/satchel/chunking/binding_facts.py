@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from satchel.chunking.expressions import to_type
 from satchel.chunking.import_facts import ImportReader
 from satchel.chunking.local_names import match_start
 from satchel.chunking.scopes import Binding
+from satchel.chunking.type_expressions import to_type
 from satchel.code_facts import WHOLE_MODULE, TypedName
 
 if TYPE_CHECKING:

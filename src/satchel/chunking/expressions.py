@@ -1,7 +1,7 @@
-"""Write code as the expressions of `satchel.code_facts`: what stands before a dot, and what a type names.
+"""Write code as the expressions of `satchel.code_facts`: what stands before a dot.
 
-A receiver or a type is read from its text, not from its syntax tree: names, dots, calls and brackets look
-alike in all languages that have them, and a text is read once however often a file repeats it.
+A receiver is read from its text, not from its syntax tree: names, dots, calls and brackets look alike in all
+languages that have them, and a text is read once however often a file repeats it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from satchel.chunking.bracket_text import closing_end, string_end, without_brackets
+from satchel.chunking.type_expressions import LONGEST, NOTHING_TYPES, to_type
 from satchel.languages.language import GraphRules
 
 _SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -18,7 +20,6 @@ _JOINTS = ("?->", "->", "?.", "!!.", "!.", "&.", "::", ".", "\\")
 _PREFIX = re.compile(
     r"(?:(?:await|new|typeof|const|mut|ref|out|throw|unsafe|struct|enum|union|class)\b|[&*!@~]|\s)+"
 )
-_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 # `(Type) value`, and `value as Type` of a value that says less than the type.
 _CAST = re.compile(r"\(\s*((?!\d)[\w.]+)(?:<[^()]*>)?\s*\)\s*(?=[\w(\"$])")
 _AS = re.compile(r"^[\w.]+ as\??\s+((?!\d)[\w.]+)(?:<[^()]*>)?\??$")
@@ -26,36 +27,21 @@ _LABEL = re.compile(r"\b(this|super)@(\w+)")
 # `[]T{…}`, `map[K]T{…}`, `make(chan T)`
 _LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(?:<-)?)[^{(,]*)[{(,)]")
 _MADE_BY_FUNCTION = re.compile(r"new\([\w.]+\)(?!\()")
-_CHANNEL = re.compile(r"(?:<-)?\s*chan\b(?:\s*<-)?")
 STRING_TYPE = "<String>"
 """The value that a string literal is."""
-
-
-# A bracket and the one that closes it, and the start of a string where brackets do not count.
-_BRACKETS = {
-    "(": re.compile(r"[()\"'`]"),
-    "[": re.compile(r"[\[\]\"'`]"),
-    "{": re.compile(r"[{}\"'`]"),
-    "<": re.compile(r"[<>]"),
-}
-_ANY_BRACKET = re.compile(r"[()\[\]{}\"'`]")
 _CHOICES = (" if ", " ? ", " or ", " || ", " ?? ", " ?: ")
-_STRING_ENDS = {"'": re.compile(r"[\\'\n]"), '"': re.compile(r'[\\"\n]'), "`": re.compile(r"[\\`]")}
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
-_NOTHING_TYPES = frozenset({"None", "null", "undefined", "nil", "NoneType", "void"})
 _CHAIN = re.compile(r"(?<![\w.:])[^\W\d]\w*(?=(?:\.|::)\s*[^\W\d]|\()")
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_LIFETIME = re.compile(r"'\w+\s+")
 _NO_RULES = GraphRules(modules="")
 _KEPT = 200  # characters; a longer text is seldom repeated
-_LONGEST = 4000  # characters; a longer receiver is a pipeline of calls that no rule follows to its end
 _MOST_STEPS = 24
 
 
 def to_expression(text: str, name_marks: str = "", name_endings: str = "") -> str:
     """Return the expression that a piece of code is, or an empty string if it is none. `name_marks` are
     characters of names beside letters, `name_endings` those that a name may end with."""
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         return ""
     if len(text) > _KEPT:
         return _Reader(text, name_marks, name_endings).expression()
@@ -72,44 +58,20 @@ def _short_expression(text: str, name_marks: str, name_endings: str) -> str:
 def likely_value(text: str) -> str:
     """Return the part of a choice that most likely says what it holds: `Pool()` of `pool or Pool()` and of
     `Pool() if size else None`."""
-    if len(text) > _LONGEST or not any(word in text for word in _CHOICES):
+    if len(text) > LONGEST or not any(word in text for word in _CHOICES):
         return text
-    outside = _without_brackets(text)
+    outside = without_brackets(text)
     if " if " in outside and " else " in outside:
         return text[: outside.index(" if ")]
     if " ? " in outside and " : " in outside:
         start, end = outside.index(" ? ") + 3, outside.rindex(" : ")
         first = text[start:end].strip()
-        return text[end + 3 :] if first in _NOTHING_TYPES else first
+        return text[end + 3 :] if first in NOTHING_TYPES else first
     for word in (" or ", " || ", " ?? ", " ?: "):
         if word in outside:
             start = outside.rindex(word) + len(word)
             text, outside = text[start:], outside[start:]
     return text
-
-
-def _without_brackets(text: str) -> str:
-    """Return a text of the same length in which strings and what stands in brackets are blank."""
-    parts, at, depth, start = [], 0, 0, 0
-    while found := _ANY_BRACKET.search(text, at):
-        at = found.end()
-        if found[0] in "\"'`":
-            end = _string_end(text, at - 1)
-            if not depth:
-                parts += [text[start : at - 1], "\0" * (end - at + 1)]
-                start = end
-            at = end
-        elif found[0] in "([{":
-            if not depth:
-                parts.append(text[start:at])
-                start = at
-            depth += 1
-        elif depth:
-            depth -= 1
-            if not depth:
-                parts.append("\0" * (at - 1 - start))
-                start = at - 1
-    return "".join(parts) + ("\0" * (len(text) - start) if depth else text[start:])
 
 
 @lru_cache(maxsize=8)
@@ -246,7 +208,7 @@ class _Reader:
             return self._parenthesised()
         if mark == '"':
             long = self.text.startswith('"""', self.at)
-            self.at = self.text.find('"""', self.at + 3) + 3 if long else _string_end(self.text, self.at)
+            self.at = self.text.find('"""', self.at + 3) + 3 if long else string_end(self.text, self.at)
             return STRING_TYPE if self.at > 2 else ""
         outermost = "\\" if mark == "\\" else ""  # a name from the outermost namespace
         self.at += len(outermost)
@@ -265,21 +227,9 @@ class _Reader:
 
     def _balanced(self, opening: str) -> bool:
         """Step over brackets and all that is in them; return whether they are closed."""
-        depth, at, text = 0, self.at, self.text
-        marks = _BRACKETS[opening]
-        while found := marks.search(text, at):
-            at = found.end()
-            mark = found[0]
-            if mark == opening:
-                depth += 1
-            elif mark in "\"'`":
-                at = _string_end(text, at - 1)
-            elif not (mark == ">" and text[at - 2] in "-="):
-                depth -= 1
-                if not depth:
-                    self.at = at
-                    return True
-        return False
+        end = closing_end(self.text, self.at, opening)
+        self.at = end or self.at
+        return end > 0
 
     def _spaces(self) -> None:
         while self.at < len(self.text) and self.text[self.at].isspace():
@@ -295,118 +245,3 @@ class _Reader:
 
     def _peek(self) -> str:
         return self.text[self.at] if self.at < len(self.text) else "\0"
-
-
-def _string_end(text: str, at: int) -> int:
-    """Return where the string that starts at a position ends, an apostrophe in a comment with its line."""
-    ends = _STRING_ENDS[text[at]]
-    at += 1
-    while found := ends.search(text, at):
-        at = found.end()
-        if found[0] != "\\":
-            return at
-        at += 1
-    return len(text)
-
-
-def to_type(text: str, rules: GraphRules) -> str:
-    """Return the TYPE that a type annotation names, or an empty string if no single type is meant."""
-    return _to_type(text.strip(), rules) if len(text) <= _LONGEST else ""
-
-
-@lru_cache(maxsize=50_000)
-def _to_type(text: str, rules: GraphRules) -> str:
-    text = text.strip().lstrip(":").strip()
-    if text[:2] == "->":
-        text = text[2:].strip()
-    if rules.quoted_types and text[:1] in "\"'" and text[-1:] == text[:1]:
-        text = text[1:-1].strip()
-    text = _without_prefixes(text, rules)
-    while text[:1] in ("*", "&", "?", "(") or text[-1:] in ("?", "*", "&", "!"):
-        if text[:1] == "(":
-            if not text.endswith(")"):
-                return ""
-            text = text[1:-1].strip()
-        else:
-            text = text[1:].strip() if text[:1] in ("*", "&", "?") else text[:-1].strip()
-        text = _without_prefixes(text, rules)
-    if text.startswith("["):
-        if element := _after_bracket(text).strip():  # `[]T`, `[8]T`
-            return _container(element, rules)
-        if text[-1] != "]" or len(_split(text[1:-1], ",")) > 1:
-            return ""
-        return _container(text[1:-1].partition(";")[0], rules)  # `[T]`, `[T; 8]`
-    if channel := _CHANNEL.match(text):
-        return _container(text[channel.end() :], rules)
-    if text.startswith("map["):
-        return _container(_after_bracket(text[3:]), rules)
-    if text.endswith("[]"):
-        return _container(text[:-2], rules)
-    choices = [part for part in _split(text, "|") if part.strip() not in _NOTHING_TYPES]
-    if len(choices) != 1:
-        return ""
-    # Of a type that is several at once, the first is followed.
-    first = _split(_split(choices[0], "&")[0], "+")[0]
-    return _generic(first.strip(), rules)
-
-
-def _without_prefixes(text: str, rules: GraphRules) -> str:
-    if text[:1] == "'" and (lifetime := _LIFETIME.match(text)):
-        text = text[lifetime.end() :]
-    for word in rules.type_prefixes:
-        text = text.removeprefix(word).strip()
-    return text
-
-
-def _generic(text: str, rules: GraphRules) -> str:
-    match = _generic_pattern(rules.generic_marks, rules.name_marks).fullmatch(text)
-    if not match:
-        return ""
-    name = match[1].replace("global::", "\\").replace("::", ".")
-    name = name[:1] + name[1:].replace("\\", ".").rstrip(".")  # a leading `\` is the outermost namespace
-    last = name.rpartition(".")[2]
-    if match[2] is None:
-        return "" if last in _NOTHING_TYPES else name
-    arguments = [part.strip().rpartition(" = ")[2] for part in _split(match[2], ",")]
-    arguments = [part for part in arguments if part[:1] != "'" or part[-1:] == "'"]  # no lifetimes
-    if not arguments:
-        return name
-    if last in rules.wrappers:
-        return _to_type(arguments[0], rules)
-    if last in rules.containers:
-        return _container(arguments[-1], rules)
-    return name
-
-
-@lru_cache(maxsize=8)
-def _generic_pattern(generic_marks: str, name_marks: str) -> re.Pattern[str]:
-    opening = re.escape(generic_marks)
-    closing = re.escape("".join(_CLOSING[mark] for mark in generic_marks))
-    name = re.escape(name_marks)
-    return re.compile(
-        rf"(\\?(?:[^\W\d]|[{name}_])[\w.:\\{name}]*)\s*(?:[{opening}](.*)[{closing}])?", re.DOTALL
-    )
-
-
-def _container(element: str, rules: GraphRules) -> str:
-    inner = _to_type(element.strip(), rules)
-    return f"[{inner}]" if inner else ""
-
-
-def _after_bracket(text: str) -> str:
-    reader = _Reader(text)
-    return text[reader.at :] if reader._balanced("[") else ""
-
-
-def _split(text: str, separator: str) -> list[str]:
-    """Return the parts of a text between separators that are not inside brackets."""
-    depth, start, parts = 0, 0, []
-    for at, mark in enumerate(text):
-        if mark in "([{<":
-            depth += 1
-        elif mark in ")]}" or (mark == ">" and text[at - 1 : at] not in ("-", "=")):
-            depth -= 1
-        elif mark == separator and not depth:
-            parts.append(text[start:at])
-            start = at + 1
-    return [*parts, text[start:]]

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from satchel.chunking.binding_facts import NOTHING
-from satchel.chunking.expressions import to_type
+from satchel.chunking.type_expressions import to_type
 from satchel.chunking.used_members import MemberReader
 from satchel.code_facts import ELEMENTS, FileFacts, TypedName, UseColumns
 from satchel.types import ChunkKind

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from satchel.chunking.expressions import to_type
 from satchel.chunking.local_names import LocalNames
 from satchel.chunking.scopes import FUNCTION_KINDS
+from satchel.chunking.type_expressions import to_type
 from satchel.code_facts import ALL_NAMES
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from satchel.chunking.expressions import to_type
 from satchel.chunking.scopes import Binding, ScopeTree
+from satchel.chunking.type_expressions import to_type
 
 if TYPE_CHECKING:
     from satchel.chunking.graph_captures import Match

@@ -6,8 +6,9 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from satchel.chunking.expressions import STRING_TYPE, likely_value, to_expression, to_type
+from satchel.chunking.expressions import STRING_TYPE, likely_value, to_expression
 from satchel.chunking.known_types import KnownTypes
+from satchel.chunking.type_expressions import to_type
 
 if TYPE_CHECKING:
     import tree_sitter
