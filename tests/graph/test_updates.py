@@ -56,6 +56,44 @@ MODULES = {
     ),
     "count.c": ("int count(void) { return 2; }\n", "static int count(void) { return 3; }\n"),
     "list.h": ("int count(void);\n", "struct list { int size; };\n"),
+    "Cargo.toml": ('[package]\nname = "shop"\n', '[package]\nname = "store"\n'),
+    "src/lib.rs": (
+        "#[macro_use]\nmod macros;\nmod till;\n",
+        "mod macros;\nmod till;\npub struct Till;\n",
+        "pub mod till;\nuse till::Till;\n",
+    ),
+    "src/main.rs": ("mod till;\nfn main() { till::open(); }\n", "use shop::till::Till;\n"),
+    "src/macros.rs": ("macro_rules! ring { () => {} }\n", ""),
+    "src/till.rs": (
+        "pub fn open() { ring!(); crate::till::coin::drop_in(); }\n",
+        "pub struct Till;\nfn go(till: Till) { till.close(); super::Till; }\n",
+    ),
+    "src/till/mod.rs": ("pub fn open() {}\n",),
+    "src/till/coin.rs": (
+        "pub fn drop_in() { super::open(); ring!(); }\n",
+        "use super::Till;\nimpl Till { pub fn close(&self) {} }\n",
+    ),
+    "lib/shop.rb": (
+        "require 'shop/basket'\nmodule Shop\n  Basket.new.total\nend\n",
+        "module Shop\n  class Basket\n    def clear\n      total\n    end\n  end\nend\n",
+    ),
+    "lib/shop/basket.rb": (
+        "module Shop\n  class Basket < Base\n    def total\n      size\n    end\n  end\nend\n",
+        "class Basket\n  def total\n  end\nend\n",
+    ),
+    "lib/shop/base.rb": (
+        "module Shop\n  class Base\n    def size\n    end\n  end\nend\n",
+        "class Base\n  def size\n  end\nend\n",
+    ),
+    "java/Cart.java": (
+        "package shop;\nclass Cart extends Base { void add() { count(); Item.make(); } }\n",
+        "package store;\nimport shop.*;\nclass Cart { void add(Item item) { item.price(); } }\n",
+    ),
+    "java/Item.java": (
+        "package shop;\npublic class Item { static void make() {} void price() {} }\n",
+        "package store;\nclass Item {}\n",
+    ),
+    "java/Base.java": ("package shop;\nclass Base { void count() {} }\n", "class Base {}\n"),
 }
 EDIT = st.sampled_from(
     [(path, text) for path, texts in MODULES.items() for text in (*texts, None)]  # None: the file is removed

@@ -72,7 +72,7 @@ class FileNames(ModuleNames):
                 self._consulted.add(folder_key(shown.path))
                 self._consulted.update(home.rests_on)
             found = self._package_member(home, name)
-            if found is None and not home.shared and not self._finds_by_name:
+            if found is None and self._modules.homes_hold_modules:
                 found = self._module_below(home, name)
             if found is not None:
                 # A module that every file knows by its name is as good as imported.

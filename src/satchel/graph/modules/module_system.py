@@ -97,6 +97,7 @@ class ModuleSystem:
     has_linkage = False  # whether `linked` has answers
     members_are_spread = False  # whether members may stand in other files than their type, as `definers` says
     has_open_types = False  # whether a type or module may be written in parts, in several files
+    homes_hold_modules = False  # whether a file knows the modules below `home` by their names
     fields_apart = False  # whether a member that is not called is a field, also if a method has its name
 
     def module(self, importer: str, written: str) -> Module | None:

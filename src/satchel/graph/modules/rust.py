@@ -19,6 +19,7 @@ class RustModules(ModuleSystem):
     """Knows the crates of a repository, and which file is the module above or below another."""
 
     members_are_spread = True
+    homes_hold_modules = True
     fields_apart = True
 
     def __init__(self, table: FileTable) -> None:
@@ -107,8 +108,10 @@ class RustModules(ModuleSystem):
         # those whose macros the whole crate knows.
         if path not in self._homes:
             root = self._crate_root(path)
-            files = self._macro_files(root) if root is not None else ()
-            self._homes[path] = Module(f"{_HOME}{path}", files, rests_on=self._places_above(path))
+            places = self._macro_places(root) if root is not None else ()
+            files = tuple(place for place in places if place in self._paths)
+            rests_on = (*self._places_above(path), *places)
+            self._homes[path] = Module(f"{_HOME}{path}", files, shared=True, rests_on=rests_on)
         return self._homes[path]
 
     def definers(self, name: str) -> tuple[str, ...]:
@@ -117,24 +120,25 @@ class RustModules(ModuleSystem):
     def inner_path(self, written: str) -> str:
         return written.replace("::", ".").removeprefix("self.")
 
-    def _macro_files(self, root: str) -> tuple[str, ...]:
-        """Return the files of the modules whose macros the whole crate knows: `#[macro_use] mod x;`."""
+    def _macro_places(self, root: str) -> tuple[str, ...]:
+        """Return where the modules are whose macros the whole crate knows: `#[macro_use] mod x;`."""
         if root not in self._macros:
-            found = [self._below(root, name) for name in self._table.imports_of(root)]
-            self._macros[root] = tuple(path for path in found if path is not None)
+            names = self._table.imports_of(root)
+            self._macros[root] = tuple(place for name in names for place in self._places_below(root, name))
         return self._macros[root]
 
     def _places_above(self, path: str) -> tuple[str, ...]:
         """Return where the modules above a file are, or would be if they were written."""
-        found: list[str] = []
+        found: dict[str, None] = {}
         above: str | None = path
-        while above is not None and above not in found:
-            found.append(above)
+        for _ in range(path.count("/") + 2):
+            if above is None:
+                break
             folder = self._place(above)[0]
-            found += [_at(folder, "mod.rs"), f"{folder}.rs"] if not self._is_root(above) else []
-            found += self._roots_in(folder)
+            places = [] if self._is_root(above) else [_at(folder, "mod.rs"), f"{folder}.rs"]
+            found.update(dict.fromkeys((*places, *self._roots_in(folder))))
             above = self._parent(above)
-        return tuple(dict.fromkeys(found[1:]))
+        return tuple(found)
 
     def _first(self, importer: str, name: str) -> str | None:
         """Return the file of the first name of a path."""
@@ -154,8 +158,12 @@ class RustModules(ModuleSystem):
             return self._parent(path)
         if name == "self":
             return path
+        return next((place for place in self._places_below(path, name) if place in self._paths), None)
+
+    def _places_below(self, path: str, name: str) -> tuple[str, str]:
+        """Return where a module below that of a file is, or would be."""
         place = _at(self._folder_below(path), name)
-        return next((found for found in (f"{place}.rs", f"{place}/mod.rs") if found in self._paths), None)
+        return f"{place}.rs", f"{place}/mod.rs"
 
     def _is_root(self, path: str) -> bool:
         return path in self._roots or (not self._packages and path.rpartition("/")[2] in _ROOT_NAMES)
