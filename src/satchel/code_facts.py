@@ -202,11 +202,30 @@ def references_of(facts: FileFacts) -> tuple[Reference, ...]:
     found: set[tuple[int, Label, str]] = set()
     for use in facts.uses:
         name = used_name(use.expression)
-        if use.label is not Label.IMPORTS and (use.label is not Label.USES or name[:1].isupper()):
+        if _is_telling(name, use.label):
             found.update((line, use.label, name) for line in use.lines)
     for item in facts.imports:
-        written = item.module
-        if facts.separator and item.imported not in ("", ALL_NAMES):
-            written += ("" if written.endswith(facts.separator) else facts.separator) + item.imported
-        found.add((item.line, Label.IMPORTS, written))
+        found.add((item.line, Label.IMPORTS, _written(item, facts.separator)))
     return tuple(Reference(name, label, line) for line, label, name in sorted(found))
+
+
+def imports_of(facts: FileFacts) -> list[str]:
+    """Return what a file imports as written, each once, in its order."""
+    return list(dict.fromkeys(_written(item, facts.separator) for item in facts.imports))
+
+
+def telling_names(facts: FileFacts) -> list[str]:
+    """Return the names of the calls, bases and types that a file uses, each once, sorted."""
+    labels = map(_LABELS.__getitem__, facts.uses.labels)
+    names = map(used_name, facts.uses.expressions)
+    return sorted({name for name, label in zip(names, labels, strict=True) if _is_telling(name, label)})
+
+
+def _is_telling(name: str, label: Label) -> bool:
+    return label is not Label.IMPORTS and (label is not Label.USES or name[:1].isupper())
+
+
+def _written(item: Import, separator: str) -> str:
+    if not separator or item.imported in ("", ALL_NAMES):
+        return item.module
+    return item.module + ("" if item.module.endswith(separator) else separator) + item.imported

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from satchel.chunking.graph_captures import Match
 
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
+_OWN_MEMBER = re.compile(rb"(\w+)\.(\w+)$")
 _LAST_PART = re.compile(r"\w+\s*$")
 _ASSIGNMENT = re.compile(rb"\s*(?:\|\||&&|[-+*/])?=(?![=~>])")
 
@@ -38,6 +39,8 @@ class MemberReader(NameReader):
         special = self._reads_paths or self._implies
         every = self._sees_other_names
         by_place = self.rules.class_scope_is_visible
+        own_heads, attributes = self._own_heads(), self._assigned_attributes()
+        tells_heads = self.rules.members_tell_heads
         kept: dict[bytes, str] = {}
         unknown = self._unknown_members
         nodes: Iterable[tree_sitter.Node | Word] = self.captured.members
@@ -46,6 +49,15 @@ class MemberReader(NameReader):
             if every and start in bound:
                 continue  # a package clause or an import
             written = data[start:end]
+            if own_heads and (head := _OWN_MEMBER.match(written)) and head[1] in own_heads:
+                if head[2] in attributes and data[end : end + 1] not in self._call_marks:
+                    continue  # what the file itself assigns is no definition
+                self._note(
+                    self._own(self._scope_of(start)) + written[head.end(1) :].decode("utf-8", "replace"),
+                    self._label(start, end, extending),
+                    node.end_point[0] + 1,
+                )
+                continue
             label = self._label(start, end, extending)
             if special:
                 if start not in bound:  # it is not part of an import
@@ -53,6 +65,8 @@ class MemberReader(NameReader):
                 continue
             head = _FIRST_NAME.match(written)
             lasting = followed.get(head[0]) if head and not by_place else False
+            if tells_heads and head and written.count(b".") == 1:
+                self._read_head(head[0], lasting, node)
             if lasting is None:
                 first = head[0].decode("utf-8", "replace")  # type: ignore[index]
                 if not every and first not in self.file_names:
@@ -76,6 +90,37 @@ class MemberReader(NameReader):
                 name = found[0].decode("utf-8", "replace")
                 # An import may tell which function extends a value that nothing is known of.
                 self.uses[f"<?>.{name}" if self._may_extend(name) else f"?.{name}", label].add(line)
+
+    def _own_heads(self) -> set[bytes]:
+        """Return the names that mean the object around them wherever they are bound."""
+        if not self.rules.self_is_first_parameter:
+            return set()
+        found: dict[str, bool] = {}
+        for scope in self.scopes[1:]:
+            for name, bindings in scope.names.items():
+                own = all(item.expression[:1] == "{" and item.match is None for item in bindings)
+                found[name] = own and found.get(name, True)
+        return {name.encode() for name, own in found.items() if own and name not in self.file_names}
+
+    def _assigned_attributes(self) -> set[bytes]:
+        """Return the names of attributes that the file assigns and no class of it defines."""
+        assigned = {
+            self.data[node.start_byte : node.end_byte]
+            for match in self.captured.bindings
+            for node in match.get("bind.attribute", ())
+        }
+        return assigned.difference(item.name.encode() for item in self._definitions)
+
+    def _read_head(self, head: bytes, lasting: bool | None, node: tree_sitter.Node | Word) -> None:
+        """Note the use of the name that a member is reached by, if it is one of the file."""
+        if lasting is None or node.start_byte in self.bound:
+            return
+        name = head.decode("utf-8", "replace")
+        expression = name if lasting else self._outer_name(name, node.start_byte)
+        is_value = expression[:1] in ("", "<", "{", "^")
+        if not is_value and (expression != name or name in self.file_names):
+            line = node.end_point[0] + 1 - self.data.count(b"\n", node.start_byte, node.end_byte)
+            self._note(expression, Label.USES, line)
 
     def _read_special_member(self, code: bytes, label: Label, node: tree_sitter.Node | Word) -> None:
         """Note the use of a member in a language with paths, or with calls that do not look like calls."""

@@ -57,6 +57,9 @@ class Questions:
         self._open: set[tuple[str, str, str]] = set()
         self._cut = 0
         self._consulted: set[str] = set()
+        self._is_plain = not (modules.has_open_types or modules.finds_by_name or modules.fields_apart)
+        self._asking = ""  # the file whose expressions are asked for
+        self._heads: dict[str, Answer | None] = {}
         self._packages: dict[str, dict[str, str]] = {}  # qualified names of packages → their file
 
     def consulted(self) -> set[str]:

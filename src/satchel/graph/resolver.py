@@ -31,8 +31,8 @@ class Resolver(ValueRules):
 
     def resolve(self, path: str, expression: str) -> Answer | None:
         """Return what an expression of a file means, None if no rule tells."""
-        is_type = expression.startswith("<") and expression.endswith(">")
-        answer = self._expression(path, expression[1:-1] if is_type else expression)
+        is_type = expression[0] == "<" and expression[-1] == ">"
+        answer = self._asked(path, expression[1:-1] if is_type else expression)
         if answer is None or not isinstance(answer.meaning, Definition):
             return answer
         target = answer.meaning
@@ -43,6 +43,24 @@ class Resolver(ValueRules):
             return None
         if not is_type and target.name in shown.types_and_values:
             return Answer(target._replace(is_value=True), answer.rule)
+        return answer
+
+    def _asked(self, path: str, expression: str) -> Answer | None:
+        """Return what an expression means. The expressions of a file begin alike, so what they begin with is
+        found once for each file."""
+        if not self._is_plain:
+            return self._expression(path, expression)
+        if path != self._asking:
+            self._asking, self._heads = path, {}
+        head, steps = parts_of_expression(expression)
+        if head in self._heads:
+            answer = self._heads[head]
+        else:
+            answer = self._heads[head] = self._head(path, head)
+        for step in steps:
+            if answer is None:
+                return None
+            answer = self._step(answer, step)
         return answer
 
     def _is_scattered(self, target: Definition, shown: Interface) -> bool:

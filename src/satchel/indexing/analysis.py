@@ -15,6 +15,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from satchel import ids
+from satchel.code_facts import imports_of, telling_names
 from satchel.embedding.word_vectors import WordVectors
 from satchel.indexing import vectors
 from satchel.indexing.posting_run_builder import TermBatch
@@ -159,16 +160,24 @@ def outline(parsed: Parsed, lines: Sequence[str]) -> Outline:
     """Return the outline of one parsed file."""
     types = _first_distinct([item.name for item in parsed.symbols if item.kind in _TYPE_KINDS])
     others = _first_distinct([item.name for item in parsed.symbols if item.kind in _MEMBER_KINDS])
-    references = parsed.all_references()
-    used = {name: None for name, label, _ in references if label is not _LINKS_TO}
+    used, imports = _used_and_imported(parsed)
     own = {*types, *others, ""}
     return Outline(
         types=types,
         others=others,
         uses=_first_distinct([name for name in map(_meaningful_name, used) if name not in own]),
-        imports=_first_distinct([name for name, label, _ in references if label is _IMPORTS]),
+        imports=_first_distinct(imports),
         head=_first_distinct(terms(_opening_comment(parsed, lines))),
     )
+
+
+def _used_and_imported(parsed: Parsed) -> tuple[Iterable[str], Iterable[str]]:
+    """Return what a file uses and what it imports, as written."""
+    if parsed.references:
+        used = {name: None for name, label, _ in parsed.references if label is not _LINKS_TO}
+        return used, [name for name, label, _ in parsed.references if label is _IMPORTS]
+    imports = imports_of(parsed.facts)
+    return (*imports, *telling_names(parsed.facts)), imports
 
 
 @lru_cache(maxsize=100_000)

@@ -39,6 +39,7 @@ class GraphRules(msgspec.Struct, frozen=True, cache_hash=True):
     implicit_names: bool = False
     self_names: tuple[str, ...] = ()  # the words for the object whose class the code is part of
     super_names: tuple[str, ...] = ()  # the words for the same object seen as its base classes
+    members_tell_heads: bool = False  # the name that a member is reached by has no capture of its own
     self_is_first_parameter: bool = False  # of a function right inside a class
     class_scope_is_visible: bool = False  # whether functions see the members of the class around them by name
     calls_name_functions: bool = False  # whether a name that is called is never that of a variable

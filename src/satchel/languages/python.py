@@ -14,6 +14,7 @@ LANGUAGE = Language(
         modules="python",
         import_binds=ImportBinds.FIRST_PART,
         self_is_first_parameter=True,
+        members_tell_heads=True,
         super_names=("super",),
         class_scope_is_visible=False,
         wrappers=("Optional", "Annotated", "Final", "ClassVar", "Awaitable", "Type", "type"),
@@ -58,7 +59,6 @@ LANGUAGE = Language(
 (comment) @comment
 
 (attribute) @member
-(attribute object: (identifier) @use)
 (call function: (identifier) @use)
 (argument_list (identifier) @use)
 (assignment right: (identifier) @use)
