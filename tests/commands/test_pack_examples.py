@@ -72,7 +72,8 @@ KEYS = {"version", "query", "model_id", "profile", "items", "budget", "meta"}
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    files = {"embedding_cache.rs": CACHE, "corpus.rs": CORPUS, "store.rs": STORE}
+    library = "mod corpus;\nmod embedding_cache;\nmod store;\n"
+    files = {"embedding_cache.rs": CACHE, "corpus.rs": CORPUS, "store.rs": STORE, "lib.rs": library}
     return age(make_tree(tmp_path, {f"{FOLDER}/{name}": text for name, text in files.items()}))
 
 
@@ -120,7 +121,7 @@ def test_a_small_answer_leaves_out_the_state_of_a_fresh_index_and_a_usual_one_ha
     assert answer(root, "EmbeddingCache", max_chars=800)["meta"]["index_state"] is None
     meta = answer(root, "EmbeddingCache")["meta"]
     assert meta["index_state"]["stale"] is False and meta["index_state"]["schema_version"] == 1
-    assert meta["trust"]["anchor_primary"] == "EmbeddingCache" and meta["trust"]["anchor_hits"] == 2
+    assert meta["trust"]["anchor_primary"] == "EmbeddingCache" and meta["trust"]["anchor_hits"] == 3
 
 
 def test_the_command_line_prints_the_same_data(root: Path) -> None:

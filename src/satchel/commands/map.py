@@ -20,9 +20,7 @@ class MapRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     budget_tokens: Annotated[int, Meta(description="tokens the map may take")] = 1024
     focus: Annotated[
         str,
-        Meta(
-            description="a file, a folder, a name or a question: what is central seen from there comes first"
-        ),
+        Meta(description="see it from a file, folder, name or question"),
     ] = ""
     path_prefix: Annotated[str, Meta(description="only symbols below this folder")] = ""
     tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
@@ -51,11 +49,7 @@ class MapResponse(msgspec.Struct, frozen=True):
 
 def run(engine: Engine, request: MapRequest) -> MapResponse:
     """Show the repository at a glance, before you list folders or open files: the symbols that most files
-    refer to, by file, inside a token budget.
-
-    References are those of the code graph: a use counts for the definition that it means. Tests, examples and
-    documents count as files that refer, and are not shown.
-    """
+    refer to, by file, inside a token budget. Tests are not shown."""
     tokenizer = tokenizers.get(request.tokenizer)
     ranked = engine.central_symbols(focus=request.focus, path_prefix=request.path_prefix)
     chosen = engine.map(request.budget_tokens, tokenizer, ranked)

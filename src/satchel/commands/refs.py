@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, Flag, Group, Positional
-from satchel.commands.shared import SymbolItem, symbol_item
+from satchel.commands.shared import UsedDefinition, symbol_item
 from satchel.errors import InvalidRequest, SymbolNotFound
 from satchel.storage.records import SymbolRecord
 from satchel.types import Label, ResolvedReference
@@ -20,15 +20,13 @@ if TYPE_CHECKING:
 
 
 class RefsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: Annotated[str, Meta(description="a name, Class.method, or a file of the project"), Positional()]
+    name: Annotated[str, Meta(description="a name, Class.method, or a file"), Positional()]
     labels: Annotated[
         tuple[Label, ...],
-        Meta(description="only uses of this kind: calls, uses, extends, imports, tested_by (repeatable)"),
+        Meta(description="only calls, uses, extends, imports or tested_by (repeatable)"),
         Flag("--label"),
     ] = ()
-    possible: Annotated[
-        bool, Meta(description="also uses that share the name and that no rule decides: most mean others")
-    ] = False
+    possible: Annotated[bool, Meta(description="also uses that only share the name")] = False
     limit: Annotated[int, Meta(description="uses at most")] = 200
 
 
@@ -53,13 +51,6 @@ class RefItem(msgspec.Struct, frozen=True):
     within: str
 
 
-class UsedDefinition(SymbolItem, frozen=True):
-    """A definition of the name, and how many sure uses it has in how many files."""
-
-    uses: int
-    files: int
-
-
 class RefsResponse(msgspec.Struct, frozen=True):
     """`total` and `counts` are of the uses that the answer is about; `possible` counts the uses that share
     the name and that no rule decided, shown or not."""
@@ -73,12 +64,8 @@ class RefsResponse(msgspec.Struct, frozen=True):
 
 
 def run(engine: Engine, request: RefsRequest) -> RefsResponse:
-    """Find who calls, imports, extends or uses a name, where grep would mix in its namesakes; or who imports
-    or links to a file.
-
-    A use is given to the definition that it means, by the rules of its language: scope, imports, classes,
-    types. Uses that only share the name are counted as possible and shown with `possible`.
-    """
+    """Find who calls, imports, extends or uses a definition, without its namesakes; or who imports or links
+    to a file."""
     name = request.name.strip()
     if not name or request.limit < 1:
         raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel refs QuerySet")

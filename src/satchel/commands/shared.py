@@ -81,6 +81,13 @@ class SymbolItem(msgspec.Struct, frozen=True):
     doc: str
 
 
+class UsedDefinition(SymbolItem, frozen=True):
+    """A definition of the name, and how many sure uses it has in how many files."""
+
+    uses: int
+    files: int
+
+
 def symbol_item(record: SymbolRecord) -> SymbolItem:
     """Return a stored symbol as commands answer with it."""
     symbol = record.symbol
