@@ -49,7 +49,7 @@ class MapResponse(msgspec.Struct, frozen=True):
 
 def run(engine: Engine, request: MapRequest) -> MapResponse:
     """Show the repository at a glance, before you list folders or open files: the symbols that most files
-    refer to, by file, inside a token budget. Tests are not shown."""
+    refer to, by file, inside a token budget."""
     tokenizer = tokenizers.get(request.tokenizer)
     ranked = engine.central_symbols(focus=request.focus, path_prefix=request.path_prefix)
     chosen = engine.map(request.budget_tokens, tokenizer, ranked)

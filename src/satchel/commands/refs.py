@@ -23,7 +23,7 @@ class RefsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     name: Annotated[str, Meta(description="a name, Class.method, or a file"), Positional()]
     labels: Annotated[
         tuple[Label, ...],
-        Meta(description="only calls, uses, extends, imports or tested_by (repeatable)"),
+        Meta(description="calls, uses, extends, imports, tested_by (repeatable)"),
         Flag("--label"),
     ] = ()
     possible: Annotated[bool, Meta(description="also uses that only share the name")] = False
@@ -64,8 +64,8 @@ class RefsResponse(msgspec.Struct, frozen=True):
 
 
 def run(engine: Engine, request: RefsRequest) -> RefsResponse:
-    """Find who calls, imports, extends or uses a definition, without its namesakes; or who imports or links
-    to a file."""
+    """Find who calls, imports, extends or uses a name, where grep would mix in its namesakes; or who imports
+    a file."""
     name = request.name.strip()
     if not name or request.limit < 1:
         raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel refs QuerySet")

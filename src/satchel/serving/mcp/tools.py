@@ -31,6 +31,7 @@ _RARE_FIELDS = frozenset(
         "explain",
         "file_pattern",
         "file_type",
+        "focus",
         "include_docs",
         "language",
         "limit",
