@@ -110,6 +110,35 @@ class Language(msgspec.Struct, frozen=True):
     - `@container.KIND` with `@name`: lends its name to what it holds but defines nothing
       (`impl`, `extension`, `instance`, `namespace`).
     - `@namespace` with `@name`: a statement that lends its name to all below it, up to the next one.
+    - `@wrapper`: a node around a definition that belongs to it (decorators, export, template).
+    - `@leading`: a node of its own that belongs to the definition right below it (attributes); with
+      `@doc` inside, it documents that definition.
+    - `@comment`: a comment; full-line comments right above a definition belong to it.
+
+    Without `graph`, uses are known by name alone:
+
+    - `@reference.LABEL`: the name node of a use (calls, extends, uses).
+    - `@import`: what is imported, as written; or `@import.module` with `@import.name`.
+
+    With `graph`, `chunking/fact_extraction` reads what names mean:
+
+    - `@use`: a bare name that may be a use; `@use.type`: one where only types stand; `@use.t`, `@use.m`: a tag
+      or a macro of C.
+    - `@member`: a member access, whose text is the expression and ends with the member's name;
+      `@member.type`: one where only types stand; `@tokens`: code that the grammar leaves as tokens.
+    - `@base`: a base type of the class around it.
+    - `@bind`: a name that is bound there (parameter, local, field), with `@bind.type`, `@bind.value`,
+      `@bind.element` (what is iterated), `@bind.item` (the type of elements), `@bind.member` (a pattern takes
+      the value apart), `@bind.alias` (another name of a type), `@bind.scope` (where it is seen) or `@bind.self`
+      (it is the object of the method); `@bind.list` with `@bind.values`: several at once.
+    - `@bind.attribute`, with `@bind.owner`: `self.x = …`; `@bind.whole`: a module that is one value.
+    - `@scope`, `@scope.closure`, `@scope.function`, `@scope.class`: a node with names of its own.
+    - `@returns`: the declared type of a result, `@returns.list` of several; `@result`: a returned expression.
+    - `@global`: a name that is declared to be the file's. `@export`: a name that other files see.
+    - `@import.module`, with `@import.name`, `@import.alias`, `@import.default` or `@import.all`;
+      `@import.tree`: a nested list of imports; `@import.relative`: a path from the file's own folder.
+    - `@opaque`, `@code`: text in which names are no uses, or text that is code although the grammar takes it
+      for something else.
     - `@generic`, with `@generic.bound` if there is one: the name of a type parameter and the type it extends.
     - `@object` with `@object.type`: the body of an object that has a class of its own without a name.
     - `@member.start` with `@member.end`: a member access in a grammar without a node that ends with the name.
@@ -117,12 +146,6 @@ class Language(msgspec.Struct, frozen=True):
     - `@key`: a name that is no use of what it names elsewhere (the name of an argument).
     - `@import.file`: the path of an included file, which binds no name.
     - `@package`: the name of the package that the file belongs to, if definitions do not carry it.
-    - `@wrapper`: a node around a definition that belongs to it (decorators, export, template).
-    - `@leading`: a node of its own that belongs to the definition right below it (attributes); with
-      `@doc` inside, it documents that definition.
-    - `@comment`: a comment; full-line comments right above a definition belong to it.
-    - `@reference.LABEL`: the name node of a use (calls, extends, uses).
-    - `@import`: what is imported, as written; or `@import.module` with `@import.name`.
     """
 
     name: str
