@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from satchel.code_facts import DEFAULT_NAME, WHOLE_MODULE, Import, Rule
 from satchel.graph.answers import Answer, folder_key, import_key, linkage_key, rules_of, weaker
@@ -16,15 +17,25 @@ NAME = re.compile(r"[^\W\d]\w*")
 MOST_PATHS_NOTED = 16  # files of a package; in a larger one the names that were looked for are noted
 
 
+@lru_cache(maxsize=20_000)
+def _import_keys(written: str) -> tuple[str, ...]:
+    """Return what a file notes that imports a module as written."""
+    # `./line-items.js` may lead to a new file `line-items.ts`, and `..` to a new `index.ts`.
+    stem = written.rpartition("/")[2].partition(".")[0] or "index"
+    return tuple(import_key(name) for name in (*NAME.findall(written)[-2:], stem))
+
+
 class ModuleNames(Questions):
     """Knows the names of modules."""
 
     def _module(self, path: str, written: str) -> Module | None:
         """Return the module of an import as written, and note that it was looked for."""
-        self._consulted.update(import_key(name) for name in NAME.findall(written)[-2:])
-        # `./line-items.js` may lead to a new file `line-items.ts`, and `..` to a new `index.ts`.
-        self._consulted.add(import_key(written.rpartition("/")[2].partition(".")[0] or "index"))
-        module = self._modules.module(path, written)
+        self._consulted.update(_import_keys(written))
+        key = path, written
+        if key in self._found_modules:
+            module = self._found_modules[key]
+        else:
+            module = self._found_modules.keep(key, self._modules.module(path, written))
         if module is not None:
             self._consulted.update(map(folder_key, module.paths))
         return module

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from satchel.caching import Cache
 from satchel.code_facts import Rule
 from satchel.graph.answers import Answer
 from satchel.graph.interfaces import Definition, Interface, Member
-from satchel.graph.modules.module_system import ModuleSystem
+from satchel.graph.modules.module_system import Module, ModuleSystem
 
+_MODULES_KEPT = 50_000  # imports whose module was found
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 
 
@@ -61,6 +63,7 @@ class Questions:
         self._asking = ""  # the file whose expressions are asked for
         self._heads: dict[str, Answer | None] = {}
         self._packages: dict[str, dict[str, str]] = {}  # qualified names of packages → their file
+        self._found_modules: Cache[tuple[str, str], Module | None] = Cache(_MODULES_KEPT)
 
     def consulted(self) -> set[str]:
         """Return the files that the answers since the last call rest on."""

@@ -122,15 +122,15 @@ class Language(msgspec.Struct, frozen=True):
 
     With `graph`, `chunking/fact_extraction` reads what names mean:
 
-    - `@use`: a bare name that may be a use; `@use.type`: one where only types stand; `@use.t`, `@use.m`: a tag
-      or a macro of C.
+    - `@use`: a bare name that may be a use; `@use.type`: one where only types stand; `@use.t`, `@use.m`: a
+      tag or a macro of C.
     - `@member`: a member access, whose text is the expression and ends with the member's name;
       `@member.type`: one where only types stand; `@tokens`: code that the grammar leaves as tokens.
     - `@base`: a base type of the class around it.
     - `@bind`: a name that is bound there (parameter, local, field), with `@bind.type`, `@bind.value`,
       `@bind.element` (what is iterated), `@bind.item` (the type of elements), `@bind.member` (a pattern takes
-      the value apart), `@bind.alias` (another name of a type), `@bind.scope` (where it is seen) or `@bind.self`
-      (it is the object of the method); `@bind.list` with `@bind.values`: several at once.
+      the value apart), `@bind.alias` (another name of a type), `@bind.scope` (where it is seen) or
+      `@bind.self` (it is the object of the method); `@bind.list` with `@bind.values`: several at once.
     - `@bind.attribute`, with `@bind.owner`: `self.x = …`; `@bind.whole`: a module that is one value.
     - `@scope`, `@scope.closure`, `@scope.function`, `@scope.class`: a node with names of its own.
     - `@returns`: the declared type of a result, `@returns.list` of several; `@result`: a returned expression.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import lru_cache
 
-from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, ModuleSystem, nearest
+from satchel.graph.modules.module_system import Module, ModulePlugin, ModuleSystem, nearest
 
 _SUFFIXES = (".py", ".pyi", ".pyw")
 
@@ -14,17 +15,15 @@ class PythonModules(ModuleSystem):
     A folder without `__init__.py` is a package too, so that a name from the root of the repository, or from
     its `src`, is known as well."""
 
-    def __init__(self, table: FileTable) -> None:
+    def __init__(self, paths: tuple[str, ...]) -> None:
         self._packages = {
-            path.rpartition("/")[0]
-            for path in table.paths
-            if path.rpartition("/")[2].startswith("__init__.py")
+            path.rpartition("/")[0] for path in paths if path.rpartition("/")[2].startswith("__init__.py")
         }
         self._is_package = "" in self._packages
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._names: dict[str, str] = {}
         self._folders: set[str] = set()
-        for path in table.paths:
+        for path in paths:
             parts = path.rpartition(".")[0].split("/")
             if parts[-1] == "__init__":
                 parts.pop()
@@ -87,4 +86,10 @@ class PythonModules(ModuleSystem):
         return Module(f"/{place}")
 
 
-MODULES = ModulePlugin("python", PythonModules)
+@lru_cache(maxsize=2)
+def _modules_of(paths: tuple[str, ...]) -> PythonModules:
+    """Return the modules of some files. Most refreshes of a process find the same files as the last one."""
+    return PythonModules(paths)
+
+
+MODULES = ModulePlugin("python", lambda table: _modules_of(table.paths))
