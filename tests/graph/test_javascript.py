@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_tree, memory_engine
-from graph.indexed import edges_of, imports_of
+from indexed import edges_of, imports_of
 
 from satchel.retrieval.references import find_references
 
