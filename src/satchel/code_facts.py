@@ -80,8 +80,10 @@ CONFIDENCE = {
     Rule.SCIP: 0.98,
 }
 """The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`)."""
-POSSIBLE = 0.05
+POSSIBLE = 0.02
 """The share of the uses of the same name, decided by no rule, that mean a given definition."""
+POSSIBLE_IN = {"javascript": 0.14, "tsx": 0.14, "typescript": 0.14}
+"""The same for languages in which more is left open: values whose types only inference knows."""
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True):

@@ -13,7 +13,7 @@ import msgspec
 
 from satchel import languages
 from satchel.caching import Cache
-from satchel.code_facts import CONFIDENCE, POSSIBLE, Target
+from satchel.code_facts import CONFIDENCE, POSSIBLE, POSSIBLE_IN, Target
 from satchel.retrieval.code_graph import SureUse, file_uses, importers_of, uses_of
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
@@ -159,7 +159,7 @@ def _possible(corpus: Corpus, short: str, definitions: Sequence[SymbolRecord]) -
                     name=use.name,
                     target=_locator(target) if target else "",
                     target_name=target.symbol.qualified_name if target else "",
-                    confidence=POSSIBLE if target else 0.0,
+                    confidence=POSSIBLE_IN.get(record.language, POSSIBLE) if target else 0.0,
                     in_test="test" in record.tags,
                 )
 
