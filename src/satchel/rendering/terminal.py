@@ -225,7 +225,8 @@ def _refs(response: RefsResponse, style: Style) -> str:
 
 
 def _impact(response: ImpactResponse, style: Style) -> str:
-    rows = [f"{style.name(one_line(response.name))}: {len(response.changed)} definitions"]
+    count = len(response.changed)
+    rows = [f"{style.name(one_line(response.name))}: {count} definition{'' if count == 1 else 's'}"]
     for distance in range(1, response.depth + 1):
         near = [item for item in response.items if item.distance == distance]
         if near:
