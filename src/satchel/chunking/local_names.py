@@ -146,10 +146,7 @@ class LocalNames(ScopeTree):
     def _outer_name(self, name: str, position: int) -> str:
         """Return a name as the file knows it, nothing if it is a local variable there."""
         found, _ = self._lookup(name, self._scope_of(position), position)
-        if found is None:
-            return name
-        is_variable = found.match is not None or not found.declared or found.expression[:1] in ("", "{")
-        return found.expression if found.is_definition or not is_variable else ""
+        return name if found is None else outer_expression(found)
 
     def _lexical_name(self, name: str, position: int) -> str:
         """Return the same as `_outer_name` where names start at their declaration."""
@@ -162,6 +159,12 @@ class LocalNames(ScopeTree):
         binding = places[at].binding
         is_variable = binding.match is not None or not binding.declared or binding.expression[:1] in "{<"
         return "" if is_variable else binding.expression
+
+
+def outer_expression(binding: Binding) -> str:
+    """Return what a local name is to the whole file, nothing if it is a variable."""
+    is_variable = binding.match is not None or not binding.declared or binding.expression[:1] in ("", "{")
+    return binding.expression if binding.is_definition or not is_variable else ""
 
 
 def _best(bindings: list[Binding], position: int | None) -> Binding:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     pass
 
 
+_CALLS, _USES = Label.CALLS, Label.USES  # naming a member of an Enum takes as long as the rest of `_label`
 _GENERIC_CALL = re.compile(rb"<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>\(")
 LAST_NAME = re.compile(rb"[\w$#]+[?!]?$")
 # A name that is called or looks like a constant, or what holds no names: comments, strings, members, the
@@ -38,8 +39,8 @@ class UseLabels(BindingReader):
         if start in self._extending_starts and (start, end) in self._extending:
             return Label.EXTENDS
         if self.data[end : end + 1] in self._call_marks:
-            return Label.CALLS
-        return self._other_label(start, end) if self._has_other_calls else Label.USES
+            return _CALLS
+        return self._other_label(start, end) if self._has_other_calls else _USES
 
     @cached_property
     def _has_other_calls(self) -> bool:

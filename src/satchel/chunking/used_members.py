@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from satchel.chunking.expressions import to_expression
 from satchel.chunking.graph_captures import Word
-from satchel.chunking.local_names import match_start
+from satchel.chunking.local_names import match_start, outer_expression
 from satchel.chunking.rewriting import HEAD
 from satchel.chunking.use_labels import LAST_NAME
 from satchel.chunking.used_names import NameReader
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     import tree_sitter
 
     from satchel.chunking.graph_captures import Match
+    from satchel.chunking.scopes import Binding
 
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
 _OWN_MEMBER = re.compile(rb"(\w+)(\.\w+)$")
@@ -33,14 +33,10 @@ _LAST_PART = re.compile(r"\w+\s*$")
 _ASSIGNMENT = re.compile(rb"\s*(?:\|\||&&|[-+*/])?=(?![=~>])")
 
 
-class _Varies(Enum):
-    """With what the meaning of a member access varies between two places of a file."""
-
-    WITH_VALUE = "value"  # that its first name has there
-    WITH_CLASS = "class"  # around it
-    WITH_PLACE = "place"  # in any way
-
-
+# With what the meaning of a member access varies between two places of a file: the value that its first name
+# has there, the class around it, or anything. No Enum: naming its members takes longer than comparing them.
+_WITH_VALUE, _WITH_CLASS, _WITH_PLACE = 1, 2, 3
+_CALLS, _USES = Label.CALLS, Label.USES
 _Lines = tuple[set[int] | None, set[int] | None]  # of the uses of a member, and of the name before it
 
 
@@ -53,7 +49,7 @@ class _Member:
     expression: str = ""  # only the step for a member of the object around it: `.total`
     head: str = ""  # the name that it begins with
     tells_head: bool = False  # it is also a use of that name
-    varies: _Varies | None = None
+    varies: int = 0
     lines: _Lines | None = None  # if nothing varies
     known: dict[object, _Lines] = field(default_factory=dict)  # by what it varies with
 
@@ -79,16 +75,26 @@ class MemberReader(NameReader):
     def _read_plain_members(self, nodes: Iterable[tree_sitter.Node | Word]) -> None:
         """Note the uses of members in a language with dots and calls that look like calls."""
         data, bound, every = self.data, self.bound, self._sees_other_names
+        extending, call_marks, has_other_calls = (
+            self._extending_starts,
+            self._call_marks,
+            self._has_other_calls,
+        )
         members: dict[Label, dict[bytes, _Member]] = {label: {} for label in Label}
+        # A cold index of Django comes here 204,000 times, so the label of most is told here.
         for node in nodes:
             start, end = node.start_byte, node.end_byte
             if every and start in bound:
                 continue  # a package clause or an import
-            label = self._label(start, end)
+            if has_other_calls or start in extending:
+                label = self._label(start, end)
+            else:
+                label = _CALLS if data[end : end + 1] in call_marks else _USES
             written = data[start:end]
-            member = members[label].get(written)
+            same = members[label]
+            member = same.get(written)
             if member is None:
-                member = members[label][written] = self._member(written, label, start)
+                member = same[written] = self._member(written, label, start)
             lines, head_lines = member.lines or self._lines_here(member, start)
             if lines is not None:
                 lines.add(node.end_point[0] + 1)
@@ -100,9 +106,9 @@ class MemberReader(NameReader):
         own = _OWN_MEMBER.match(written) if self._own_heads else None
         if own and own[1] in self._own_heads:
             step = own[2].decode("utf-8", "replace")
-            if own[2][1:] in self._attributes and label is not Label.CALLS:
+            if own[2][1:] in self._attributes and label is not _CALLS:
                 return _Member(written, label, lines=(None, None))  # what the file assigns is no definition
-            return _Member(written, label, step, varies=_Varies.WITH_CLASS)
+            return _Member(written, label, step, varies=_WITH_CLASS)
         head = _FIRST_NAME.match(written)
         name = head[0].decode("utf-8", "replace") if head else ""
         lasting = self._followed.get(head[0]) if head and not self._sees_members else False
@@ -120,43 +126,62 @@ class MemberReader(NameReader):
             member.varies = self._variation(member)
         return member
 
-    def _variation(self, member: _Member) -> _Varies:
+    def _variation(self, member: _Member) -> int:
         """Return with what a member access varies that does not mean the same everywhere."""
         if self._sees_members or self.rules.packages_are_names:
-            return _Varies.WITH_PLACE
+            return _WITH_PLACE
         head = HEAD.match(member.expression)[0]  # type: ignore[index]
         if head in self._own_words:
             may_be_other = member.tells_head and (head in self.file_names or head in self.locals)
-            return _Varies.WITH_PLACE if may_be_other else _Varies.WITH_CLASS
-        return _Varies.WITH_VALUE if head == member.head else _Varies.WITH_PLACE
+            return _WITH_PLACE if may_be_other else _WITH_CLASS
+        return _WITH_VALUE if head == member.head else _WITH_PLACE
 
     def _lines_here(self, member: _Member, start: int) -> _Lines:
         """Return where the uses of a member access are noted that stands at a position."""
         at = self._scope_of(start)
-        key: object
-        if member.varies is _Varies.WITH_CLASS:
-            key = self._own_here(at)
-        elif member.varies is _Varies.WITH_VALUE:
-            key = id(self._lookup(member.head, at, start)[0])
-        else:
+        if member.varies == _WITH_VALUE:
+            value, place = self._lookup(member.head, at, start)
+            found = member.known.get(id(value))
+            if found is None:
+                found = (
+                    self._value_lines(member, value, place) if value else self._find_lines(member, at, start)
+                )
+                member.known[id(value)] = found
+            return found
+        if member.varies != _WITH_CLASS:
             return self._find_lines(member, at, start)
-        found = member.known.get(key)
+        own = self._own_here(at)
+        found = member.known.get(own)
         if found is None:
-            found = member.known[key] = self._find_lines(member, at, start)
+            found = member.known[own] = self._find_lines(member, at, start)
         return found
 
     def _find_lines(self, member: _Member, at: int, start: int) -> _Lines:
         """Return the same by the rules of the language."""
-        expression, label = member.expression, member.label
+        expression = member.expression
         if expression[:1] == ".":
-            return self._use_lines(self._own_here(at) + expression, label), None
+            return self._use_lines(self._own_here(at) + expression, member.label), None
         expression = self._rewritten(expression, at, start) if expression else "?"
-        lines = None
+        lines = self._member_lines(member, expression)
+        if not member.tells_head:
+            return lines, None
+        name = member.head
+        outer = name if self._followed[name.encode()] else self._outer_name(name, start)
+        return lines, self._head_lines(name, outer)
+
+    def _value_lines(self, member: _Member, value: Binding, at: int) -> _Lines:
+        """Return the same for a member of a local name with a value that a scope gives it."""
+        head = member.head
+        expression = self._replaced(value, at, head, member.expression[len(head) :])
+        lines = self._member_lines(member, expression)
+        return lines, self._head_lines(head, outer_expression(value)) if member.tells_head else None
+
+    def _member_lines(self, member: _Member, expression: str) -> set[int] | None:
+        """Return where the uses of a member are noted that is this expression."""
         if expression[0] == "?":
-            lines = self._unknown_lines(member)
-        elif "." in expression or expression[0] == "\\":
-            lines = self._use_lines(expression, label)
-        return lines, self._head_lines(member.head, start) if member.tells_head else None
+            return self._unknown_lines(member)
+        is_use = "." in expression or expression[0] == "\\"
+        return self._use_lines(expression, member.label) if is_use else None
 
     def _own_here(self, at: int) -> str:
         """Return the object that the code of a scope belongs to."""
@@ -167,20 +192,19 @@ class MemberReader(NameReader):
 
     def _unknown_lines(self, member: _Member) -> set[int] | None:
         """Return where the uses of a member are noted if nothing is known of what it belongs to."""
-        found = LAST_NAME.search(member.written) if member.label is not Label.USES else None
+        found = LAST_NAME.search(member.written) if member.label is not _USES else None
         if found is None:
             return None
         name = found[0].decode("utf-8", "replace")
         # An import may tell which function extends a value that nothing is known of.
         return self.uses[f"<?>.{name}" if self._may_extend(name) else f"?.{name}", member.label]
 
-    def _head_lines(self, name: str, start: int) -> set[int] | None:
+    def _head_lines(self, name: str, expression: str) -> set[int] | None:
         """Return where the uses of the name that a member is reached by are noted, if it is the file's."""
-        expression = name if self._followed[name.encode()] else self._outer_name(name, start)
         is_value = expression[:1] in ("", "<", "{", "^")
         if is_value or (expression == name and name not in self.file_names):
             return None
-        return self._use_lines(expression, Label.USES)
+        return self._use_lines(expression, _USES)
 
     def _find_own_heads(self) -> set[bytes]:
         """Return the names that mean the object around them wherever they are bound."""
