@@ -12,6 +12,7 @@ whose citation names nothing that is new is not made; every other call is paid f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import islice
 from typing import NamedTuple
@@ -31,6 +32,7 @@ LADDER = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_00
 FIRST_PACK = 4_000  # tokens of the pack that an agent asks for by default
 _PAGE = 10  # hits of one search
 _MOST_HITS = 100
+_DEFINED_AT = re.compile(r"\bdefined at (.+):(\d+)$")
 
 CountTokens = Callable[[str], int]
 
@@ -86,10 +88,13 @@ class AgentCalls:
         yield from self.search_then_get()
 
     def proposed(self, pack: Pack) -> Iterator[Reading]:
-        """Yield the definitions that the proposals of a pack lead to, the first proposal first."""
+        """Yield the definitions that the proposals of a pack lead to, the first proposal first: where the
+        proposal says that the name is defined, else the first hit of a search for it."""
         for proposal in pack.next_queries:
-            hits, _ = self._engine.search(proposal.query, 1)
-            for hit in hits:
+            if stated := _DEFINED_AT.search(proposal.reason):
+                yield from self._definition(stated[1], int(stated[2]), int(stated[2]))
+                continue
+            for hit in self._engine.search(proposal.query, 1)[0]:
                 yield from self._definition(hit.path, hit.start_line, hit.end_line)
 
     def search_then_get(self) -> Iterator[Reading]:

@@ -41,11 +41,12 @@ _WORDS = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#|-)[A-Za-z_$][\w$]*)*")
 _PART = re.compile(r"[\w$]+")
 _CODE_LIKE = re.compile(r"_|[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z]\d|\d[A-Za-z]|\$")
 _COMMON_WORDS = """
-    about above after again against also always another because been before being below between both cannot case
-    cases change changed changes could does doesn during each else even every fail failed fails first fixed fixes
-    fixing from have having here into issue just like line lines make makes more most must need never only other
-    over same should since some such sure than that their them then there these they this those through under
-    until used uses using very were what when where which while will with without would wrong properly correctly
+    about above after again against also always another because been before being below between both
+    cannot case cases change changed changes could does doesn during each else even every fail
+    failed fails first fixed fixes fixing from have having here into issue just like line lines make
+    makes more most must need never only other over same should since some such sure than that their
+    them then there these they this those through under until used uses using very were what when
+    where which while will with without would wrong properly correctly
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 
