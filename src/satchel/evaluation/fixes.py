@@ -25,7 +25,6 @@ from satchel.evaluation.history import (
     word_count,
 )
 from satchel.lines import split_lines
-from satchel.parsed import Parsed
 from satchel.retrieval.dependencies import import_statements
 from satchel.retrieval.references import CODE_KINDS
 from satchel.storage.protocol import Snapshot
@@ -126,7 +125,7 @@ class FixCommits:
             if not has_same_lines(text, record.encoding):
                 return LeftOutReason.NOTHING_INDEXED
             found_languages.append(record.language)
-            file = _ParentFile(split_lines(text), snapshot.parsed(path), snapshot.symbols(path))
+            file = _ParentFile(split_lines(text), snapshot.references(path), snapshot.symbols(path))
             for hunk in hunks:
                 lines.update((path, line) for line in file.lines_to_see(hunk))
                 for symbol, inside in file.changed(hunk):
@@ -144,20 +143,21 @@ class FixCommits:
 
     def _fix(self, candidate: CommitQuestion) -> Fix | LeftOutReason:
         """Return a commit as a fix, or the reason why it is none."""
-        sources = {
-            (change.old_blob, change.new_blob): change.old_path
-            for change in candidate.changes
-            if is_source(change.old_path)
-        }
+        # Copies of a file that are changed alike have the same blobs.
+        sources: dict[tuple[str, str], list[str]] = {}
+        for change in candidate.changes:
+            if is_source(change.old_path):
+                sources.setdefault((change.old_blob, change.new_blob), []).append(change.old_path)
         if not sources:
             return LeftOutReason.NO_SOURCE
-        if len(sources) > MOST_SOURCES:
+        if sum(map(len, sources.values())) > MOST_SOURCES:
             return LeftOutReason.TOO_MANY_FILES
         sides = git_diff.compare_commits(candidate.parent, candidate.commit.id)
         hunks = {
-            sources[block.old_blob, block.new_blob]: block.hunks
+            path: block.hunks
             for block in git_diff.read_hunks(self.history.root, sides)
-            if block.hunks and (block.old_blob, block.new_blob) in sources
+            if block.hunks
+            for path in sources.get((block.old_blob, block.new_blob), ())
         }
         changed = sum(hunk.old_count + hunk.new_count for found in hunks.values() for hunk in found)
         if changed > MOST_LINES:
@@ -183,9 +183,11 @@ def is_source(path: str) -> bool:
 class _ParentFile:
     """A file of the parent: which of its lines a hunk asks for, and which definitions it changes."""
 
-    def __init__(self, lines: Sequence[str], parsed: Parsed, symbols: Sequence[Symbol]) -> None:
+    def __init__(
+        self, lines: Sequence[str], references: Sequence[Reference], symbols: Sequence[Symbol]
+    ) -> None:
         self._lines = lines
-        self._imports = _import_lines(parsed.references, lines)
+        self._imports = _import_lines(references, lines)
         self._symbols = [symbol for symbol in symbols if symbol.kind in CODE_KINDS]
 
     def lines_to_see(self, hunk: Hunk) -> list[int]:
