@@ -33,6 +33,7 @@ at the parent of each from its commit message alone; no model takes part. Tokens
 Ripgrep searches the source files alone, for the identifiers of the message and then for its other words,
 the rarest first.
 """
+_SHARE_HEAD = "| a pack of | 2,000 tokens | 4,000 | 8,000 | 16,000 | 4,000 and its first proposal |"
 _TABLE_HEAD = (
     "| read by | all changed lines seen | tokens until then, median | cheaper than ripgrep | dearer |"
 )
@@ -58,7 +59,9 @@ def report(runs: Mapping[str, Saved]) -> str:
         _LEGEND.format(repositories=len(runs), tokenizer=tokenizer),
         *_totals(outcomes),
         "",
-        *_readme_rows(outcomes),
+        *_share_rows(outcomes),
+        "",
+        *_policy_rows(outcomes),
         "",
         *_table("language", outcomes, lambda item: item.query.language),
         "",
@@ -71,19 +74,21 @@ def report(runs: Mapping[str, Saved]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def readme_table(text: str) -> list[str]:
-    """Return the rows of the Markdown table in a kept text."""
-    return [line for line in text.split("\n") if line.startswith("|")]
+def readme_tables(text: str) -> list[list[str]]:
+    """Return the rows of the Markdown tables in a kept text."""
+    rows = groupby(text.split("\n"), key=lambda line: line.startswith("|"))
+    return [list(lines) for is_table, lines in rows if is_table]
 
 
-def with_table(document: str, rows: Sequence[str]) -> str:
-    """Return a document in which the rows stand in place of the table with the same heads."""
+def with_tables(document: str, tables: Sequence[Sequence[str]]) -> str:
+    """Return a document in which each table stands in place of the one with the same heads."""
     lines = document.split("\n")
-    first = lines.index(rows[0])
-    last = next(
-        at for at in range(first, len(lines) + 1) if at == len(lines) or not lines[at].startswith("|")
-    )
-    return "\n".join([*lines[:first], *rows, *lines[last:]])
+    for rows in tables:
+        first = lines.index(rows[0])
+        later = range(first, len(lines))
+        last = next((at for at in later if not lines[at].startswith("|")), len(lines))
+        lines[first:last] = rows
+    return "\n".join(lines)
 
 
 def _totals(outcomes: Sequence[Outcome]) -> list[str]:
@@ -97,7 +102,14 @@ def _totals(outcomes: Sequence[Outcome]) -> list[str]:
     return rows
 
 
-def _readme_rows(outcomes: Sequence[Outcome]) -> list[str]:
+def _share_rows(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return how often packs show every changed definition as a Markdown table."""
+    seen = [sum(int(item.query.scores[name]) for item in outcomes) for name in DEFINITIONS]
+    cells = " | ".join(_percent(count, len(outcomes)) for count in seen)
+    return [_SHARE_HEAD, "|---|---:|---:|---:|---:|---:|", f"| every changed definition is in it | {cells} |"]
+
+
+def _policy_rows(outcomes: Sequence[Outcome]) -> list[str]:
     """Return the policies as a Markdown table."""
     rows = [_TABLE_HEAD, "|---|---:|---:|---:|---:|"]
     for policy, name in POLICIES.items():

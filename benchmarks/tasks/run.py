@@ -6,7 +6,7 @@
 MIRROR has a bare git directory of each repository in `repositories.py`: OWNER+NAME or OWNER+NAME/repo. WORK
 is a folder outside the tree: clones that borrow the objects of the mirror, indexes, and the outcome of each
 repository, so that a replay that was stopped goes on with the next one (`--anew` starts over). `rg` has to be
-on the PATH. `report` only reads what `replay` kept; `--readme` puts the table of the result into README.
+on the PATH. `report` only reads what `replay` kept; `--readme` puts the tables of the result into README.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from satchel.engine import Engine
 from satchel.evaluation import saved
 from satchel.evaluation.ripgrep import find_ripgrep
 from satchel.evaluation.task_run import run_tasks
-from tasks.report import readme_table, report, with_table
+from tasks.report import readme_tables, report, with_tables
 from tasks.repositories import REPOSITORIES, Repository, clone
 
 TASKS = 15  # of each repository
@@ -57,7 +57,7 @@ def main() -> int:
         arguments.out.write_text(text, encoding="utf-8")
     if arguments.readme:
         readme = arguments.readme.read_text(encoding="utf-8")
-        arguments.readme.write_text(with_table(readme, readme_table(text)), encoding="utf-8")
+        arguments.readme.write_text(with_tables(readme, readme_tables(text)), encoding="utf-8")
     return 0
 
 
@@ -98,7 +98,7 @@ def _arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--tasks", type=int, default=TASKS, help=f"of each repository (default: {TASKS})")
     parser.add_argument("--anew", action="store_true", help="replay what was replayed before, too")
     parser.add_argument("--out", type=Path, help="keep the text here")
-    parser.add_argument("--readme", type=Path, help="put the table of the text into this file")
+    parser.add_argument("--readme", type=Path, help="put the tables of the text into this file")
     arguments = parser.parse_args(given)
     if arguments.command == "replay" and arguments.mirror is None:
         parser.error("replay needs --mirror")

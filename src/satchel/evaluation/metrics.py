@@ -49,7 +49,8 @@ PACK_BUDGETS = (2000, 4000, 8000, 16000)  # of packs that a replayed fix is made
 POLICIES = ("pack", "next", "search", "ripgrep", "files")
 DEFINITIONS = (*(f"definitions@{budget}t" for budget in PACK_BUDGETS), "definitions@next")
 REACHED = tuple(f"reached@{policy}" for policy in POLICIES)
-METRICS = (*RANKING, *FILES_IN_TOKENS, *LINES_IN_TOKENS, *DEFINITIONS, *REACHED)
+OF_SEARCHES = (*RANKING, *FILES_IN_TOKENS, *LINES_IN_TOKENS)
+METRICS = (*OF_SEARCHES, *DEFINITIONS, *REACHED)
 
 CountTokens = Callable[[str], float]
 
@@ -66,7 +67,7 @@ class Result(NamedTuple):
 def scores(gold: Sequence[Gold], results: Sequence[Result], count: CountTokens) -> dict[str, float]:
     """Return every metric of one question by name; line metrics only where the gold has lines."""
     found = _ranking(gold, results) | _in_tokens(gold, results, count)
-    return {name: round(found[name], _DIGITS) for name in METRICS if name in found}
+    return {name: round(found[name], _DIGITS) for name in OF_SEARCHES if name in found}
 
 
 def _ranking(gold: Sequence[Gold], results: Sequence[Result]) -> dict[str, float]:

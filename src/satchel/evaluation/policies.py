@@ -17,9 +17,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import islice
 from typing import NamedTuple
 
+import msgspec
+
 from satchel.engine import Engine
 from satchel.errors import InvalidBudget
 from satchel.evaluation.fixes import Line
+from satchel.pack_request import PackRequest
 from satchel.packing import surrounding_lines
 from satchel.packing.pack import Pack, plain_text
 from satchel.packing.surrounding_lines import FetchedLines
@@ -45,22 +48,21 @@ class Reading(NamedTuple):
 
 
 class Packs:
-    """The packs of one query at some budgets; each is made once."""
+    """The packs of one query at some budgets. Each is made once; what the query finds serves them all."""
 
     def __init__(self, engine: Engine, query: str, tokenizer: str = DEFAULT_BUDGET) -> None:
-        self._engine = engine
-        self._query = query
-        self._tokenizer = tokenizer
+        self._request = PackRequest(query=query, tokenizer=tokenizer)
+        self._pipeline = engine.pipeline(self._request)
         self._made: dict[int, Pack | None] = {}
 
     def of(self, budget: int) -> Pack | None:
         """Return the pack of a budget; None where the budget is too small for any pack of this query."""
         if budget not in self._made:
+            gauge = msgspec.structs.replace(self._request, budget_tokens=budget).gauge(plain_text)
             try:
-                made = self._engine.pack(self._query, budget_tokens=budget, tokenizer=self._tokenizer)
+                self._made[budget] = self._pipeline.pack(gauge)
             except InvalidBudget:
-                made = None
-            self._made[budget] = made
+                self._made[budget] = None
         return self._made[budget]
 
     def lines(self, budget: int) -> frozenset[Line]:

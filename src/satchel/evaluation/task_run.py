@@ -120,11 +120,11 @@ class _Replay(ExitStack):
     def _ask(self, past: Engine, task: Task) -> None:
         """Ask for one task and add its scores and costs."""
         query = task.case.query
-        packs = Packs(past, query, self._tokenizer_name)
         past.corpus()  # loading the index is no part of a pack
         self._run.profile = past.profile
         try:
             start = time.perf_counter()
+            packs = Packs(past, query, self._tokenizer_name)
             packs.of(FIRST_PACK)
             elapsed = time.perf_counter() - start
         except InvalidQuery as error:
