@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.build import BuildResponse
     from satchel.commands.build_context_pack import BuildContextPackResponse
     from satchel.commands.context_pack import ContextPackResponse
-    from satchel.commands.eval import EvalResponse
+    from satchel.commands.eval_answer import EvalResponse
     from satchel.commands.get import GetResponse
     from satchel.commands.impact import ImpactItem, ImpactResponse
     from satchel.commands.index import IndexResponse

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
 import msgspec
 
-from satchel.commands.command import Command, Flag, GitName, Group, Positional
+from satchel.commands.command import BareValue, Command, Flag, GitName, Group, Positional
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 
@@ -112,6 +112,8 @@ def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) 
             settings.update(action="append", default=None, metavar=field.name[:-1].upper())
         else:
             settings.update(type=_reader(kind), default=None, metavar=field.name.upper())
+            bare = [note.value for note in notes if isinstance(note, BareValue)]
+            settings.update(*({"nargs": "?", "const": value} for value in bare))
         if any(isinstance(note, Positional) for note in notes):
             settings.pop("action", None)
             nargs = "*" if _is_tuple(kind) else "?"
