@@ -34,10 +34,15 @@ class TermBatch:
 
 
 class TermNumbers(dict[str, int]):
-    """Numbers terms in the order in which they are first asked for."""
+    """Numbers terms in the order in which they are first asked for; `names` has the terms by number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
 
     def __missing__(self, term: str) -> int:
-        number = self[term] = len(self)
+        number = self[term] = len(self.names)
+        self.names.append(term)
         return number
 
 
