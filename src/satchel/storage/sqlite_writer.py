@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from types import NoneType
 from typing import Any
 
@@ -54,6 +55,13 @@ _CONTENT_TABLES = (
 _COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block")
 
 
+@cache
+def _insertion(table: str, columns: str, count: int) -> str:
+    """Return the statement that adds a row of so many values to a table."""
+    into = f"{table} ({columns})" if columns else table
+    return f"INSERT INTO {into} VALUES ({', '.join('?' * count)})"
+
+
 class SqliteWriter:
     """An open write transaction. Rows of an older schema (`unchecked`) lack checks of now: they are cleared,
     and never read."""
@@ -77,6 +85,10 @@ class SqliteWriter:
             int(meta.get(key, 1)) for key in _COUNTERS
         )
         self._names: Counter[bytes] = Counter()  # how many symbols more, or less, have a name
+        self._all_known = connection.execute("SELECT 1 FROM files LIMIT 1").fetchone() is None
+        # The number of each file that this writer put, and the check of its row of edges. Where they are
+        # all files there are, no other has to be looked for.
+        self._put: dict[str, tuple[int, int]] = {}
 
     @property
     def snapshot(self) -> SqliteSnapshot:
@@ -94,8 +106,8 @@ class SqliteWriter:
         number = self._next_file
         self._next_file += 1
         chunks = [
-            (first + position, number, *chunk[:6], bytes.fromhex(chunk[6]))
-            for position, chunk in enumerate(packed.chunks)
+            (at, number, kind, title, level, start, end, offset, bytes.fromhex(digest))
+            for at, (kind, title, level, start, end, offset, digest) in enumerate(packed.chunks, first)
         ]
         symbols = [(number, position, *symbol) for position, symbol in enumerate(packed.symbols)]
         stored = replace(
@@ -115,21 +127,21 @@ class SqliteWriter:
         row = (number, *file_row(stored), *checks)
         check = row_check(*row)
         self._count(check, (chunk[0] for chunk in packed.chunks), (item[0] for item in packed.symbols))
+        edges = self._count_edges(number, b"", b"")
         self._insert("files", [(*row, check)], f"number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check")
         self._insert("outlines", [(number, packed.outline, packed.vectors)])
         self._insert("contents", [(number, packed.text, packed.extras)])
         self._insert("facts", [(number, packed.facts)])
-        self._insert("edges", [self._count_edges(number, b"", b"")])
+        self._insert("edges", [edges])
         self._insert("chunks", chunks)
         self._insert("symbols", [(*symbol, row_check(first, *symbol)) for symbol in symbols])
+        self._put[record.path] = number, edges[1]
         return first_unit
 
     def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], columns: str = "") -> None:
         """Add rows to a table, with values for all its columns or for those that are named."""
         if rows:
-            into = f"{table} ({columns})" if columns else table
-            values = ", ".join("?" * len(rows[0]))
-            self._connection.executemany(f"INSERT INTO {into} VALUES ({values})", rows)
+            self._connection.executemany(_insertion(table, columns, len(rows[0])), rows)
 
     def touch_file(self, entry: FileEntry, settled: bool) -> None:
         stored = self.snapshot.stored(entry.path)
@@ -151,6 +163,8 @@ class SqliteWriter:
         )
 
     def drop_file(self, path: str) -> None:
+        if self._put.pop(path, None) is None and self._all_known:
+            return
         snapshot = self.snapshot
         stored = snapshot.stored(path)
         if stored is None:
@@ -175,20 +189,25 @@ class SqliteWriter:
         """Add a file to the totals, or take it out of them with a `sign` of -1."""
         totals = self._totals
         totals.files += sign * check
-        for kind in kinds:
-            totals.kinds[kind] = totals.kinds.get(kind, 0) + sign
-        for name in names:
-            totals.symbols += sign
-            self._names[records.fold(name)] += sign
+        for kind, count in Counter(kinds).items():
+            totals.kinds[kind] = totals.kinds.get(kind, 0) + sign * count
+        for name, count in Counter(map(records.fold, names)).items():
+            totals.symbols += sign * count
+            self._names[name] += sign * count
 
     def put_edges(self, path: str, edges: FileEdges, consulted: Collection[str]) -> None:
+        number, check = self._put.get(path) or self._stored_edges(path)
+        self._totals.edges -= check
+        row = self._count_edges(number, records.pack_consulted(consulted), records.pack_edges(edges))
+        self._connection.execute("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?, ?)", row)
+        self._put[path] = number, row[1]
+
+    def _stored_edges(self, path: str) -> tuple[int, int]:
+        """Return the number of a file and the check of its row of edges."""
         stored = self.snapshot.stored(path)
         if stored is None:
             raise KeyError(path)
-        number = stored.number
-        self._totals.edges -= self._sum_of("edges", "file", [number])
-        row = self._count_edges(number, records.pack_consulted(consulted), records.pack_edges(edges))
-        self._connection.execute("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?, ?)", row)
+        return stored.number, self._sum_of("edges", "file", [stored.number])
 
     def _count_edges(self, number: int, consulted: bytes, data: bytes) -> tuple[Any, ...]:
         """Return a row of edges, and add it to the totals."""
@@ -315,6 +334,8 @@ class SqliteWriter:
             self._connection.execute(f"DELETE FROM {table}")
         self._connection.execute("DELETE FROM meta WHERE key NOT IN ('generation', 'identity')")
         self._names.clear()
+        self._put.clear()
+        self._all_known = True
         self._unchecked = False
         self._totals = Totals(retired=self._totals.retired)
 
