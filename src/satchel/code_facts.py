@@ -77,9 +77,10 @@ CONFIDENCE = {
     Rule.ANNOTATION: 0.97,
     Rule.ATTRIBUTE: 0.96,
     Rule.RETURN: 0.96,
-    Rule.SCIP: 0.98,
+    Rule.SCIP: 0.99,
 }
-"""The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`)."""
+"""The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`, for SCIP
+`graph_scip.txt`)."""
 POSSIBLE = 0.02
 """The share of the uses of the same name, decided by no rule, that mean a given definition."""
 POSSIBLE_IN = {"javascript": 0.14, "tsx": 0.14, "typescript": 0.14}

@@ -322,7 +322,7 @@ class SqliteSnapshot:
         return found
 
     def scip_documents(self) -> dict[str, str]:
-        if not self._totals.scip:  # an index of an older schema has no such table
+        if not self._totals.scip:  # most indexes have none, and every refresh asks
             return {}
         rows = self._tables.rows("SELECT path, row_check, data_check, file_hash FROM scip")
         if sum_checks(row[1] for row in rows) != self._totals.scip:

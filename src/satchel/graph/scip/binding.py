@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -69,22 +69,21 @@ class _Binder:
         facts = self._snapshot.facts(record.path)
         fitted = fit_document(document, text, _aliases(facts))
         if fitted is not None:
-            self._define(record.path, text, fitted)
+            places = _places(split_lines(text), self._snapshot.symbols(record.path))
+            self._define(record.path, places, fitted)
             kept = self._uses.setdefault(record.path, array("I"))
-            for (line, column), name, symbol in fitted.uses:
-                kept.extend((line, column, self._number(name), self._number(symbol)))
+            for place, name, symbol in fitted.uses:
+                # A method of an object that makes up a type is a definition, not a use of the type's method.
+                if place not in places:
+                    kept.extend((*place, self._number(name), self._number(symbol)))
 
     def _number(self, text: str) -> int:
         return self._numbers.setdefault(text, len(self._numbers))
 
-    def _define(self, path: str, text: str, fitted: Fitted) -> None:
+    def _define(self, path: str, places: Mapping[Place, Symbol], fitted: Fitted) -> None:
         """Note which definition of the index each symbol is; none if it is defined in several places."""
-        if not fitted.definitions:
-            return
-        symbols = self._snapshot.symbols(path)
-        places = _places(split_lines(text), symbols)
         kinds: dict[str, set[bool]] = defaultdict(set)
-        for item in symbols:
+        for item in self._snapshot.symbols(path):
             kinds[item.qualified_name].add(item.kind in TYPE_KINDS)
         for place, name, symbol in fitted.definitions:
             found = places.get(place)

@@ -8,8 +8,7 @@ bound, because then the compiler might decide differently, too.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Set
+from collections.abc import Collection, Iterator, Set
 
 from satchel.code_facts import FileEdges, FileFacts, Rule, ScipUses, Target, used_name
 from satchel.graph.scip.binding import shown_hash
@@ -20,6 +19,9 @@ from satchel.types import Label
 _LABEL_ORDER = (Label.EXTENDS, Label.CALLS, Label.IMPORTS, Label.USES)
 Use = tuple[int, str]
 """A line and a name that is used on it."""
+
+Said = dict[Use, tuple[list[Target], bool]]
+"""The definitions that names on lines mean, each with whether these are all that the name means there."""
 
 
 class ScipEdges:
@@ -41,10 +43,10 @@ class ScipEdges:
         merged = _Merge(self._snapshot, path, edges).merge(said, self._overrules(consulted))
         return merged, {*consulted, *(target.path for target in uses.targets)}
 
-    def _said(self, uses: ScipUses) -> dict[Use, tuple[list[Target], bool]]:
+    def _said(self, uses: ScipUses) -> Said:
         """Return what the names on each line mean, as far as the definitions still stand, and whether that is
         all that they mean."""
-        found: dict[Use, tuple[list[Target], bool]] = {}
+        found: Said = {}
         for line, name, target, covered in uses.uses:
             meant = uses.targets[target]
             targets, is_all = found.get((line, uses.names[name]), ([], bool(covered)))
@@ -87,28 +89,39 @@ class _Merge:
             self._labels.setdefault((item.line, last_name(item.name)), item.label)
         self._targets = {target: number for number, target in enumerate(edges.targets)}
 
-    def merge(self, said: dict[Use, tuple[list[Target], bool]], overrules: bool) -> FileEdges:
+    def merge(self, said: Said, overrules: bool) -> FileEdges:
         """Return the joined edges."""
         kept: list[tuple[int, int, Rule]] = []
         by_line: list[tuple[int, str, Label, int, Rule]] = []
-        decided: dict[Use, set[tuple[str, str]]] = defaultdict(set)
+        decided: set[tuple[int, str, str]] = set()  # lines with the definitions that are used on them
         for number, target, rule in self._edges.uses:
             use = self._facts.uses[number]
             name, meant = used_name(use.expression), self._edges.targets[target]
             lines = [line for line in use.lines if not (overrules and _denies(said.get((line, name)), meant))]
-            for line in lines:
-                decided[line, name].add((meant.path, meant.name))
+            decided.update((line, meant.path, meant.name) for line in lines)
             if len(lines) == len(use.lines):
                 kept.append((number, target, rule))
             else:
                 by_line += [(line, name, use.label, target, rule) for line in lines]
-        for (line, name), (targets, _) in said.items():
-            label = self._labels.get((line, name), Label.USES)
-            for meant in targets:
-                if (meant.path, meant.name) not in decided[line, name]:
-                    number = self._targets.setdefault(meant, len(self._targets))
-                    by_line.append((line, name, label, number, Rule.SCIP))
-        return FileEdges(tuple(self._targets), tuple(kept), self._edges.imports, tuple(sorted(set(by_line))))
+        for (line, name), meant in sorted(_pairs(said), key=_own_name_first):
+            if (line, meant.path, meant.name) not in decided:
+                decided.add((line, meant.path, meant.name))
+                label = self._labels.get((line, name), Label.USES)
+                number = self._targets.setdefault(meant, len(self._targets))
+                by_line.append((line, name, label, number, Rule.SCIP))
+        return FileEdges(tuple(self._targets), tuple(kept), self._edges.imports, tuple(sorted(by_line)))
+
+
+def _pairs(said: Said) -> Iterator[tuple[Use, Target]]:
+    return ((use, meant) for use, (targets, _) in said.items() for meant in targets)
+
+
+def _own_name_first(pair: tuple[Use, Target]) -> tuple[int, bool, str, str, str, bool]:
+    """Return what pairs are ordered by. `import { total as sum }` has two names for one definition: its own
+    one is kept."""
+    (line, name), meant = pair
+    is_other = meant.name.rpartition(".")[2] != name
+    return line, is_other, name, meant.path, meant.name, meant.is_value
 
 
 def _denies(said: tuple[list[Target], bool] | None, meant: Target) -> bool:
