@@ -3,13 +3,18 @@
     python benchmarks/graph/scip.py --root LAB zod=zod.scip httpx=httpx.scip
 
 LAB is that of `run.py`, with a truth file for each repository. The SCIP files are made of the clones there:
-`scip-typescript index`, `scip-python index . --project-name httpx`.
+`scip-typescript index`, `scip-python index . --project-name httpx`. `--older 20` gives them to the files of
+20 commits before instead, all of them with an old time, and says how many documents of other contents are
+believed by their text alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +27,7 @@ from graph.truth import Truth
 from satchel.code_facts import Rule, used_name
 from satchel.commands.shared import scip_counts
 from satchel.engine import Engine
+from satchel.ids import hash_bytes
 from satchel.storage.memory import MemoryStore
 
 
@@ -52,13 +58,39 @@ def main() -> int:
     )
     parser.add_argument("--root", type=Path, required=True, help="the lab")
     parser.add_argument("--show", type=int, default=0, help="so many wrong edges of each kind")
+    parser.add_argument("--older", type=int, default=0, help="so many commits before the SCIP file was made")
     parser.add_argument("files", nargs="+", metavar="NAME=FILE", help="a repository and its SCIP file")
     arguments = parser.parse_args()
     lab = Lab(arguments.root)
     for written in arguments.files:
         name, _, file = written.partition("=")
-        _measure(lab, name, Path(file), arguments.show)
+        if arguments.older:
+            _measure_older(lab, name, Path(file), arguments.older)
+        else:
+            _measure(lab, name, Path(file), arguments.show)
     return 0
+
+
+def _measure_older(lab: Lab, name: str, file: Path, commits: int) -> None:
+    """Print how many documents are believed of files that are not those that the SCIP file was made of."""
+    clone = lab.clone(REPOSITORIES[name])
+    with tempfile.TemporaryDirectory() as folder:
+        old = Path(folder) / name
+        subprocess.run(["git", "clone", "-q", "--shared", str(clone), str(old)], check=True)
+        subprocess.run(["git", "-C", str(old), "checkout", "-q", f"HEAD~{commits}"], check=True)
+        for path in old.rglob("*"):
+            if path.is_file() and ".git" not in path.parts:
+                os.utime(path, (1, 1))
+        with Engine.open(old, store=MemoryStore()) as engine:
+            engine.refresh(scip=[file])
+            bound = engine.snapshot().scip_documents()
+            known = {record.path: record.file_hash for record in engine.snapshot().files()}
+    same = {path for path in bound if known.get(path) == hash_bytes((clone / path).read_bytes())}
+    other = bound.keys() & known.keys() - same
+    believed = sorted(path for path in other if bound[path])
+    print(f"{name}, {commits} commits before: {len(same)} documents of the same content, of which")
+    print(f"  {sum(bool(bound[path]) for path in same)} are believed; {len(other)} of another, of which")
+    print(f"  {len(believed)} are believed: {', '.join(believed) or 'none'}")
 
 
 def _measure(lab: Lab, name: str, file: Path, show: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import tempfile
 import time
 from contextlib import closing
@@ -28,7 +29,7 @@ from scip_project import (
 
 from satchel import plugins
 from satchel.engine import Engine
-from satchel.errors import FileNotFound, InvalidRequest, PathNotAllowed, SatchelError
+from satchel.errors import FileNotFound, IndexCorrupt, InvalidRequest, PathNotAllowed, SatchelError
 from satchel.storage import open_store
 from satchel.types import ResolvedReference
 
@@ -222,6 +223,28 @@ def test_an_index_that_is_built_anew_says_that_they_are_gone(
     engine.refresh(scip=files)
     assert not any("--scip" in note for note in engine.notes) and all_totals(engine) == TOTALS
     engine.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM scip WHERE path = 'src/app.ts'",
+        "UPDATE scip SET file_hash = 'ab' WHERE path = 'src/app.ts'",
+        "UPDATE scip SET path = 'src/other.ts' WHERE path = 'src/app.ts'",
+        "UPDATE scip SET data = (SELECT data FROM scip WHERE path = 'src/pick.ts') WHERE path = 'src/app.ts'",
+    ],
+)
+def test_damage_is_noticed(project: Path, files: list[Path], tmp_path: Path, statement: str) -> None:
+    engine = make_engine(project, index_dir=tmp_path / "index")
+    engine.refresh(scip=files)
+    engine.close()
+    with closing(sqlite3.connect(tmp_path / "index" / "context.db")) as connection:
+        assert connection.execute(statement).rowcount
+        connection.commit()
+    snapshot = make_engine(project, index_dir=tmp_path / "index").snapshot()
+    with closing(snapshot), pytest.raises(IndexCorrupt, match="SCIP"):
+        snapshot.scip_documents()
+        snapshot.scip_uses(APP)
 
 
 def test_the_index_of_a_commit_has_none(tmp_path: Path, files: list[Path]) -> None:

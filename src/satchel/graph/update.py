@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence, Set
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from satchel import languages, plugins
 from satchel.caching import Cache
@@ -21,11 +22,13 @@ from satchel.graph.interfaces import Definition, Interface, make_interface, show
 from satchel.graph.linkage import DefinitionTable, as_definitions
 from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, NamedDefinition
 from satchel.graph.resolver import Resolver
-from satchel.graph.scip.binding import ScipImport
 from satchel.graph.scip.edges import ScipEdges
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord, SymbolRecord
 from satchel.types import Label
+
+if TYPE_CHECKING:  # most refreshes put no SCIP documents
+    from satchel.graph.scip.binding import ScipImport
 
 _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
 _FACTS_KEPT = 3_000  # of files that were looked at before it was their turn

@@ -8,12 +8,11 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-import msgspec
-
 from satchel import ids
 from satchel.code_facts import FileFacts, ScipUses, Target
-from satchel.graph.interfaces import TYPE_KINDS, shown_to_others
+from satchel.graph.interfaces import TYPE_KINDS
 from satchel.graph.scip.documents import ScipDocument, ScipFile
+from satchel.graph.scip.edges import shown_hash
 from satchel.graph.scip.fitting import Fitted, Place, columns_of, fit_document
 from satchel.lines import split_lines
 from satchel.storage.protocol import Snapshot, Writer
@@ -154,9 +153,3 @@ def _places(lines: Sequence[str], symbols: Sequence[Symbol]) -> dict[Place, Symb
                 found.setdefault((number, columns[0]), symbol)
                 break
     return found
-
-
-def shown_hash(snapshot: Snapshot, path: str) -> str:
-    """Return the hash of what a file shows to others."""
-    shown = shown_to_others(snapshot.facts(path), snapshot.symbols(path))
-    return ids.hash_bytes(msgspec.msgpack.encode(shown))[:16]

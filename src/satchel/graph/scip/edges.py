@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Set
 
+import msgspec
+
+from satchel import ids
 from satchel.code_facts import FileEdges, FileFacts, Rule, ScipUses, Target, used_name
-from satchel.graph.scip.binding import shown_hash
+from satchel.graph.interfaces import shown_to_others
 from satchel.storage.protocol import Snapshot
 from satchel.terms import last_name
 from satchel.types import Label
@@ -142,3 +145,9 @@ def _labels(facts: FileFacts) -> dict[Use, Label]:
             if known is None or order.get(use.label, len(order)) < order.get(known, len(order)):
                 found[line, name] = use.label
     return found
+
+
+def shown_hash(snapshot: Snapshot, path: str) -> str:
+    """Return the hash of what a file shows to others."""
+    shown = shown_to_others(snapshot.facts(path), snapshot.symbols(path))
+    return ids.hash_bytes(msgspec.msgpack.encode(shown))[:16]
