@@ -25,7 +25,7 @@ from graph import truth as truths
 from graph.repositories import REPOSITORIES, Lab
 from graph.truth import Truth
 from satchel.code_facts import Rule, used_name
-from satchel.commands.shared import scip_counts
+from satchel.commands.scip_counts import scip_counts
 from satchel.engine import Engine
 from satchel.ids import hash_bytes
 from satchel.storage.memory import MemoryStore

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, Group, LocalPath
-from satchel.commands.shared import ScipCounts, scip_counts
+from satchel.commands.scip_counts import ScipCounts, scip_counts
 from satchel.errors import InvalidRequest
 
 if TYPE_CHECKING:

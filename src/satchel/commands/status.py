@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, Group
-from satchel.commands.shared import ScipCounts, scip_counts
+from satchel.commands.scip_counts import ScipCounts, scip_counts
 from satchel.errors import IndexCorrupt, IndexProblem
 from satchel.indexing.index_state import IndexState
 from satchel.storage.records import by_lines
