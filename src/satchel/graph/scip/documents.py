@@ -18,8 +18,8 @@ from urllib.parse import unquote, urlsplit
 from satchel.errors import FileNotFound, InvalidRequest, TooLarge
 from satchel.graph.scip.wire import Malformed, fields, numbers, stream_fields
 
-MOST_BYTES = 2 * 1024**3  # of a file; that of a monorepo with 20 million occurrences has about as much
-_MOST_DOCUMENT_BYTES = 128 * 1024**2  # a source file of 1 MB makes about 10
+MOST_BYTES = 2 * 1024**3  # of a file: 26 million occurrences at the 82 bytes that zod has for each
+_MOST_DOCUMENT_BYTES = 128 * 1024**2  # of one source file: 1.6 million occurrences at that size
 _MOST_METADATA_BYTES = 1024**2
 _MOST_OCCURRENCES = 2_000_000  # of one document
 _MOST_PATH = 4_096  # characters
