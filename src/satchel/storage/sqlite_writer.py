@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from satchel.code_facts import FileEdges
+from satchel.code_facts import FileEdges, ScipUses
 from satchel.storage import records, term_blocks
 from satchel.storage.checks import (
     Totals,
@@ -216,6 +216,19 @@ class SqliteWriter:
         self._totals.edges += check
         return number, check, data_check, consulted, data
 
+    def put_scip(self, path: str, file_hash: str, uses: ScipUses) -> None:
+        data = records.pack_scip(uses)
+        data_check = blob_check(data)
+        check = row_check(path, data_check, file_hash)
+        self._totals.scip += check - self._sum_of("scip", "path", [path])
+        self._connection.execute(
+            "INSERT OR REPLACE INTO scip VALUES (?, ?, ?, ?, ?)", (path, check, data_check, file_hash, data)
+        )
+
+    def drop_scip(self) -> None:
+        self._connection.execute("DELETE FROM scip")
+        self._totals.scip = 0
+
     def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
         number = run.number
         parts = run.files, run.lengths, run.lines, run.vectors
@@ -319,7 +332,8 @@ class SqliteWriter:
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
 
     def clear(self) -> None:
-        """Drop everything but the counters: numbers are never used twice. The ids that end are remembered."""
+        """Drop everything but the counters, because numbers are never used twice, and the SCIP documents. The
+        ids that end are remembered."""
         if self._unchecked:
             self._retire_unchecked()
         else:
@@ -337,7 +351,7 @@ class SqliteWriter:
         self._put.clear()
         self._all_known = True
         self._unchecked = False
-        self._totals = Totals(retired=self._totals.retired)
+        self._totals = Totals(retired=self._totals.retired, scip=self._totals.scip)
 
     def _retire_unchecked(self) -> None:
         """Retire the ids of an index that lacks checks of now. An ended id that has a check keeps it."""
