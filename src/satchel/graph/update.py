@@ -1,9 +1,10 @@
 """Bring the edges of an index up to date after its files changed.
 
 The edges of a file rest on what other files show: their definitions, imports, types. Each file notes what it
-consulted: paths, folders that it looked for names in, the last names of what it imports, names that it looked
-for anywhere. When a file shows something else than before, is new or is gone, those that consulted it are
-resolved anew, and no others. An edit inside a function shows others nothing new.
+consulted: paths, the names that it looked for in them, folders, the last names of what it imports, names that
+it looked for anywhere. When a file shows something else of a name than before, is new or is gone, those that
+consulted that are resolved anew, and no others. An edit inside a function shows others nothing new, and a
+new function is nothing to files that never looked for its name.
 """
 
 from __future__ import annotations
@@ -16,8 +17,15 @@ from functools import cached_property
 from satchel import languages, plugins
 from satchel.caching import Cache
 from satchel.code_facts import FileEdges, FileFacts, Rule, Target, used_name
-from satchel.graph.answers import folder_key, import_key, linkage_key
-from satchel.graph.interfaces import Definition, Interface, make_interface, shown_to_others
+from satchel.graph.answers import all_names_key, folder_key, import_key, linkage_key, name_key
+from satchel.graph.interfaces import (
+    NOTHING_SHOWN,
+    Definition,
+    Interface,
+    Shown,
+    make_interface,
+    shown_to_others,
+)
 from satchel.graph.linkage import DefinitionTable, as_definitions
 from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, NamedDefinition
 from satchel.graph.resolver import Resolver
@@ -29,8 +37,6 @@ _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little 
 _FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
 _MANY_FILES = 50  # resolved at once; the names of fewer are asked for one by one
 _NAMES_KEPT = 100_000  # answers of the store about one name, most of them short
-
-Shown = tuple[object, ...]
 
 
 class GraphUpdate:
@@ -77,7 +83,7 @@ class GraphUpdate:
             after = None if record is None else _shown(snapshot, record)
             if after is not None:
                 touched.add(path)
-            if before == after and before:
+            if before == after and before != NOTHING_SHOWN:
                 continue
             keys |= _keys(path, before, after)
             for name, records in groups.items():
@@ -89,37 +95,35 @@ class GraphUpdate:
 
 def _shown(snapshot: Snapshot, record: FileRecord) -> Shown:
     """Return what a file shows; nothing for a language without rules, of which only the text counts."""
-    if languages.get(record.language).graph is None:
-        return ()
-    return shown_to_others(snapshot.facts(record.path), snapshot.symbols(record.path))
+    rules = languages.get(record.language).graph
+    if rules is None:
+        return NOTHING_SHOWN
+    facts, symbols = snapshot.facts(record.path), snapshot.symbols(record.path)
+    return shown_to_others(facts, symbols, has_name_spaces=rules.has_name_spaces)
 
 
 def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     """Return what the files that a change touches have noted as consulted."""
-    keys = {path}
-    names_before, names_after = _defined(before), _defined(after)
-    if _package(before) == _package(after):
-        changed = names_before ^ names_after
-    else:
-        changed = names_before | names_after
+    old, new = before or NOTHING_SHOWN, after or NOTHING_SHOWN
+    is_same_package = old.package == new.package
+    keys = {all_names_key(path)}
+    keys.update(name_key(path, name) for name in _changed_names(old, new))
+    changed = old.definitions ^ new.definitions if is_same_package else old.definitions | new.definitions
     keys.update(linkage_key(name.rpartition(".")[2]) for name, *_ in changed)
-    if before is None or after is None or _package(before) != _package(after):
+    if before is None or after is None or old.whole != new.whole or new == NOTHING_SHOWN:
+        keys.add(path)
+    if before is None or after is None or not is_same_package:
         folder, _, name = path.rpartition("/")
         keys.add(folder_key(path))
-        words = {name.partition(".")[0], folder.rpartition("/")[2], _package(before), _package(after)}
+        words = {name.partition(".")[0], folder.rpartition("/")[2], old.package, new.package}
         keys.update(import_key(word) for word in words if word)
     return keys
 
 
-def _defined(shown: Shown | None) -> set[tuple[str, ...]]:
-    """Return the definitions that a file shows: name, kind and who can mean it."""
-    found = shown[-1] if shown else ()
-    assert isinstance(found, tuple)
-    return set(found)
-
-
-def _package(shown: Shown | None) -> str:
-    return str(shown[0]) if shown else ""
+def _changed_names(before: Shown, after: Shown) -> list[str]:
+    """Return the outermost names of which a file shows something else than before."""
+    names = before.names.keys() | after.names.keys()
+    return [name for name in names if before.names.get(name) != after.names.get(name)]
 
 
 class _ResolveRun:
@@ -193,7 +197,7 @@ class _ResolveRun:
         for path in paths:
             check()
             edges = self._edges(path)
-            self.writer.put_edges(path, edges, self.resolver.consulted())
+            self.writer.put_edges(path, edges, self.resolver.consulted(path))
             count += 1
         return count
 
