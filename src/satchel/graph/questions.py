@@ -70,8 +70,8 @@ class Questions:
         self._found_modules: Cache[tuple[str, str], Module | None] = Cache(_MODULES_KEPT)
 
     def consulted(self, asking: str) -> set[str]:
-        """Return what the answers since the last call rest on, as the file that asked for them notes it. Names
-        of its own are left out: it is resolved anew whenever it changes."""
+        """Return what the answers since the last call rest on, as the file that asked for them notes it.
+        Its own names are left out: it is resolved anew whenever it changes."""
         noted, self._consulted = self._consulted, set()
         found: set[str] = set()
         for key in noted:

@@ -57,24 +57,19 @@ class GraphUpdate:
         snapshot = writer.snapshot
         if not everything and not self._before:
             return 0
-        groups: dict[str, list[FileRecord]] = defaultdict(list)
-        files = snapshot.files()
-        for record in files:
-            rules = languages.get(record.language).graph
-            if rules is not None:
-                groups[rules.modules].append(record)
+        language_of = snapshot.file_languages()
+        groups = _by_modules(language_of)
         wanted = None if everything else self._touched(snapshot, groups)
-        every_path = frozenset(record.path for record in files)
+        every_path = frozenset(language_of)
         count = 0
         for name in sorted(groups):
-            paths = [item.path for item in groups[name] if wanted is None or item.path in wanted]
+            paths = sorted(groups[name] if wanted is None else wanted.intersection(groups[name]))
             if paths:
-                count += _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path).run(
-                    paths, check
-                )
+                run = _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path)
+                count += run.run(paths, check)
         return count
 
-    def _touched(self, snapshot: Snapshot, groups: dict[str, list[FileRecord]]) -> set[str]:
+    def _touched(self, snapshot: Snapshot, groups: dict[str, dict[str, str]]) -> set[str]:
         """Return the paths of the files whose edges may have changed."""
         keys: set[str] = set()
         touched: set[str] = set()
@@ -86,11 +81,25 @@ class GraphUpdate:
             if before == after and before != NOTHING_SHOWN:
                 continue
             keys |= _keys(path, before, after)
-            for name, records in groups.items():
+            for name, paths in groups.items():
                 plugin: ModulePlugin = plugins.load("modules", name)
                 if any(fnmatchcase(path.rpartition("/")[2], pattern) for pattern in plugin.settings):
-                    touched.update(item.path for item in records)
+                    touched.update(paths)
         return touched.union(snapshot.consulting(keys)) if keys else touched
+
+
+def _by_modules(language_of: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the files of languages with rules and their languages, by the way in which imports find them."""
+    groups: dict[str, dict[str, str]] = defaultdict(dict)
+    modules_of: dict[str, str] = {}
+    for language in set(language_of.values()):
+        rules = languages.get(language).graph
+        if rules is not None:
+            modules_of[language] = rules.modules
+    for path, language in language_of.items():
+        if language in modules_of:
+            groups[modules_of[language]][path] = language
+    return groups
 
 
 def _shown(snapshot: Snapshot, record: FileRecord) -> Shown:
@@ -130,11 +139,11 @@ class _ResolveRun:
     """Resolves files that share a way of importing."""
 
     def __init__(
-        self, writer: Writer, plugin: ModulePlugin, records: list[FileRecord], every_path: frozenset[str]
+        self, writer: Writer, plugin: ModulePlugin, language_of: dict[str, str], every_path: frozenset[str]
     ) -> None:
         self.writer = writer
         self.snapshot = writer.snapshot
-        self.languages = {record.path: record.language for record in records}
+        self.languages = language_of
         self.interfaces: Cache[str, Interface] = Cache(_INTERFACES_KEPT)
         self.named: Cache[str, Sequence[NamedDefinition]] = Cache(_NAMES_KEPT)
         self.is_large = False  # whether so many files are resolved that reading every definition pays

@@ -182,11 +182,16 @@ class SqliteWriter:
             self._names[records.fold(name)] += sign
 
     def put_edges(self, path: str, edges: FileEdges, consulted: Collection[str]) -> None:
-        stored = self.snapshot.stored(path)
-        if stored is None:
+        known = self._connection.execute(
+            "SELECT path, number, edges.row_check FROM files JOIN edges ON file = number WHERE path = ?",
+            (path,),
+        ).fetchone()
+        if known is None and self.snapshot.stored(path) is None:
             raise KeyError(path)
-        number = stored.number
-        self._totals.edges -= self._sum_of("edges", "file", [number])
+        if known is None or known[0] != path or sum_checks(known[1:]) < 0:
+            raise damaged("a row of edges")
+        number = known[1]
+        self._totals.edges -= known[2]
         row = self._count_edges(number, records.pack_consulted(consulted), records.pack_edges(edges))
         self._connection.execute("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?, ?)", row)
 
