@@ -17,7 +17,8 @@ import msgspec
 from satchel.errors import IndexCorrupt
 
 REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
-_encode = msgspec.msgpack.Encoder().encode
+ROW_ENCODER = msgspec.msgpack.Encoder()
+_encode = ROW_ENCODER.encode
 
 
 class Totals(msgspec.Struct):

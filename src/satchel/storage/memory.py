@@ -99,6 +99,9 @@ class MemorySnapshot:
     def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
         return [self._tables.files[path][0] for path in sorted(self._tables.files)]
 
+    def file_languages(self) -> dict[str, str]:
+        return {record.path: record.language for record in self.files()}
+
     def file(self, path: str) -> FileRecord | None:
         entry = self._tables.files.get(path)
         return entry[0] if entry else None

@@ -88,6 +88,9 @@ class Snapshot(Protocol):
         """Return the records of all files, by path. Records of an earlier generation may be given as `known`:
         one that still holds is returned as the same object."""
 
+    def file_languages(self) -> dict[str, str]:
+        """Return the language of each file, by path. It costs a fraction of `files`, which notices damage."""
+
     def file(self, path: str) -> FileRecord | None:
         """Return the record of a path, or None if the index does not hold it."""
 

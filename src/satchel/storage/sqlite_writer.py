@@ -204,10 +204,15 @@ class SqliteWriter:
 
     def _stored_edges(self, path: str) -> tuple[int, int]:
         """Return the number of a file and the check of its row of edges."""
-        stored = self.snapshot.stored(path)
-        if stored is None:
+        known = self._connection.execute(
+            "SELECT path, number, edges.row_check FROM files JOIN edges ON file = number WHERE path = ?",
+            (path,),
+        ).fetchone()
+        if known is None and self.snapshot.stored(path) is None:
             raise KeyError(path)
-        return stored.number, self._sum_of("edges", "file", [stored.number])
+        if known is None or known[0] != path or sum_checks(known[1:]) < 0:
+            raise damaged("a row of edges")
+        return known[1], known[2]
 
     def _count_edges(self, number: int, consulted: bytes, data: bytes) -> tuple[Any, ...]:
         """Return a row of edges, and add it to the totals."""

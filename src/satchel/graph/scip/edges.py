@@ -14,6 +14,7 @@ import msgspec
 
 from satchel import ids
 from satchel.code_facts import FileEdges, FileFacts, Rule, ScipUses, Target, used_name
+from satchel.graph.answers import all_names_key
 from satchel.graph.interfaces import shown_to_others
 from satchel.storage.protocol import Snapshot
 from satchel.terms import last_name
@@ -44,7 +45,9 @@ class ScipEdges:
         uses = self._snapshot.scip_uses(path)
         said = self._said(uses)
         merged = _Merge(self._snapshot, path, edges).merge(said, self._overrules(consulted))
-        return merged, {*consulted, *(target.path for target in uses.targets)}
+        # Whether a definition stands, and whether a file is as the compiler saw it, may change with any name.
+        looked_at = {target.path for target in uses.targets}.union(self.documents.keys() & set(consulted))
+        return merged, {*consulted, *looked_at, *map(all_names_key, looked_at)}
 
     def _said(self, uses: ScipUses) -> Said:
         """Return what the names on each line mean, as far as the definitions still stand, and whether that is
@@ -150,4 +153,4 @@ def _labels(facts: FileFacts) -> dict[Use, Label]:
 def shown_hash(snapshot: Snapshot, path: str) -> str:
     """Return the hash of what a file shows to others."""
     shown = shown_to_others(snapshot.facts(path), snapshot.symbols(path))
-    return ids.hash_bytes(msgspec.msgpack.encode(shown))[:16]
+    return ids.hash_bytes(msgspec.msgpack.encode(shown, order="deterministic"))[:16]
