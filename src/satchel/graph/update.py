@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence, Set
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from satchel import languages, plugins
 from satchel.caching import Cache
@@ -29,9 +30,13 @@ from satchel.graph.interfaces import (
 from satchel.graph.linkage import DefinitionTable, as_definitions
 from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, NamedDefinition
 from satchel.graph.resolver import Resolver
+from satchel.graph.scip.edges import ScipEdges
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord, SymbolRecord
 from satchel.types import Label
+
+if TYPE_CHECKING:  # most refreshes put no SCIP documents
+    from satchel.graph.scip.binding import ScipImport
 
 _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
 _FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
@@ -42,8 +47,10 @@ _NAMES_KEPT = 100_000  # answers of the store about one name, most of them short
 class GraphUpdate:
     """Collects what a refresh changes, and then resolves what that touches."""
 
-    def __init__(self) -> None:
+    def __init__(self, scip: ScipImport | None = None) -> None:
+        """Make an update that also puts SCIP documents in place of those that the index has."""
         self._before: dict[str, Shown | None] = {}
+        self._scip = scip
 
     def note(self, snapshot: Snapshot, path: str) -> None:
         """Remember what a file shows before it is replaced or dropped."""
@@ -55,18 +62,23 @@ class GraphUpdate:
         """Resolve the files that the changes touch, or all of them; return how many. `check` is called
         between two files and ends the work by raising."""
         snapshot = writer.snapshot
-        if not everything and not self._before:
+        imported = self._scip.put(writer, check) if self._scip is not None else set()
+        if not everything and not self._before and not imported:
             return 0
         language_of = snapshot.file_languages()
         groups = _by_modules(language_of)
-        wanted = None if everything else self._touched(snapshot, groups)
+        wanted = None if everything else self._touched(snapshot, groups) | imported
         every_path = frozenset(language_of)
+        scip = ScipEdges(snapshot)
         count = 0
         for name in sorted(groups):
             paths = sorted(groups[name] if wanted is None else wanted.intersection(groups[name]))
             if paths:
                 run = _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path)
-                count += run.run(paths, check)
+                count += run.run(paths, scip, check)
+        if imported or scip.documents:
+            others = (imported | scip.documents.keys()).difference(*groups.values())
+            _put_without_rules(writer, scip, others & every_path & (every_path if wanted is None else wanted))
         return count
 
     def _touched(self, snapshot: Snapshot, groups: dict[str, dict[str, str]]) -> set[str]:
@@ -199,14 +211,16 @@ class _ResolveRun:
         symbols = self.snapshot.symbols(path)
         return make_interface(path, language, facts, symbols, has_name_spaces=has_spaces)
 
-    def run(self, paths: Sequence[str], check: Callable[[], None]) -> int:
+    def run(self, paths: Sequence[str], scip: ScipEdges, check: Callable[[], None]) -> int:
         """Resolve some files, put their edges, and return how many files there were."""
         count = 0
         self.is_large = len(paths) > _MANY_FILES
         for path in paths:
             check()
-            edges = self._edges(path)
-            self.writer.put_edges(path, edges, self.resolver.consulted(path))
+            edges, consulted = self._edges(path), self.resolver.consulted(path)
+            if path in scip.documents:
+                edges, consulted = scip.added(path, edges, consulted)
+            self.writer.put_edges(path, edges, consulted)
             count += 1
         return count
 
@@ -236,6 +250,12 @@ class _ResolveRun:
                 if other != path:
                     imports.append((number, targets.setdefault(Target(other), len(targets))))
         return FileEdges(tuple(targets), tuple(uses), tuple(imports))
+
+
+def _put_without_rules(writer: Writer, scip: ScipEdges, paths: Set[str]) -> None:
+    """Put the edges of files whose language has no rules: what their SCIP documents say, and nothing else."""
+    for path in sorted(paths):
+        writer.put_edges(path, *scip.added(path, FileEdges(), ()))
 
 
 def _imported_files(module: Module, used: Set[str]) -> Sequence[str]:

@@ -14,7 +14,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from satchel.caching import Cache
-from satchel.code_facts import FileEdges, FileFacts, references_of
+from satchel.code_facts import FileEdges, FileFacts, ScipUses, references_of
 from satchel.parsed import Parsed
 from satchel.plugins import late
 from satchel.storage import records, sqlite_rows
@@ -332,6 +332,28 @@ class SqliteSnapshot:
         if not sqlite_rows.edges_are_as_written(rows):
             raise damaged("what a file refers to")
         return consulted.ConsultedTable((row[0], row[3]) for row in rows)
+
+    def scip_documents(self) -> dict[str, str]:
+        if not self._totals.scip:  # most indexes have none, and every refresh asks
+            return {}
+        rows = self._tables.rows("SELECT path, row_check, data_check, file_hash FROM scip")
+        if sum_checks(row[1] for row in rows) != self._totals.scip:
+            raise damaged("the list of SCIP documents")
+        if any(row_check(path, data_check, found) != check for path, check, data_check, found in rows):
+            raise damaged("a SCIP document")
+        return {path: file_hash for path, _, _, file_hash in rows}
+
+    def scip_uses(self, path: str) -> ScipUses:
+        statement = "SELECT row_check, data_check, file_hash, data FROM scip WHERE path = ?"
+        row = self._tables.one(statement, path) if self._totals.scip else None
+        if row is None:
+            if path in self.scip_documents():
+                raise damaged("the list of SCIP documents")
+            raise KeyError(path)
+        check, data_check, file_hash, data = row
+        if row_check(path, data_check, file_hash) != check or blob_check(data) != data_check:
+            raise damaged("a SCIP document")
+        return records.unpack_scip(data)
 
     def symbols(self, path: str) -> list[Symbol]:
         stored = self._stored(path)
