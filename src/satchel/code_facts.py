@@ -87,7 +87,7 @@ POSSIBLE_IN = {"javascript": 0.14, "tsx": 0.14, "typescript": 0.14}
 """The same for languages in which more is left open: values whose types only inference knows."""
 
 
-class Import(msgspec.Struct, frozen=True, array_like=True):
+class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One name that an import statement binds.
 
     `module` is as written. `imported` is the name inside the module, empty if the module itself is bound,
@@ -101,7 +101,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
     line: int
 
 
-class TypedName(msgspec.Struct, frozen=True, array_like=True):
+class TypedName(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What a name of the file or an attribute of a class holds. `owner` is the qualified name of the class,
     empty for a name of the file; `+T` for the function of that qualified name, which extends the type T."""
 
@@ -172,7 +172,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     separator: str = "."  # between a module and a name in it, as the language writes it; empty if it has none
 
 
-class Target(msgspec.Struct, frozen=True, array_like=True):
+class Target(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What an edge leads to: a definition by its qualified name, or a whole file if that is empty.
 
     Lines are left out: they change with every edit of the file, and its symbols know them.

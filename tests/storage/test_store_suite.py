@@ -226,6 +226,21 @@ def test_edges_survive_and_come_in_the_order_asked(store: Store) -> None:
             snapshot.edges(["a.py", "never/there.py"])
 
 
+def test_the_mark_of_edges_changes_with_them_and_not_with_others(store: Store) -> None:
+    put(store, {"a.py": CODE, "b.py": CODE})
+    with closing(store.snapshot()) as snapshot:
+        first = snapshot.edges_mark("b.py")
+        assert snapshot.file_languages() == {record.path: record.language for record in snapshot.files()}
+        with pytest.raises(KeyError):
+            snapshot.edges_mark("never/there.py")
+    put_edges(store, {"a.py": ["x.py"]})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.edges_mark("b.py") == first
+    put_edges(store, {"b.py": ["x.py"]})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.edges_mark("b.py") != first
+
+
 def test_edges_of_a_file_that_is_not_there_are_refused(store: Store) -> None:
     put(store, {"a.py": CODE})
     with store.write() as writer, pytest.raises(KeyError):

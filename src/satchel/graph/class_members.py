@@ -41,10 +41,11 @@ class ClassMembers(FileNames):
         self._consulted |= members.consulted
         if members.is_spread:
             self._consulted.add(linkage_key(name))
-        found = next(
-            (each[name] for each in (members.of_bases if above else members.own) if name in each), None
-        )
-        if found is None:
+        for each in members.of_bases if above else members.own:
+            if name in each:
+                found = each[name]
+                break
+        else:
             return None
         if isinstance(found, Definition):
             return Answer(found, rule)

@@ -12,6 +12,10 @@ from satchel.graph.modules.module_system import Module, most_likely
 from satchel.types import ChunkKind
 
 
+def _may_mean_more(shown: Interface, name: str) -> bool:
+    return ("", name) in shown.values or name in shown.containers or name[:1] == "\\"
+
+
 class FileNames(ModuleNames):
     """Knows the names of files."""
 
@@ -19,6 +23,13 @@ class FileNames(ModuleNames):
         """Return what a name of a file means."""
         if self._modules.has_linkage:  # names mean no other names: no answer is asked for twice
             return self._find_name(path, name)
+        shown = self._look(path, name)
+        if shown is not None and self._is_plain and "@" not in name and name not in shown.imports:
+            # Most names are those of definitions, or of nothing that the repository knows.
+            if name in shown.kinds:
+                return Answer(Definition(path, name), Rule.SCOPE)
+            if self._sees_only_imports and not shown.stars and not _may_mean_more(shown, name):
+                return None
         return self._guarded(path, "name", name)
 
     def _find_name(self, path: str, name: str) -> Answer | None:

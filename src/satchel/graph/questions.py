@@ -55,6 +55,7 @@ class Questions:
         self._modules = modules
         self._finds_by_name = modules.finds_by_name
         self._has_open_types = modules.has_open_types
+        self._sees_only_imports = modules.sees_only_imports
         self._fields_apart = modules.fields_apart
         self._interface_of = interface_of
         self._interfaces = interfaces if interfaces is not None else {}
@@ -65,7 +66,7 @@ class Questions:
         self._consulted: set[Noted] = set()
         self._is_plain = not (modules.has_open_types or modules.finds_by_name or modules.fields_apart)
         self._asking = ""  # the file whose expressions are asked for
-        self._heads: dict[str, Answer | None] = {}
+        self._begun: dict[str, Answer | None] = {}  # what its expressions begin with
         self._packages: dict[str, dict[str, str]] = {}  # qualified names of packages → their file
         self._found_modules: Cache[tuple[str, str], Module | None] = Cache(_MODULES_KEPT)
 

@@ -17,6 +17,7 @@ from satchel.graph.answers import (
     parts_of_expression,
     rules_of,
     steps_of,
+    without_last_step,
 )
 from satchel.graph.interfaces import Definition, Interface
 from satchel.graph.modules.module_system import Module, is_named
@@ -51,16 +52,16 @@ class Resolver(ValueRules):
         if not self._is_plain:
             return self._expression(path, expression)
         if path != self._asking:
-            self._asking, self._heads = path, {}
-        head, steps = parts_of_expression(expression)
-        if head in self._heads:
-            answer = self._heads[head]
+            self._asking, self._begun = path, {}
+        if expression in self._begun:
+            return self._begun[expression]
+        before, step = without_last_step(expression)
+        if not step:
+            answer = self._head(path, expression)
         else:
-            answer = self._heads[head] = self._head(path, head)
-        for step in steps:
-            if answer is None:
-                return None
-            answer = self._step(answer, step)
+            answer = self._asked(path, before)
+            answer = self._step(answer, step) if answer is not None else None
+        self._begun[expression] = answer
         return answer
 
     def _is_scattered(self, target: Definition, shown: Interface) -> bool:

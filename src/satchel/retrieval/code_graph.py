@@ -42,8 +42,21 @@ class FileUses(msgspec.Struct, frozen=True):
 
 def file_uses(corpus: Corpus, path: str) -> FileUses:
     """Return the sure uses and imports of a file."""
-    kept: Cache[str, FileUses] = corpus.memo(_uses_cache)
-    return kept.get_or_compute(path, lambda: _read(corpus, path))
+    known: Cache[str, FileUses] = corpus.memo(_uses_cache)
+    return known.get_or_compute(path, lambda: _kept_or_read(corpus, path))
+
+
+def _kept_or_read(corpus: Corpus, path: str) -> FileUses:
+    """Return what an earlier generation read of a file, if its edges are still the same."""
+    kept = corpus.file_cache.sure_uses
+    mark = corpus.snapshot.edges_mark(path)
+    before = kept.get(path)
+    if before is not None and before[0] == mark:
+        found: FileUses = before[1]
+        return found
+    found = _read(corpus, path)
+    kept.keep(path, (mark, found))
+    return found
 
 
 def _uses_cache(corpus: Corpus) -> Cache[str, FileUses]:

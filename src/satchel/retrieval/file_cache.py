@@ -13,6 +13,7 @@ from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
 
 _FILES_KEPT = 600  # the files of some dozen queries: about 40 MB with their passages
+_GRAPH_FILES_KEPT = 2_000  # whose edges or definitions were asked for: about 20 MB
 _LINKING_FILES_KEPT = 10_000  # most files have no link, so that an entry is one slot of a dictionary
 _RANGES_KEPT = 2_000  # line ranges and units of other files: about 3 MB
 
@@ -96,6 +97,10 @@ class FileCache:
         self.definitions: Cache[str, list[tuple[int, int, str]]] = Cache(_FILES_KEPT)
         self.references: Cache[str, tuple[Reference, ...]] = Cache(_FILES_KEPT)
         self.uses: Cache[str, list[tuple[str, int]]] = Cache(_FILES_KEPT)
+        # Path → the mark of its edges and its `FileUses`; edges may change while their file does not.
+        self.sure_uses: Cache[str, tuple[int, Any]] = Cache(_GRAPH_FILES_KEPT)
+        # Path → qualified name → line
+        self.definition_lines: Cache[str, dict[str, int]] = Cache(_GRAPH_FILES_KEPT)
         self.links: Cache[str, tuple[DocumentLink, ...]] = Cache(_LINKING_FILES_KEPT)
         self.import_statements: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `ImportStatement`s
         self.passages: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `FilePassages`
@@ -115,6 +120,8 @@ class FileCache:
         self.definitions.adopt(before.definitions, is_same)
         self.references.adopt(before.references, is_same)
         self.uses.adopt(before.uses, is_same)
+        self.sure_uses.adopt(before.sure_uses, is_same)
+        self.definition_lines.adopt(before.definition_lines, is_same)
         self.links.adopt(before.links, is_same)
         self.import_statements.adopt(before.import_statements, is_same)
         self.passages.adopt(before.passages, is_same)

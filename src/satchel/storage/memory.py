@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -170,6 +171,9 @@ class MemorySnapshot:
 
     def edges(self, paths: Sequence[str]) -> list[FileEdges]:
         return [records.unpack_edges(self._tables.edges[path][0]) for path in paths]
+
+    def edges_mark(self, path: str) -> int:
+        return zlib.crc32(self._tables.edges[path][0])
 
     def consulting(self, keys: Collection[str]) -> list[str]:
         wanted = set(map(records.key_hash, keys))

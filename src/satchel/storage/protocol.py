@@ -128,6 +128,10 @@ class Snapshot(Protocol):
         """Return the edges of each file, in the order given; empty ones where none were put since the file
         was. One call is one trip to the store. `KeyError` if the index does not hold a path."""
 
+    def edges_mark(self, path: str) -> int:
+        """Return a number that is the same in two generations if the edges of an unchanged file are.
+        `KeyError` if the index does not hold the path."""
+
     def consulting(self, keys: Collection[str]) -> list[str]:
         """Return the paths, sorted, of the files whose edges rest on one of some keys: paths, which need not
         be in the index, or whatever else was noted as consulted.

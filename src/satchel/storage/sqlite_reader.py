@@ -311,6 +311,14 @@ class SqliteSnapshot:
             raise damaged("the list of edges")
         return [found[number] for number in numbers]
 
+    def edges_mark(self, path: str) -> int:
+        number = self._stored_or_raise(path).number
+        row = self._tables.one("SELECT data_check FROM edges WHERE file = ?", number)
+        if row is None or type(row[0]) is not int:
+            raise damaged("the list of edges")
+        mark: int = row[0]
+        return mark
+
     def consulting(self, keys: Collection[str]) -> list[str]:
         if self._consulting is None or not self._own:
             self._consulting = self._read_consulted()
