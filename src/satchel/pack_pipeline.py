@@ -118,7 +118,7 @@ class PackPipeline:
         if self.context is None:
             return {}
         of_files = self.request.weights or ranker.weights_for(self.context, self.origin.profile)
-        return {**ranker.passage_weights_for(self.context), **of_files}
+        return {**ranker.weights(ranker.PASSAGES), **of_files}
 
     def pack(self, gauge: Gauge) -> Pack:
         """Return the pack that is asked for, within the budget of the gauge."""

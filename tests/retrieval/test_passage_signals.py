@@ -11,7 +11,7 @@ from satchel.engine import Engine
 from satchel.pack_request import PackRequest
 from satchel.retrieval import ranker
 from satchel.retrieval.passages import passages_of_best_files
-from satchel.retrieval.ranker import PASSAGES, REPORT_PASSAGES
+from satchel.retrieval.ranker import PASSAGES
 
 _FILLER = "".join(f"    step_{number} = prepare({number})\n" for number in range(30))
 TREE: dict[str, str | bytes] = {
@@ -48,7 +48,7 @@ def signals(engine: Engine, query: str) -> dict[str, dict[str, float]]:
 
 def test_each_signal_has_a_weight_and_each_weight_a_signal(engine: Engine) -> None:
     found = {f"passage_{name}" for name in signals(engine, "print an invoice")}
-    assert found == set(ranker.weights(PASSAGES)) == set(ranker.weights(REPORT_PASSAGES))
+    assert found == set(ranker.weights(PASSAGES))
 
 
 def test_a_passage_counts_by_its_words_and_the_best_of_a_file_is_the_measure(engine: Engine) -> None:
@@ -69,15 +69,6 @@ def test_words_of_a_report_are_looked_for_in_code_and_those_of_a_short_query_in_
     report = signals(engine, "Wrong sum\n\nThe invoice is rounded twice.")["words"]
     assert short["first"] > 0.0 and short["second"] > 0.0
     assert report["first"] == 0.0 and report["second"] == 1.0
-
-
-def test_a_method_counts_with_the_name_of_its_class(tmp_path: Path) -> None:
-    body = "".join(f"        step_{number} = prepare({number})\n" for number in range(30))
-    members = "".join(f"    def {name}(self):\n{body}\n" for name in ("first", "total", "other"))
-    tree = {"shop.py": f"class Basket:\n{members}\n\ndef total(order):\n{body}"}
-    share = signals(memory_engine(make_tree(tmp_path, tree)), "basket total")["qualified_name"]
-    assert share["Basket.total"] > share["total"] > 0.0
-    assert share["Basket.total"] > share["Basket.other"] > 0.0
 
 
 def test_what_a_fitting_passage_uses_is_vouched_for(engine: Engine) -> None:

@@ -10,7 +10,7 @@ from builders import SHOP, closely, make_tree, memory_engine
 
 from satchel import languages, plugins, settings
 from satchel.retrieval import ranker
-from satchel.retrieval.ranker import PASSAGES, REPORT_PASSAGES, REPORTS
+from satchel.retrieval.ranker import PASSAGES, REPORTS
 from satchel.retrieval.signals.kinds import PROSE
 from satchel.retrieval.signals.paths import STANDS_FOR_FOLDER
 
@@ -42,7 +42,7 @@ def test_weights_are_those_of_known_signals(profile: str) -> None:
 
 
 def test_there_is_one_file_of_weights_for_each_profile_and_for_reports() -> None:
-    known = {*PROFILES, REPORTS, PASSAGES, REPORT_PASSAGES}
+    known = {*PROFILES, REPORTS, PASSAGES}
     assert {path.stem for path in ranker._WEIGHTS.glob("*.json")} == known
 
 
@@ -52,8 +52,6 @@ def test_a_report_is_ranked_by_weights_of_its_own_in_every_profile(tmp_path: Pat
     for profile in PROFILES:
         assert ranker.weights_for(short, profile) == ranker.weights(profile)
         assert ranker.weights_for(report, profile) == ranker.weights(REPORTS)
-    assert ranker.passage_weights_for(short) == ranker.weights(PASSAGES)
-    assert ranker.passage_weights_for(report) == ranker.weights(REPORT_PASSAGES)
 
 
 def test_the_fast_profile_weighs_no_meaning() -> None:

@@ -15,7 +15,6 @@ import msgspec
 from satchel import ids
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.records import ChunkRecord
-from satchel.terms import terms
 from satchel.types import ChunkKind, Label, LineRange
 
 _WHOLE_CHARS = 3_200  # a longer definition is offered in windows
@@ -44,7 +43,6 @@ class PassageSpan(msgspec.Struct, frozen=True):
     last_line: int
     size: int  # characters
     names: frozenset[str]  # of the chunks
-    name_terms: frozenset[str]  # of the chunks' qualified names
     defined: tuple[str, ...]  # the names of definitions, as often as they are defined
 
 
@@ -125,9 +123,8 @@ def _span(
 ) -> PassageSpan:
     size = sum(map(len, lines[first - 1 : last]))
     names = frozenset(chunk.title_path[-1] for chunk in chunks if chunk.title_path)
-    name_terms = frozenset(term for chunk in chunks for name in chunk.title_path for term in terms(name))
     defined = tuple(chunk.title_path[-1] for chunk in chunks if is_definition(chunk))
-    return PassageSpan(start, stop, tuple(chunks), first, last, size, names, name_terms, defined)
+    return PassageSpan(start, stop, tuple(chunks), first, last, size, names, defined)
 
 
 def _spans(corpus: Corpus, at: int) -> Iterator[PassageSpan]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 REPORTS = "reports"  # the file of weights for reports
 PASSAGES = "passages"  # the file of weights for the passages of a pack
-REPORT_PASSAGES = "report_passages"  # the same for reports
 _WEIGHTS = Path(__file__).parent / "weights"
 _DIGITS = 6  # scores that differ less are equal, and ties break by path
 
@@ -37,11 +36,6 @@ def weights(profile: str) -> Mapping[str, float]:
 def weights_for(context: Context, profile: str) -> Mapping[str, float]:
     """Return what each signal weighs for the query of a context."""
     return weights(profile if context.query_terms.all_title else REPORTS)
-
-
-def passage_weights_for(context: Context) -> Mapping[str, float]:
-    """Return what each signal of a passage weighs for the query of a context."""
-    return weights(PASSAGES if context.query_terms.all_title else REPORT_PASSAGES)
 
 
 class _Profile(msgspec.Struct):
