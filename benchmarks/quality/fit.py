@@ -2,6 +2,7 @@
 
     fit.py features.npz --out …/retrieval/weights/quality.json --folds folds.json
     fit.py features.npz --out …/retrieval/weights/fast.json --folds fast_folds.json --without meaning
+    fit.py reports.npz --without meaning --prior …/weights/quality.json --l2 4e-3 --out …/weights/reports.json
     fit.py features.npz --out …/retrieval/weights/quality.json --check
 
 Each repository is left out once, under all its sets and from all files, and its questions are ranked by
@@ -61,11 +62,17 @@ class Problem:
     """The questions of all files as one fit."""
 
     def __init__(
-        self, names: Sequence[str], files: Sequence[Features], of_all: Sequence[Sort | None], l2: float
+        self,
+        names: Sequence[str],
+        files: Sequence[Features],
+        of_all: Sequence[Sort | None],
+        l2: float,
+        prior: Mapping[str, float] | None = None,
     ) -> None:
         """`of_all` says of which sort the questions of each file are, None where each says it itself."""
         self.names = names
         self.l2 = l2
+        self.prior = np.array([(prior or {}).get(name, 0.0) for name in names])
         chosen = [_chosen(file) for file in files]
         self.questions = [
             file.questions[at] for file, (with_gold, _) in zip(files, chosen, strict=True) for at in with_gold
@@ -85,7 +92,7 @@ class Problem:
 
     def fit(self, importance: Floats, start: Floats | None = None) -> Floats:
         """The best weights when each question counts so much."""
-        return Loss(self.lists, importance, self.l2).minimum(start)
+        return Loss(self.lists, importance, self.l2, self.prior).minimum(start)
 
     def named(self, weights: Floats) -> Weights:
         """Weights as they are kept."""
@@ -189,6 +196,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--issue-weight", type=float, default=1.0)
     parser.add_argument("--history-weight", type=float, default=1.0)
     parser.add_argument("--l2", type=float, default=1e-3)
+    parser.add_argument("--prior", type=Path, help="a file of weights that the penalty keeps the fit near to")
     parser.add_argument("--without", action="append", default=[], help="a group of signals to leave out")
     parser.add_argument("--out", type=Path, required=True, help="the file of weights")
     parser.add_argument("--folds", type=Path, help="write each repository's weights here, for run.py")
@@ -205,7 +213,8 @@ def main() -> int:
     files = [asked, *again, *extra]
     of_all = [None, *[Sort.HISTORY] * len(again), *[Sort.EXTRA] * len(extra)]
     names = signals_without(options.without, [name for file in files for name in file.names])
-    problem = Problem(names, files, of_all, options.l2)
+    prior = msgspec.json.decode(options.prior.read_bytes())["weights"] if options.prior else None
+    problem = Problem(names, files, of_all, options.l2, prior)
     factors = {
         Sort.SHORT: 1.0,
         Sort.ISSUE: options.issue_weight,

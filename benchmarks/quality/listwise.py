@@ -2,7 +2,8 @@
 
 For one question with candidates x₁…xₙ and weights w, a candidate's share is softmax(w·xᵢ); the loss is how
 far these shares are from those of the answers (each answer of a question the same). The loss of all questions
-is their weighted mean, plus `l2`·|w|². It is strictly convex: one w is best, wherever the search starts.
+is their weighted mean, plus `l2`·|w - prior|². It is strictly convex: one w is best, wherever the search
+starts. The prior is 0, or the weights of an earlier fit whose questions are not there any more.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ class Lists(NamedTuple):
 class Loss:
     """The loss over lists whose questions count differently; a question may count 0."""
 
-    def __init__(self, lists: Lists, importance: Floats, l2: float) -> None:
+    def __init__(self, lists: Lists, importance: Floats, l2: float, prior: Floats | None = None) -> None:
         self.lists = lists
         self.l2 = l2
+        self.prior = np.zeros(lists.values.shape[1]) if prior is None else prior
         self.importance = importance / importance.sum()
         self._owner = np.repeat(np.arange(len(lists.starts)), lists.counts)
         self._of_row = self.importance[self._owner]
@@ -71,11 +73,12 @@ class Loss:
         powers = np.exp(scores)
         sums = np.add.reduceat(powers, starts)[owner]
         fit = float((self._of_row * self.lists.targets * (scores - np.log(sums))).sum())
-        return self.l2 * float(weights @ weights) - fit, powers / sums
+        away = weights - self.prior
+        return self.l2 * float(away @ away) - fit, powers / sums
 
     def _gradient(self, weights: Floats, shares: Floats) -> Floats:
         slope: Floats = self.lists.values.T @ (self._of_row * (shares - self.lists.targets))
-        return slope + 2 * self.l2 * weights
+        return slope + 2 * self.l2 * (weights - self.prior)
 
     def _hessian(self, shares: Floats) -> Floats:
         """The weighted mean of the covariances of each question's candidates, and the penalty's part."""

@@ -82,7 +82,7 @@ def look_at(engine: Engine, question: Question, folds: Folds) -> Looked | None:
     context = gather_evidence(engine.corpus(), question.case.query, Filters(), candidates.CANDIDATES)
     if context is None:
         return None
-    weights = folds.get(question.repository) or ranker.weights(QUALITY)
+    weights = folds.get(question.repository) or ranker.weights_for(context, QUALITY)
     passages, signals, _ = passages_of_best_files(context, ranker.signals(context), weights, FILES, FILES)
     has_lines = any(gold.start_line for gold in question.case.gold)
     held = [
@@ -184,16 +184,17 @@ def fit(options: argparse.Namespace) -> None:
     own = len(files[0].sets)
     passages = joined(files, options.without)
     importance = importance_of(passages, own, options)
-    best = Loss(passages.lists, importance * passages.has_lines, options.l2).minimum()
+    known = msgspec.json.decode(options.prior.read_bytes())["weights"] if options.prior else {}
+    prior = np.array([known.get(name, 0.0) for name in passages.names])
+    best = Loss(passages.lists, importance * passages.has_lines, options.l2, prior).minimum()
     for _ in range(ROUNDS):
         passages = shared(passages, best)
-        best = Loss(passages.lists, importance, options.l2).minimum(best)
+        best = Loss(passages.lists, importance, options.l2, prior).minimum(best)
     owners = np.array(passages.repositories)
     folds: dict[str, Floats] = {}
     for repository in sorted(set(passages.repositories[:own])):
-        folds[repository] = Loss(passages.lists, importance * (owners != repository), options.l2).minimum(
-            best
-        )
+        others = importance * (owners != repository)
+        folds[repository] = Loss(passages.lists, others, options.l2, prior).minimum(best)
     found: dict[str, list[float]] = defaultdict(list)
     for number in range(own):
         found[passages.sets[number]].append(likelihood(passages, number, folds[owners[number]]))
@@ -250,6 +251,7 @@ def main() -> None:
     step.add_argument("--extra", type=Path, action="append", default=[], help="a further dump to learn from")
     step.add_argument("--extra-weight", type=float, default=1.0)
     step.add_argument("--short-weight", type=float, default=1.0)
+    step.add_argument("--prior", type=Path, help="a file of weights that the penalty keeps the fit near to")
     step.add_argument("--without", action="append", default=[], help="a signal to leave out")
     step.add_argument("--l2", type=float, default=1e-3)
     step.add_argument("--folds", type=Path, help="weights of files by repository")

@@ -5,13 +5,17 @@ besides. The copy of a repository at a commit is the folder `owner__name@commit1
 `search_root` is indexed, in a folder of its own below `--index`, so that nothing is written into a copy.
 Copies hold no git; `--mirror` names the folder of the git directories (`owner+name/repo`) that their history
 is read from, up to the commit and never beyond it.
+
+With `--clones` instead of `--copies` no working copy is needed: the folder holds a clone of each repository
+(`git clone --shared --no-checkout MIRROR/owner+name/repo CLONES/owner__name`), which is asked at the commit
+of the question, from git objects and with its history. What two commits share is parsed once.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -47,10 +51,15 @@ class Group(NamedTuple):
     index_folder: Path
     git: Path | None
     questions: tuple[Question, ...]
+    is_clone: bool = False  # `copy` is a clone that is asked at the commit
 
     def engines(self, profiles: Sequence[str], *, as_is: bool) -> list[Engine]:
         """An engine for each profile, the index up to date; with `as_is` it is taken as it is found."""
         question = self.questions[0]
+        if self.is_clone:
+            commit = question.case.commit
+            options = {"index_dir": self.index_folder, "workers": 1}
+            return [Engine.open(self.copy, profile=profile, **options).at(commit) for profile in profiles]
         root = self.copy / question.case.search_root
         engines = [
             Engine.open(root, index_dir=self.index_folder, workers=1, profile=profile) for profile in profiles
@@ -71,7 +80,9 @@ class _Source(msgspec.Struct):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What every script that asks questions takes."""
     parser.add_argument("--queries", type=Path, required=True, help="the dataset (JSON lines)")
-    parser.add_argument("--copies", type=Path, required=True, help="the folder of the working copies")
+    folders = parser.add_mutually_exclusive_group(required=True)
+    folders.add_argument("--copies", type=Path, help="the folder of the working copies")
+    folders.add_argument("--clones", type=Path, help="the folder of the clones, asked at their commits")
     parser.add_argument("--index", type=Path, required=True, help="where indexes are kept")
     parser.add_argument("--mirror", type=Path, help="the folder of the git directories (default: no history)")
     parser.add_argument("--set", action="append", default=[], help="only this set (repeatable)")
@@ -94,6 +105,8 @@ def read_groups(options: argparse.Namespace) -> list[Group]:
         question = Question(case, source.lower())
         if _is_wanted(question, options.set, options.repo):
             members[question.repository, case.commit, case.search_root].append(question)
+    if options.clones:
+        return _groups_of_clones(members, options)
     copies = _by_name(options.copies)
     mirrors = _by_name(options.mirror) if options.mirror else {}
     groups = []
@@ -103,6 +116,20 @@ def read_groups(options: argparse.Namespace) -> list[Group]:
         part = f"~{search_root.replace('/', '~')}" if search_root else ""
         questions = tuple(members[repository, commit, search_root])
         groups.append(Group(copy, options.index / f"{copy.name}{part}", git, questions))
+    return groups
+
+
+def _groups_of_clones(
+    members: Mapping[tuple[str, str, str], list[Question]], options: argparse.Namespace
+) -> list[Group]:
+    """The questions by commit. Those of a `search_root` need a working copy: a commit is asked as a whole."""
+    clones = _by_name(options.clones)
+    groups = []
+    for repository, commit, search_root in sorted(members):
+        if not search_root:
+            clone = _found(clones, repository.replace("/", "__"))
+            questions = tuple(members[repository, commit, search_root])
+            groups.append(Group(clone, options.index / clone.name, None, questions, is_clone=True))
     return groups
 
 

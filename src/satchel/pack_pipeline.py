@@ -24,7 +24,7 @@ from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependencies import external_names, import_statements, needed_imports
 from satchel.retrieval.hit_lines import best_lines, term_worths
 from satchel.retrieval.intent import Intent
-from satchel.retrieval.passages import PASSAGES, score_passages, split_by_chunk
+from satchel.retrieval.passages import score_passages, split_by_chunk
 from satchel.retrieval.query import parse_query
 from satchel.retrieval.related import RelatedChunk, find_related
 from satchel.retrieval.relation_questions import relation_passages
@@ -105,13 +105,20 @@ class PackPipeline:
         self.query = characters_of(request.query)  # no JSON holds a lone surrogate
         self.filters = request.filters
         profile = origin.profile
-        self.weights = {**ranker.weights(PASSAGES), **(request.weights or ranker.weights(profile))}
         count = len(corpus.files) if self.filters.by_kind else candidates.CANDIDATES
         self.context = gather_evidence(corpus, self.query, self.filters, count, profile)
+        self.weights = self._weights()
         self.asked = self.context.query if self.context else parse_query(self.query)
         self.anchors = find_anchors(corpus, self.asked)
         rarity = term_worths(self.context.evidence) if self.context else {}
         self.reading = CorpusReading(corpus, rarity)
+
+    def _weights(self) -> Mapping[str, float]:
+        """Return what the signals of files and of passages weigh; what the request says comes first."""
+        if self.context is None:
+            return {}
+        of_files = self.request.weights or ranker.weights_for(self.context, self.origin.profile)
+        return {**ranker.weights(ranker.PASSAGES), **of_files}
 
     def pack(self, gauge: Gauge) -> Pack:
         """Return the pack that is asked for, within the budget of the gauge."""

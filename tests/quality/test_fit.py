@@ -54,6 +54,15 @@ def folds_of(asked: Features) -> dict[str, dict[str, float]]:
     return fit.cross_validated(problem, importance, problem.fit(importance), asked)[0]
 
 
+def test_a_fit_stays_near_its_prior_where_the_questions_say_nothing() -> None:
+    lists = make_lists(1)
+    idle = Lists(np.column_stack((lists.values, np.zeros(len(lists.values)))), lists.targets, lists.starts)
+    prior = np.array([0.0, 0.0, 0.0, 0.0, 2.5])
+    found = Loss(idle, np.ones(6), 1e-3, prior).minimum()
+    assert abs(found[4] - 2.5) < 1e-6
+    assert np.allclose(found[:4], Loss(lists, np.ones(6), 1e-3).minimum(), atol=1e-4)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_gradient_is_the_slope_of_the_loss(seed: int) -> None:
     loss = Loss(make_lists(seed), np.arange(1.0, 7.0), l2=0.01)

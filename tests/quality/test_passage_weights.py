@@ -33,6 +33,7 @@ def options(folder: Path, found: list[Looked], **changed: object) -> argparse.Na
         "passages": folder / "passages.npz",
         "extra": [],
         "without": [],
+        "prior": None,
         "extra_weight": 1.0,
         "short_weight": 1.0,
         "l2": 1e-3,

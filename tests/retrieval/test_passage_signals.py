@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from builders import make_tree, memory_engine
 
 from satchel.engine import Engine
 from satchel.pack_request import PackRequest
 from satchel.retrieval import ranker
-from satchel.retrieval.passages import PASSAGES, passages_of_best_files
+from satchel.retrieval.passages import passages_of_best_files
+from satchel.retrieval.ranker import PASSAGES
 
 _FILLER = "".join(f"    step_{number} = prepare({number})\n" for number in range(30))
 TREE: dict[str, str | bytes] = {
@@ -53,6 +56,19 @@ def test_a_passage_counts_by_its_words_and_the_best_of_a_file_is_the_measure(eng
     assert found["words"]["print_invoice"] > found["words"]["unrelated"] == 0.0
     assert found["words_in_file"]["print_invoice"] == 1.0
     assert found["names"]["print_invoice"] > found["names"]["round_up"]
+
+
+def test_words_of_a_report_are_looked_for_in_code_and_those_of_a_short_query_in_comments_too(
+    tmp_path: Path,
+) -> None:
+    lines = "".join(f"    step_{number} = prepare({number})\n" for number in range(30))
+    told = f"def first(order):\n    # The invoice is rounded wrongly.\n{lines}"
+    done = f"def second(order):\n    invoice = rounded(order)\n{lines}"
+    engine = memory_engine(make_tree(tmp_path, {"bills.py": f"{told}\n\n{done}"}))
+    short = signals(engine, "invoice rounded")["words"]
+    report = signals(engine, "Wrong sum\n\nThe invoice is rounded twice.")["words"]
+    assert short["first"] > 0.0 and short["second"] > 0.0
+    assert report["first"] == 0.0 and report["second"] == 1.0
 
 
 def test_what_a_fitting_passage_uses_is_vouched_for(engine: Engine) -> None:

@@ -264,6 +264,37 @@ def test_a_sentence_ends_an_environment_section() -> None:
     assert parse_query(text).prose == "When the cart is empty the total comes out as a negative number."
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "platform linux -- Python 3.7.5, pytest-5.3.2, py-1.8.1, pluggy-0.13.1",
+        "attrs          22.1.0",
+        "* Version of Gradle used (if applicable): 8.1.1",
+        '    "version": "3.6.8+"',
+        "python v3.9.15, pytest v7.2.0, ubuntu 20.04",
+        "2020-10-26 12:19:51 +0000 [info]: gem 'fluent-plugin-concat' version '2.4.0'",
+        'ts=2022-11-21T12:00:48.640Z caller=main.go:193 level=info msg="Starting the rule manager"',
+    ],
+)
+@pytest.mark.parametrize("block", ["{}", "```\n{}\n```"])
+def test_a_list_of_versions_and_a_log_that_tells_of_no_trouble_say_nothing(line: str, block: str) -> None:
+    read = parse_query(f"Wrong sum\n\nThe basket adds twice.\n\n{block.format(line)}\n")
+    assert (read.prose, read.code) == ("The basket adds twice.", "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Since version 10.5.0 the onChange callback is not called when the value changes",
+        "2020-10-26 12:19:51 +0000 [error]: the buffer of the basket is full",
+        "total = basket.sum(0.5)",
+    ],
+)
+def test_a_sentence_about_a_version_and_an_error_of_a_log_are_kept(line: str) -> None:
+    read = parse_query(f"Wrong sum\n\nThe basket adds twice.\n\n```\n{line}\n```\n")
+    assert read.code == line
+
+
 def test_a_heading_about_a_version_is_no_environment() -> None:
     assert "resolver" in parse_query("Title\n## Version conflict ignored\nThe resolver picks both.").prose
 

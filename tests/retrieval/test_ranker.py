@@ -10,7 +10,7 @@ from builders import SHOP, closely, make_tree, memory_engine
 
 from satchel import languages, plugins, settings
 from satchel.retrieval import ranker
-from satchel.retrieval.passages import PASSAGES
+from satchel.retrieval.ranker import PASSAGES, REPORTS
 from satchel.retrieval.signals.kinds import PROSE
 from satchel.retrieval.signals.paths import STANDS_FOR_FOLDER
 
@@ -35,14 +35,23 @@ def test_no_signal_is_named_by_two_groups() -> None:
     assert sorted(names) == sorted(KNOWN)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", (*PROFILES, REPORTS))
 def test_weights_are_those_of_known_signals(profile: str) -> None:
     assert set(ranker.weights(profile)) <= set(KNOWN)
     assert all(np.isfinite(weight) for weight in ranker.weights(profile).values())
 
 
-def test_there_is_one_file_of_weights_for_each_profile() -> None:
-    assert {path.stem for path in ranker._WEIGHTS.glob("*.json")} == {*PROFILES, PASSAGES}
+def test_there_is_one_file_of_weights_for_each_profile_and_for_reports() -> None:
+    known = {*PROFILES, REPORTS, PASSAGES}
+    assert {path.stem for path in ranker._WEIGHTS.glob("*.json")} == known
+
+
+def test_a_report_is_ranked_by_weights_of_its_own_in_every_profile(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, SHOP))
+    short, report = closely(engine, QUERIES[0]), closely(engine, QUERIES[2])
+    for profile in PROFILES:
+        assert ranker.weights_for(short, profile) == ranker.weights(profile)
+        assert ranker.weights_for(report, profile) == ranker.weights(REPORTS)
 
 
 def test_the_fast_profile_weighs_no_meaning() -> None:

@@ -1,7 +1,8 @@
 """Split a pasted issue into title, prose and code, without what only fills in a form.
 
 Headings of issue templates, check boxes, environment sections, comments and images say nothing about the code
-and are left out. The text is read once, line by line.
+and are left out, and so are lines that only list versions and what a log says when all is well. The text is
+read once, line by line.
 """
 
 from __future__ import annotations
@@ -73,6 +74,14 @@ _CODE_LINE = r"""(?x)[ \t]*+(?:
     |[\w.:$]++\([^\n]*\)[;,]?+[ ]*+$
     |[)\]}]++[;,)]*+$
     )"""
+_VERSION = (
+    r"(?<![\w.])(?:[\w@/.+-]{1,60}?[-=@:/ ])??v?\d{1,5}\.\d{1,5}\.\d[\w.+-]*+"  # with the name before it
+)
+_MOST_BESIDE_VERSIONS = 3  # words; a line with more is a sentence about a version
+_LONGEST_VERSIONS = 160  # characters of a line that lists versions
+_QUIET_LOG = (
+    r"(?i)[^\w\n]{0,8}(?:ts=)?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\n]{0,60}?[\[ =\"](?:info|debug|trace)[\] :|\"]"
+)
 _MOST_TAGS = 5  # before a title; a limit, because each costs a copy of the title
 _LONGEST_LABEL = 60  # characters; a longer line of common words is a sentence
 _CODE_ENDS = (";", "{", "};", "},", "=>")
@@ -151,6 +160,17 @@ def _is_code(line: str) -> bool:
     return indented and not re.match(_LIST_ITEM, line) and not _is_sentence(line)
 
 
+def _is_noise(line: str) -> bool:
+    """Whether a line lists versions, as of installed packages, or is one of a log below a warning."""
+    if "." not in line and ":" not in line:
+        return False
+    if len(line) <= _LONGEST_VERSIONS and (rest := re.sub(_VERSION, " ", line)) != line:
+        said = [word for word in _words(rest) if word not in _FORM_WORDS and word not in _ENVIRONMENT_WORDS]
+        if len(said) <= _MOST_BESIDE_VERSIONS:
+            return True
+    return re.match(_QUIET_LOG, line) is not None
+
+
 class _Reader:
     """The state of reading an issue: inside a fence, a comment, a traceback, an environment section."""
 
@@ -208,7 +228,7 @@ class _Reader:
             self._add_code(line)
 
     def _add_code(self, line: str) -> None:
-        if not self._in_environment:
+        if not self._in_environment and not _is_noise(line):
             self.code.append(line)
 
     def _plain(self, line: str, is_frame: bool) -> None:
@@ -223,7 +243,7 @@ class _Reader:
             self._heading(match["marked"] or match["bold"], match["rest"] or "")
         elif _is_label(bare) or (":" in bare and re.match(_FACT, line)):
             self.prose.append("")
-        elif not self._still_environment(line):
+        elif not self._still_environment(line) and not _is_noise(line):
             (self.code if _is_code(line) else self.prose).append(line)
 
     def _heading(self, heading: str, rest: str) -> None:

@@ -3,6 +3,11 @@
 Beside the words of a passage, the words of code that uses it speak for it: the code that has to be read or
 changed is often called from the code that the query describes. The score of the file counts as well, and the
 length of the passage: more lines hold more of an answer.
+
+The words of a report are looked for in code alone. Comments tell in the words of users what code is for, so a
+short query may find it by them; of two passages of a file, the one that a fix changes has the words of the
+report in its code (the changed lines are a tenth likelier so, on 257 reports of 23 repositories, each left
+out once).
 """
 
 from __future__ import annotations
@@ -83,7 +88,8 @@ def _words(context: Context, passages: Sequence[RankedPassage]) -> tuple[Floats,
     mean = max(1.0, float(length.sum()) / count)
     entries = owner[evidence.unit] >= 0
     holder, term, name = owner[evidence.unit[entries]], evidence.term[entries], evidence.name[entries]
-    body = evidence.body[entries] / (1.0 - _LONG + _LONG * length[holder] / mean)
+    body = evidence.body[entries] - (0.0 if context.query_terms.all_title else evidence.comment[entries])
+    body = body / (1.0 - _LONG + _LONG * length[holder] / mean)
     terms = len(evidence.unit_rarity)
     text = saturated(summed(holder * terms + term, body + _IN_NAME * name, count * terms))
     named = saturated(summed(holder * terms + term, name, count * terms))

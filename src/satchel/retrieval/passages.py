@@ -29,7 +29,6 @@ from satchel.types import ChunkKind, Passage
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
 
-PASSAGES = "passages"  # the file of their weights
 IN_DETAIL = 20  # files of which every passage is scored
 _DIGITS = 9  # of a promise: libraries differ in the last bit of an exponential
 _MOST_CHARS = 5_000  # a longer passage is one line: an image or a table in the code, which answers nothing

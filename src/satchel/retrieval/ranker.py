@@ -1,4 +1,9 @@
-"""Score files by a weighted sum of their signals. The weights are data, one file for each profile."""
+"""Score files by a weighted sum of their signals. The weights are data.
+
+Short queries are ranked by the weights of the profile, reports (a title with a text below it) by weights of
+their own: a report says what goes wrong, not where, so that the same signal tells less or more there. On
+reports no profile has more signals than another, so one file serves all.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +21,21 @@ from satchel.retrieval.signals.signal import Context
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
 
+REPORTS = "reports"  # the file of weights for reports
+PASSAGES = "passages"  # the file of weights for the passages of a pack
 _WEIGHTS = Path(__file__).parent / "weights"
 _DIGITS = 6  # scores that differ less are equal, and ties break by path
 
 
 @cache
 def weights(profile: str) -> Mapping[str, float]:
-    """Return what each signal weighs in a profile."""
+    """Return what each signal weighs in a file of weights: that of a profile or one of those named above."""
     return msgspec.json.decode((_WEIGHTS / f"{profile}.json").read_bytes(), type=_Profile).weights
+
+
+def weights_for(context: Context, profile: str) -> Mapping[str, float]:
+    """Return what each signal weighs for the query of a context."""
+    return weights(profile if context.query_terms.all_title else REPORTS)
 
 
 class _Profile(msgspec.Struct):

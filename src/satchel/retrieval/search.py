@@ -72,7 +72,7 @@ def search(corpus: Corpus, text: str, k: int, filters: Filters, options: SearchO
     if context is None:
         return []
     found = ranker.signals(context)
-    weighed = ranker.weights(options.profile) if options.weights is None else options.weights
+    weighed = ranker.weights_for(context, options.profile) if options.weights is None else options.weights
     scores = ranker.score(found, weighed, context.count)
     order = np.argsort(-scores, kind="stable").tolist()
     chosen = _choose(HitLineSelector(context, filters, options.whole_chunks), order, k)
