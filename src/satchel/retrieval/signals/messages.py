@@ -1,0 +1,26 @@
+"""Does the file hold the line that a pasted message comes from?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from satchel.retrieval.messages import message_lines
+from satchel.retrieval.signals.signal import Context, SignalGroup
+
+if TYPE_CHECKING:
+    from satchel.retrieval.corpus import Floats
+
+
+def compute(context: Context) -> dict[str, Floats]:
+    """Return how surely each candidate is the source of a message of the query."""
+    found = np.zeros(context.count)
+    for item in message_lines(context.corpus, context.query):
+        at = int(context.local[item.at])
+        if at >= 0:
+            found[at] = max(found[at], item.worth)
+    return {"message": found}
+
+
+SIGNAL = SignalGroup("messages", ("message",), compute)
