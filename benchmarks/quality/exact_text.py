@@ -76,11 +76,12 @@ def printed(text: str) -> str:
 
 
 def questions(name: str, corpus: Corpus, count: int) -> list[Question]:
-    """Return `count` literals of a repository, drawn by hash; a third has holes if there are so many."""
+    """Return `count` literals of a repository, drawn by hash; a third has holes if there are so many.
+    Literals that differ in the names of their holes are printed alike."""
     places: dict[str, list[tuple[str, int]]] = {}
     for text, path, line in literals(corpus):
         if is_message(text):
-            places.setdefault(text, []).append((path, line))
+            places.setdefault(HOLE.sub("{}", text), []).append((path, line))
     drawn = sorted(
         (text for text, lines in places.items() if len(lines) <= SAME_LINES),
         key=lambda text: hashlib.sha256(f"{name}\n{text}".encode()).hexdigest(),

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,6 +21,7 @@ from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import inverse_document_frequency
 from satchel.retrieval.query import Query
 from satchel.retrieval.required_text import Part
+from satchel.retrieval.text_pattern import compile_expression
 from satchel.retrieval.text_scan import candidate_units, content_of
 from satchel.terms import terms
 
@@ -27,18 +30,22 @@ _MOST_RUNS = 12  # messages of one query; a long report quotes more than it is a
 _LONGEST_RUN = 300  # characters of a message that are compared
 _LEAST_CHARS = 6  # of a text that may stand for itself
 _MOST_FILES = 60  # that are read for one message
-_MOST_UNITS = 40  # that are compared with one message literal by literal
+_LONGEST_LINE = 1_000  # characters; longer lines are data
+_MOST_UNITS = 150  # that are compared with one message literal by literal
 _MOST_LINES = 3  # that one message may mean; a text on more lines says nothing about where it is from
 _LEAST_PARTS = 10  # characters of a literal that a message must hold
 _LEAST_WORDS = 2
 _LEAST_UNQUOTED = 5  # words of a message on a line without quotes, which may be inside a longer literal
 _LEAST_SHARE = 0.35  # of a message that the parts of a literal make up; the rest are values
+_AS_SURE = 0.05  # by which two lines are as sure as each other
+_TESTS = 2
 _WORD = re.compile(r"\w+")
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|`((?:[^`\\]|\\.)*)`')
 # In place of these a message has its values: %s, %(name)s, {name}, ${name}, #{name}, \(name), $name.
 _HOLE = re.compile(
     r"%(?:\([^()]*\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?[hlLqjzt]*[a-zA-Z@]|[$#]?\{[^{}]*\}|\\\([^()]*\)|\$\w+"
 )
+_ASKS = re.compile(r"(?:how|where|what|which|who|why)\b|.*\?$", re.IGNORECASE)  # a question, not a message
 _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;)")
 _ESCAPE = re.compile(r"\\(?:[nrt]|(.))")
 _BLANKS = re.compile(r"\s+")
@@ -90,8 +97,8 @@ def _unquoted(run: str) -> str:
 
 
 def _is_telling(run: str) -> bool:
-    """Whether a text has several words, or one that no plain word looks like."""
-    if len(run) < _LEAST_CHARS or "\n" in run:
+    """Whether a text has several words."""
+    if len(run) < _LEAST_CHARS or not run.isprintable():
         return False
     return len(_WORD.findall(run)) >= _LEAST_WORDS
 
@@ -159,7 +166,7 @@ def _is_code(corpus: Corpus, at: int) -> bool:
 def _aside(corpus: Corpus, at: int) -> int:
     """Return 0 for code, 1 for anything else, 2 for tests and examples, which repeat what code says."""
     if not {"test", "example"}.isdisjoint(corpus.files[at].tags):
-        return 2
+        return _TESTS
     return 0 if _is_code(corpus, at) else 1
 
 
@@ -172,25 +179,32 @@ def _few(corpus: Corpus, found: Sequence[MessageLine]) -> list[MessageLine]:
 
 def _filled(corpus: Corpus, run: str) -> list[MessageLine]:
     """Return the lines of which a literal with holes, its values filled in, gives a message."""
-    if len(_WORD.findall(run)) <= _LEAST_WORDS:
+    if len(_WORD.findall(run)) <= _LEAST_WORDS or _ASKS.match(run):
         return []
-    words = {word.lower() for word in _WORD.findall(run) if len(word) > 1}
+    pairs = _neighbours(run)
     found: list[MessageLine] = []
     for position in _best_units(corpus, run):
         at = int(corpus.file_of[position])
         lines = corpus.lines(corpus.files[at].path)
         first, last = int(corpus.first_lines[position]), int(corpus.last_lines[position])
-        for number in range(first, min(last, len(lines)) + 1):
-            line = lines[number - 1]
-            if sum(word.lower() in words for word in _WORD.findall(line[:_LONGEST_RUN])) < _LEAST_WORDS:
+        held = "".join(lines[first - 1 : last]).encode("utf-8", "surrogatepass")
+        for number in {first + held.count(b"\n", 0, match.start()): None for match in pairs.finditer(held)}:
+            line = lines[number - 1] if number <= len(lines) else ""
+            if len(line) > _LONGEST_LINE:
                 continue
             worth = max((_filled_worth(literal, run) for literal in _texts(line)), default=0.0)
             if worth:
                 found.append(MessageLine(at, number, worth))
-    if not found:
-        return []
-    top = max(item.worth for item in found)
-    return _few(corpus, [item for item in found if item.worth >= top - 0.05])
+    own = [item for item in found if _aside(corpus, item.at) < _TESTS] or found
+    top = max((item.worth for item in own), default=0.0)
+    return _few(corpus, [item for item in own if item.worth >= top - _AS_SURE])
+
+
+def _neighbours(run: str) -> Any:
+    """Return the expression of any two words that follow each other in a message, in any case of letters.
+    Almost every literal that is a message has two words between its holes."""
+    pairs = dict.fromkeys(rf"{one}\W{{1,3}}{other}" for one, other in pairwise(_WORD.findall(run)))
+    return compile_expression("|".join(pairs), ignore_case=True)
 
 
 def _best_units(corpus: Corpus, run: str) -> list[int]:
@@ -210,7 +224,9 @@ def _best_units(corpus: Corpus, run: str) -> list[int]:
 def _texts(line: str) -> list[str]:
     """Return the literals of a line; of a line without any, which may be inside of one, the line itself."""
     found = [text for text in _literals(line) if " " in text or _HOLE.search(text)]
-    return found or ([] if _COMMENT.match(line) else [line.strip()])
+    if found or _COMMENT.match(line) or len(_WORD.findall(line)) < _LEAST_UNQUOTED:
+        return found
+    return [line.strip()]
 
 
 def _filled_worth(literal: str, run: str) -> float:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WEIGHTS = Path(__file__).parent / "weights"
 # The line that a pasted message comes from is the answer, whatever else speaks for other files. This is no
 # matter of fitting: few questions of any set hold a message.
-_FIXED = {"message": 30.0}
+_FIXED = {"quality": {"message": 30.0}, "fast": {"message": 30.0}, "passages": {"passage_message": 1.0}}
 _DIGITS = 6  # scores that differ less are equal, and ties break by path
 
 
@@ -27,7 +27,7 @@ _DIGITS = 6  # scores that differ less are equal, and ties break by path
 def weights(profile: str) -> Mapping[str, float]:
     """Return what each signal weighs in a profile."""
     fitted = msgspec.json.decode((_WEIGHTS / f"{profile}.json").read_bytes(), type=_Profile).weights
-    return {**fitted, **_FIXED}
+    return {**fitted, **_FIXED.get(profile, {})}
 
 
 class _Profile(msgspec.Struct):
