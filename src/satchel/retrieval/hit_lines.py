@@ -15,7 +15,7 @@ import numpy as np
 from satchel.retrieval.evidence import Evidence
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.intent import Intent
-from satchel.retrieval.messages import message_lines
+from satchel.retrieval.messages import pinned_lines
 from satchel.retrieval.passage_spans import is_inner_test, is_listing
 from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context
@@ -119,7 +119,7 @@ class HitLineSelector:
         """Yield the chunks with the lines that a message of the query comes from; of a long one the lines
         around."""
         corpus = self.context.corpus
-        for item in message_lines(corpus, self.context.query):
+        for item in pinned_lines(corpus, self.context.query):
             if corpus.files[item.at].path == path:
                 for chunk in self._between(path, item.line, item.line):
                     whole = chunk.start_line, chunk.end_line

@@ -25,6 +25,9 @@ from satchel.retrieval.text_pattern import compile_expression
 from satchel.retrieval.text_scan import candidate_units, content_of
 from satchel.terms import terms
 
+# Characters of a query that is about its message. A longer report also quotes what has little to do with its
+# cause: of 74 reports with messages, the first two source lines were in a file of the fix in 18.
+LONGEST_PINNED = 600
 _KEPT = 64  # queries whose lines are remembered: search and pack ask several times
 _MOST_RUNS = 12  # messages of one query; a long report quotes more than it is about
 _LONGEST_RUN = 300  # characters of a message that are compared
@@ -36,9 +39,12 @@ _MOST_LINES = 3  # that one message may mean; a text on more lines says nothing 
 _LEAST_PARTS = 10  # characters of a literal that a message must hold
 _LEAST_WORDS = 2
 _LEAST_UNQUOTED = 5  # words of a message on a line without quotes, which may be inside a longer literal
-_LEAST_SHARE = 0.35  # of a message that the parts of a literal make up; the rest are values
+_LEAST_SHARE = 0.5  # of a message that a literal without holes makes up
+_LEAST_FILLED = 0.25  # of a message that the parts of a literal with holes make up; the rest are values
+_LEAST_FILLED_WORDS = 3  # that such parts have together
 _AS_SURE = 0.05  # by which two lines are as sure as each other
 _TESTS = 2
+_UNQUOTED = 0.8  # how sure a line without quotes is that holds a message
 _WORD = re.compile(r"\w+")
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|`((?:[^`\\]|\\.)*)`')
 # In place of these a message has its values: %s, %(name)s, {name}, ${name}, #{name}, \(name), $name.
@@ -65,6 +71,11 @@ def message_lines(corpus: Corpus, query: Query) -> tuple[MessageLine, ...]:
     return kept.get_or_compute(query.text, lambda: _find(corpus, query))
 
 
+def pinned_lines(corpus: Corpus, query: Query) -> tuple[MessageLine, ...]:
+    """Return the lines that an answer must show: those of a query that is about its message."""
+    return message_lines(corpus, query) if len(query.text) <= LONGEST_PINNED else ()
+
+
 def _cache(corpus: Corpus) -> Cache[str, tuple[MessageLine, ...]]:
     return Cache(_KEPT)
 
@@ -72,7 +83,10 @@ def _cache(corpus: Corpus) -> Cache[str, tuple[MessageLine, ...]]:
 def _find(corpus: Corpus, query: Query) -> tuple[MessageLine, ...]:
     best: dict[tuple[int, int], float] = {}
     for run in _runs(query):
+        is_all = _unquoted(query.text.strip()) == run
         for found in _lines_of(corpus, run):
+            if not is_all and (found.worth == _UNQUOTED or _aside(corpus, found.at) == _TESTS):
+                continue  # code that a report shows, not a message
             place = found.at, found.line
             best[place] = max(best.get(place, 0.0), found.worth)
     order = sorted(best, key=lambda place: (-best[place], _aside(corpus, place[0]), place))
@@ -84,7 +98,8 @@ def _runs(query: Query) -> list[str]:
     runs = list(query.quoted)
     if not query.prose and not query.code and " " in query.text.strip():
         runs.insert(0, query.text.strip())
-    runs += [line.strip() for line in query.code.split("\n") if len(_WORD.findall(line)) > _LEAST_WORDS]
+    if len(query.text) <= LONGEST_PINNED:
+        runs += [line.strip() for line in query.code.split("\n") if len(_WORD.findall(line)) > _LEAST_WORDS]
     cleaned = (_unquoted(_BLANKS.sub(" ", run[:_LONGEST_RUN]).strip()) for run in runs)
     return [run for run in dict.fromkeys(cleaned) if _is_telling(run)][:_MOST_RUNS]
 
@@ -149,7 +164,7 @@ def _verbatim_worth(corpus: Corpus, at: int, line: str, run: str) -> float:
         if run.lower() in literal.lower():
             return round(0.9 + 0.08 * len(run) / len(literal), 3) + exact
     is_long = len(_WORD.findall(run)) >= _LEAST_UNQUOTED
-    return 0.8 + exact if is_long and _is_code(corpus, at) and not _COMMENT.match(line) else 0.0
+    return _UNQUOTED if is_long and _is_code(corpus, at) and not _COMMENT.match(line) else 0.0
 
 
 def _literals(line: str) -> Iterator[str]:
@@ -231,10 +246,15 @@ def _texts(line: str) -> list[str]:
 
 def _filled_worth(literal: str, run: str) -> float:
     """Return the share of a message that the parts of a literal make up; 0 if one of them is not in it."""
-    parts = [_plain(part) for part in _HOLE.split(literal)]
-    parts = [part for part in parts if _WORD.search(part)]
+    pieces = _HOLE.split(literal)
+    parts = [part for part in map(_plain, pieces) if _WORD.search(part)]
     length = sum(map(len, parts))
-    if length < _LEAST_PARTS or sum(len(_WORD.findall(part)) for part in parts) < _LEAST_WORDS:
+    share = length / len(run)
+    has_holes = len(pieces) > 1
+    words = sum(len(_WORD.findall(part)) for part in parts)
+    if length < _LEAST_PARTS or share < (_LEAST_FILLED if has_holes else _LEAST_SHARE):
+        return 0.0
+    if words < (_LEAST_FILLED_WORDS if has_holes else _LEAST_WORDS):
         return 0.0
     place, lowered = 0, run.lower()
     for part in parts:
@@ -242,8 +262,7 @@ def _filled_worth(literal: str, run: str) -> float:
         if place < 0:
             return 0.0
         place += len(part)
-    share = length / len(run)
-    return round(min(1.0, share), 3) if share >= _LEAST_SHARE else 0.0
+    return round(min(1.0, share), 3)
 
 
 def _plain(text: str) -> str:

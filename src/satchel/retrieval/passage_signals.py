@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from satchel.retrieval.evidence import saturated, scaled, summed
-from satchel.retrieval.messages import message_lines
+from satchel.retrieval.messages import pinned_lines
 from satchel.retrieval.passage_spans import FilePassages, PassageSpan
 from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.references import TYPE_KINDS
@@ -147,7 +147,7 @@ class _Pointing:
         self.targets = {path: {at for at, _ in mentioned_candidates(context, path, 1)} for path in paths}
         self.files = frozenset[int]().union(*self.targets.values())
         self.messages: dict[int, list[int]] = defaultdict(list)
-        for item in message_lines(context.corpus, query)[:_MESSAGE_LINES]:
+        for item in pinned_lines(context.corpus, query)[:_MESSAGE_LINES]:
             self.messages[int(context.local[item.at])].append(item.line)
 
     def compute(self, passages: Sequence[RankedPassage]) -> dict[str, Floats]:

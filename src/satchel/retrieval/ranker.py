@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _WEIGHTS = Path(__file__).parent / "weights"
 # The line that a pasted message comes from is the answer, whatever else speaks for other files. This is no
 # matter of fitting: few questions of any set hold a message.
-_FIXED = {"quality": {"message": 30.0}, "fast": {"message": 30.0}, "passages": {"passage_message": 1.0}}
+_MESSAGES = {"message": 30.0, "message_in_report": 1.0}
+_FIXED = {"quality": _MESSAGES, "fast": _MESSAGES, "passages": {"passage_message": 1.0}}
 _DIGITS = 6  # scores that differ less are equal, and ties break by path
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.retrieval.messages import message_lines
+from satchel.retrieval.messages import message_lines, pinned_lines
 from satchel.retrieval.signals.signal import Context, SignalGroup
 
 if TYPE_CHECKING:
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 
 def compute(context: Context) -> dict[str, Floats]:
-    """Return how surely each candidate is the source of a message of the query."""
-    found = np.zeros(context.count)
+    """Return how surely each candidate is the source of a message: of a query about it, or of a report."""
+    found = {name: np.zeros(context.count) for name in SIGNAL.signals}
+    name = "message" if pinned_lines(context.corpus, context.query) else "message_in_report"
     for item in message_lines(context.corpus, context.query):
         at = int(context.local[item.at])
         if at >= 0:
-            found[at] = max(found[at], item.worth)
-    return {"message": found}
+            found[name][at] = max(found[name][at], item.worth)
+    return found
 
 
-SIGNAL = SignalGroup("messages", ("message",), compute)
+SIGNAL = SignalGroup("messages", ("message", "message_in_report"), compute)
