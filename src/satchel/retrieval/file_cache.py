@@ -16,6 +16,7 @@ _FILES_KEPT = 600  # the files of some dozen queries: about 40 MB with their pas
 _GRAPH_FILES_KEPT = 2_000  # whose edges or definitions were asked for: about 20 MB
 _LINKING_FILES_KEPT = 10_000  # most files have no link, so that an entry is one slot of a dictionary
 _RANGES_KEPT = 2_000  # line ranges and units of other files: about 3 MB
+_CONTENT_BYTES = 64 << 20  # of all texts that `grep` scans; Django has 26 MB
 
 
 def encode_name(name: str) -> bytes:
@@ -106,6 +107,7 @@ class FileCache:
         self.passages: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `FilePassages`
         self.unit_passages: Cache[tuple[str, int], Any] = Cache(_RANGES_KEPT)  # path and unit → that passage
         self.chunks: Cache[tuple[str, int, int], list[ChunkRecord]] = Cache(_RANGES_KEPT)  # path and lines
+        self.contents: Cache[str, bytes] = Cache(_CONTENT_BYTES)  # path → its text, with line ends as \\n
 
     def adopt(self, before: FileCache) -> None:
         """Keep what an earlier generation of the same index read of files that did not change since."""
@@ -127,6 +129,9 @@ class FileCache:
         self.passages.adopt(before.passages, is_same)
         self.unit_passages.adopt(before.unit_passages, lambda key: is_same(key[0]))
         self.chunks.adopt(before.chunks, lambda key: is_same(key[0]))
+        for path, content in before.contents.items():
+            if is_same(path):
+                self.contents.keep(path, content, len(content))
 
     def keep_outline(self, at: int, loaded: LoadedOutline) -> None:
         """Keep the outline of the file at a position."""

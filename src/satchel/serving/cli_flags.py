@@ -94,11 +94,14 @@ def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
 
 def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) -> None:
     hints = get_type_hints(request, include_extras=True)
+    taken: set[str] = set()  # `--pattern` is a filter of files, also where a request has a field of this name
     for field in msgspec.structs.fields(request):
         kind, *notes = get_args(hints[field.name])
         description = next(note.description or "" for note in notes if isinstance(note, msgspec.Meta))
         flags = [f"--{field.name.replace('_', '-')}"]
         flags += [note.name for note in notes if isinstance(note, Flag) and note.name not in flags]
+        flags = [flag for flag in flags if flag not in taken]
+        taken.update(flags)
         settings: dict[str, Any] = {"help": f"{description}{_values(kind, field.default, description)}"}
         if kind is bool and field.default is False:
             settings["action"] = "store_true"
