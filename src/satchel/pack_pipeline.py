@@ -15,15 +15,22 @@ from satchel.pack_request import PackLayout, PackRequest
 from satchel.packing import guidance
 from satchel.packing.assembly import Assembly, FilledPack
 from satchel.packing.budget import Gauge, make_within
-from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, Item, Pack, Role, Trust
 from satchel.packing.sections import Section
+from satchel.packing.selection import PackPlan
 from satchel.retrieval import candidates, ranker
 from satchel.retrieval.anchors import find_anchors, is_only_anchor
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependencies import external_names, import_statements, needed_imports
-from satchel.retrieval.hit_lines import best_lines, term_worths
+from satchel.retrieval.hit_lines import (
+    best_definition,
+    best_lines,
+    lines_around,
+    pointed_lines,
+    term_worths,
+)
 from satchel.retrieval.intent import Intent
+from satchel.retrieval.passage_spans import naming_line, signature_at
 from satchel.retrieval.passages import PASSAGES, score_passages, split_by_chunk
 from satchel.retrieval.query import parse_query
 from satchel.retrieval.related import RelatedChunk, find_related
@@ -32,15 +39,13 @@ from satchel.retrieval.search import gather_evidence
 from satchel.retrieval.suggest import suggest
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
-from satchel.tokenizers import CharsPerToken, characters_of
-from satchel.types import Passage, RelatedMode, Strategy, Suggestion
+from satchel.tokenizers import characters_of
+from satchel.types import LineRange, Passage, RelatedMode, Strategy, Suggestion
 
-FILES = 25  # that passages are taken from
+FILES = 40  # that passages are taken from, or that are at least named
 _ALL = 1_000_000  # passages: which are of a kind is known only when they are cut
-_LEAST_MAPPED, _MOST_MAPPED = 10, 40  # files that are at least named
-_CHARS_PER_MAPPED = 1_200  # one more for so much more room
-_CHARS_PER_MAPPED_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
-_CHARS_PER_NAME = 600  # however little room there is: the map is to take a fifth of it at most
+_CHARS_PER_NAME = 1_200  # one more file is named for so much more that is shown
+_CHARS_PER_NAME_OF_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
 _MOST_QUERIES = 3  # that are proposed
 _CLEAR = 0.7  # how sure it must be what a question asks for before that decides
 _OTHER_KIND = 0.6  # what a document is worth where code is preferred, and the other way round
@@ -63,9 +68,15 @@ class PackOrigin(msgspec.Struct, frozen=True):
 class CorpusReading:
     """Reads the text of items from the index."""
 
-    def __init__(self, corpus: Corpus, rarity: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        rarity: Mapping[str, float] | None = None,
+        pointed: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
         self.corpus = corpus
         self.rarity = rarity or {}
+        self.pointed = pointed or {}  # lines that the query names, by path
 
     def lines(self, path: str) -> Sequence[str]:
         return self.corpus.lines(path)
@@ -73,10 +84,24 @@ class CorpusReading:
     def record(self, path: str) -> FileRecord:
         return self.corpus.files[self.corpus.position_of[path]]
 
-    def best_lines(self, passage: Passage, chars: int) -> tuple[int, int]:
-        """Return the lines of a passage that hold most of the query."""
-        lines = self.corpus.lines(passage.path)
-        return best_lines(self.rarity, passage.start_line, passage.end_line, lines, chars)
+    def best_definition(self, passage: Passage) -> LineRange:
+        """Return the lines of the definition in a passage that holds most of the query."""
+        return best_definition(self.corpus, self.rarity, self.pointed.get(passage.path, ()), passage)
+
+    def best_lines(self, path: str, within: LineRange, chars: int) -> LineRange:
+        """Return the lines within a range that the query points at, or that hold most of it."""
+        for line in self.pointed.get(path, ()):
+            if within[0] <= line <= within[1]:
+                return lines_around(line, within, self.corpus.lines(path), chars)
+        return best_lines(self.rarity, *within, self.corpus.lines(path), chars)
+
+    def signature(self, path: str, line: int) -> LineRange:
+        """Return the signature of the innermost definition around a line."""
+        return signature_at(self.corpus, path, line)
+
+    def naming_line(self, passage: Passage) -> int:
+        """Return the line that names the best definition of a passage."""
+        return naming_line(self.corpus, passage, self.best_definition(passage))
 
     def imports(self, path: str, content: str) -> tuple[str, ...]:
         """Return the import statements of the file that bring in a name which the content uses."""
@@ -111,7 +136,8 @@ class PackPipeline:
         self.asked = self.context.query if self.context else parse_query(self.query)
         self.anchors = find_anchors(corpus, self.asked)
         rarity = term_worths(self.context.evidence) if self.context else {}
-        self.reading = CorpusReading(corpus, rarity)
+        pointed = pointed_lines(self.context) if self.context else {}
+        self.reading = CorpusReading(corpus, rarity, pointed)
 
     def pack(self, gauge: Gauge) -> Pack:
         """Return the pack that is asked for, within the budget of the gauge."""
@@ -122,17 +148,12 @@ class PackPipeline:
 
     def _sectioned(self, gauge: Gauge) -> Pack:
         """Fill six sections, each passage in one of them."""
-        room = gauge.room()
-        chars = min(filter(None, (room.tokens * CharsPerToken.USUAL, room.chars)), default=0)
         is_report = self.context is not None and not self.context.query_terms.all_title
-        per_file = _CHARS_PER_MAPPED_REPORT if is_report else _CHARS_PER_MAPPED
-        mapped = min(_MOST_MAPPED, _LEAST_MAPPED + chars // per_file, chars // _CHARS_PER_NAME)
-        plan = PackPlan(self.request.caps(), map_files=mapped)
-        found = (
-            []
-            if self.is_elsewhere
-            else self.passages(self.request.max_candidates, max(FILES, plan.map_files))
+        plan = PackPlan(
+            self.request.caps(),
+            chars_per_name=_CHARS_PER_NAME_OF_REPORT if is_report else _CHARS_PER_NAME,
         )
+        found = [] if self.is_elsewhere else self.passages(self.request.max_candidates)
         assembly = Assembly(self._frame(gauge, self.request.mode.value), gauge, self.reading, plan)
         return self._guided(assembly, assembly.fill(found, lambda: self._about(found, some=True)))
 
@@ -149,13 +170,13 @@ class PackPipeline:
             caps, limit=self.request.limit, with_imports=True, flat=True, apart=is_only_anchor(self.asked)
         )
         assembly = Assembly(self._frame(gauge, ""), gauge, self.reading, plan)
-        filled = assembly.fill(found, lambda: self._about(found, some=True))
-        return self._guided(assembly, assembly.add(filled, self._related(filled.pack)))
+        filled = assembly.fill(found, lambda: self._about(found, some=True), self._related)
+        return self._guided(assembly, filled)
 
-    def passages(self, count: int, files: int = FILES) -> list[Passage]:
+    def passages(self, count: int) -> list[Passage]:
         """Return the passages that may answer; first those that the code graph answers with."""
         related = [item for item in relation_passages(self.corpus, self.query) if self._is_accepted(item)]
-        found = self._found_passages(count, files)
+        found = self._found_passages(count)
         if not related:
             return found
         shown = {(item.path, line) for item in related for line in (item.start_line, item.end_line)}
@@ -174,13 +195,13 @@ class PackPipeline:
         record = self.reading.record(passage.path)
         return self.filters.accepts_file(record) and self.filters.accepts_chunk(record, passage.kind)
 
-    def _found_passages(self, count: int, files: int) -> list[Passage]:
+    def _found_passages(self, count: int) -> list[Passage]:
         """Return the passages that words and meaning find."""
         if self.context is None:
             return []
         signals = ranker.signals(self.context)
         if not self.filters.by_kind:
-            return score_passages(self.context, signals, self.weights, files=files, count=count)
+            return score_passages(self.context, signals, self.weights, files=FILES, count=count)
         every_file = self.context.count
         everything = score_passages(
             self.context, signals, self.weights, files=every_file, count=_ALL, in_detail=every_file
@@ -258,8 +279,8 @@ class PackPipeline:
             )
         return leaning
 
-    def _related(self, pack: Pack) -> list[Item]:
-        """Return what belongs to the items of a pack."""
+    def _related(self, primaries: Sequence[Item]) -> list[Item]:
+        """Return what belongs to some items."""
         wanted = self.request
         if not HOPS[wanted.strategy] or not wanted.max_related_per_primary or self.context is None:
             return []
@@ -269,13 +290,13 @@ class PackPipeline:
             mode = RelatedMode.FOCUS if strong >= _CLEAR else RelatedMode.EXPLORE
         found = find_related(
             self.corpus,
-            [(item.path, item.start_line, item.end_line) for item in pack.items],
+            [(item.path, item.start_line, item.end_line) for item in primaries],
             set(self.context.query_terms.terms),
             hops=HOPS[wanted.strategy],
             mode=mode,
             per_primary=wanted.max_related_per_primary,
         )
-        items = [self._related_item(pack, item) for item in found]
+        items = [self._related_item(primaries, item) for item in found]
         allowed = [
             item
             for item in items
@@ -284,7 +305,7 @@ class PackPipeline:
         ]
         return [item for item in allowed if wanted.include_docs or not languages.get(item.language).prose]
 
-    def _related_item(self, pack: Pack, found: RelatedChunk) -> Item:
+    def _related_item(self, primaries: Sequence[Item], found: RelatedChunk) -> Item:
         chunk = found.chunk
         record = self.reading.record(chunk.path)
         content = "".join(self.corpus.lines(chunk.path)[chunk.start_line - 1 : chunk.end_line])
@@ -300,7 +321,7 @@ class PackPipeline:
             kind=chunk.kind.value,
             symbol=".".join(chunk.title_path),
             section=Section.TESTS if "test" in record.tags else Section.KEY_USAGES,
-            score=round(min(1.0, found.worth) * pack.items[found.primary].score / 2, 4),
+            score=round(min(1.0, found.worth) * primaries[found.primary].score / 2, 4),
             role=Role.RELATED,
             language=record.language,
             reasons=tuple(label.value for label in found.labels),
