@@ -21,7 +21,7 @@ from satchel.packing.selection import PackPlan
 from satchel.retrieval import candidates, ranker
 from satchel.retrieval.anchors import find_anchors, is_only_anchor
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.dependencies import external_names, import_statements, needed_imports
+from satchel.retrieval.dependencies import ExternalName, external_names, import_statements, needed_imports
 from satchel.retrieval.hit_lines import (
     best_definition,
     best_lines,
@@ -113,6 +113,17 @@ class CorpusReading:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
+
+
+def _suggestion(found: ExternalName) -> Suggestion:
+    return Suggestion(found.name, f"used here {_times(found.uses)}, defined at {found.path}:{found.line}")
+
+
+def _promise_at(passages: Sequence[Passage], path: str, line: int) -> float:
+    """Return what the passage that holds a line promises; 0 if none of the passages does."""
+    return next(
+        (one.promise for one in passages if one.path == path and one.start_line <= line <= one.end_line), 0.0
+    )
 
 
 def _overlaps(passage: Passage, ends: Collection[tuple[str, int]]) -> bool:
@@ -336,10 +347,11 @@ class PackPipeline:
         gauge, pack = assembly.gauge, filled.pack
         said = assembly.frame.hints
         hints = (*self._nothing(pack), *guidance.hints(pack, filled.left_out, filled.size))
-        queries = self._next(pack)
+        queries = self._next(pack, filled.left_out.passages)
         left = gauge.left(filled.size)
-        for count in range(max(len(hints), len(queries)), 0, -1):
-            wanted = {"hints": (*said, *hints[:count]), "next_queries": queries[:count]}
+        most = max(len(hints), len(queries))
+        for count, asked in (*((count, count) for count in range(most, 0, -1)), (1, 0)):
+            wanted = {"hints": (*said, *hints[:count]), "next_queries": queries[:asked]}
             if left.holds(assembly.cost(msgspec.structs.replace(assembly.frame, **wanted))):
                 fuller = msgspec.structs.replace(pack, **wanted)
                 size = gauge.size(fuller)
@@ -347,12 +359,24 @@ class PackPipeline:
                     return assembly.seal(fuller, size)
         return assembly.seal(pack, filled.size)
 
-    def _next(self, pack: Pack) -> tuple[Suggestion, ...]:
-        """Return searches that this index answers."""
+    def _next(self, pack: Pack, left_out: Sequence[Passage]) -> tuple[Suggestion, ...]:
+        """Return searches that this index answers: names that items use and that are defined elsewhere, first
+        those whose definitions promise most, then the most used."""
         if not pack.counts.candidates:
             proposed = (*self._instead(), *suggest(self.corpus, self.query, self.filters))
             return tuple({item.query: item for item in reversed(proposed)}.values())[::-1]
-        return self._about(pack.items)[:_MOST_QUERIES]
+        lines = {
+            (item.path, line) for item in pack.items for line in range(item.start_line, item.end_line + 1)
+        }
+        spans = [(item.path, item.start_line, item.end_line) for item in pack.items]
+        found = [
+            item
+            for item in external_names(self.corpus, spans, some=True)
+            if (item.path, item.line) not in lines and item.name != self.query
+        ]
+        promises = {item: _promise_at(left_out, item.path, item.line) for item in found}
+        found.sort(key=lambda item: -promises[item])
+        return tuple(map(_suggestion, found[:_MOST_QUERIES]))
 
     def _about(
         self, shown: Sequence[Item] | Sequence[Passage], *, some: bool = False
@@ -360,7 +384,7 @@ class PackPipeline:
         """Return names that items use, and where they are defined; with `some` as if not all were shown."""
         spans = [(item.path, item.start_line, item.end_line) for item in shown]
         return tuple(
-            Suggestion(item.name, f"used here {_times(item.uses)}, defined at {item.path}:{item.line}")
+            _suggestion(item)
             for item in external_names(self.corpus, spans, some=some)
             if item.name != self.query
         )

@@ -10,7 +10,7 @@ import msgspec
 
 from satchel.packing.budget import Gauge, Size
 from satchel.packing.filling import Filling, Related, without_room_for
-from satchel.packing.guidance import all_hints
+from satchel.packing.guidance import LeftOutPassages, all_hints
 from satchel.packing.items import ItemBuilder
 from satchel.packing.pack import Counts, DropReason, Pack
 from satchel.packing.sections import Section, section_of
@@ -27,11 +27,11 @@ Queries = Callable[[], Sequence[Suggestion]]
 
 
 class FilledPack(msgspec.Struct, frozen=True):
-    """A pack that fits its budget, its size, and the sizes of the passages that did not fit."""
+    """A pack that fits its budget, its size, and what did not fit."""
 
     pack: Pack
     size: Size
-    left_out: Sequence[int]  # characters of each passage that did not fit, or not whole
+    left_out: LeftOutPassages
 
 
 class Assembly:
@@ -109,7 +109,7 @@ class Assembly:
         whole = [one for one in whole if not is_weak(one.passage, best)]
         apart = tuple(item for one in (*whole, *signatures) for item in builder.of_file([one]))
         full = msgspec.structs.replace(empty, items=apart)
-        told = all_hints(full, [passage.size for passage in kept])
+        told = all_hints(full, kept)
         yield from (self.frame, empty)  # a format may write a pack without items in another way
         yield msgspec.structs.replace(full, hints=told, next_queries=tuple(queries()))
 

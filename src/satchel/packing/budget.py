@@ -20,7 +20,7 @@ from satchel.tokenizers import CharsPerToken, Tokenizer
 
 MAX_TOKENS = 200_000
 MAX_CHARS = 2_000_000
-_GUIDANCE, _GUIDANCE_TOKENS = 0.03, 60  # the share of a budget kept for guidance, and the most of it
+_GUIDANCE, _GUIDANCE_TOKENS = 0.03, 100  # the share of a budget kept for guidance, and the most of it
 _ROUNDS = 6  # of writing the size into the text that is measured; two are usual
 _NEAR = 16  # numbers that are tried one by one where those rounds find no true size
 # What is counted for each item beside the whole text: its last characters, and the characters that may follow

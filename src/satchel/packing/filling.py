@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from satchel.packing.budget import Gauge, Size
+from satchel.packing.guidance import LIKELY, LeftOutPassages
 from satchel.packing.item_costs import ItemCosts
 from satchel.packing.items import ItemBuilder
 from satchel.packing.pack import Counts, DropReason, Item, Pack
@@ -92,16 +93,30 @@ class Filling:
         pack = msgspec.structs.replace(self.empty, items=tuple(items), counts=counts)
         return _with_items(pack, self.related, self.all_related) if self.all_related else pack
 
-    def left_out(self) -> list[int]:
-        """Return the characters of each passage that did not fit, or not whole."""
+    def left_out(self) -> LeftOutPassages:
+        """Return what did not fit, or not whole, and the sections that are likely to be missed: those of
+        promising passages, and those that a cap keeps empty."""
         shown = self._shown()
         unfitting = [
-            passage.size
+            passage
             for number, passage in enumerate(self.passages)
             if number not in shown and number not in self._order.barred
         ]
-        related = [len(item.content) for item in _others(self.all_related, self.related)]
-        return [*unfitting, *(passage.size for passage in self._cut()), *related]
+        passages = sorted((*unfitting, *self._cut()), key=lambda passage: -passage.promise)
+        related = (len(item.content) for item in _others(self.all_related, self.related))
+        return LeftOutPassages(
+            passages,
+            [*(passage.size for passage in passages), *related],
+            frozenset(section for section in Section if self._is_missed(section)),
+        )
+
+    def _is_missed(self, section: Section) -> bool:
+        """Whether a section has a passage that is likely to be needed, or is kept empty by a cap."""
+        likely = LIKELY * self.builder.best
+        return not self.plan.caps[section] or any(
+            own is section and passage.promise >= likely
+            for passage, own in zip(self.passages, self.sections, strict=True)
+        )
 
     def _steps(self, related: Related | None) -> Iterator[SelectedPassage | Item]:
         """Yield the steps of the order. Related items follow when half of the passages are taken, each after

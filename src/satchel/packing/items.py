@@ -144,15 +144,18 @@ class ItemBuilder:
 
 def _kind_and_name(passages: Sequence[SelectedPassage], first: int, last: int) -> tuple[ChunkKind, str]:
     """Return the kind and name to cite lines by: those of the definition that the lines open with, or that
-    they open inside of; else those of the first definition that starts in them."""
+    they open inside of; else those of the first definition that starts in them, rather than of a constant."""
     opening = passages[0].passage
     named = [item for item in opening.names if item[0] <= first]
     if named:
         return named[-1][1], named[-1][2]
     if first < opening.start_line or not opening.whole:  # a signature or a window of a longer definition
         return opening.kind, opening.name
-    inside = sorted(item for one in passages for item in one.passage.names if first <= item[0] <= last)
-    return (inside[0][1], inside[0][2]) if inside else (opening.kind, opening.name)
+    inside = [item for one in passages for item in one.passage.names if first <= item[0] <= last]
+    _, kind, name = min(
+        inside, key=lambda item: (item[1] is ChunkKind.CONST, item), default=(0, opening.kind, opening.name)
+    )
+    return kind, name
 
 
 def _reasons(passages: Sequence[SelectedPassage]) -> tuple[str, ...]:
