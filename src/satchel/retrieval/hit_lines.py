@@ -167,12 +167,14 @@ def chunk_worth(worths: Mapping[str, float], chunk: ChunkRecord, lines: Sequence
 
 
 def pointed_lines(context: Context) -> dict[str, tuple[int, ...]]:
-    """Return the lines of candidates that links and stack frames of the query name, by path: links first,
-    then the deepest frame."""
+    """Return the lines of candidates that messages, links and stack frames of the query lead to, by path: the
+    lines of messages first, then links, then the deepest frame."""
     query = context.query
     named = [(item.path, item.first_line) for item in query.mentions]
     named += [(frame.path, frame.line) for frame in reversed(query.frames)]
     found: dict[str, dict[int, None]] = {}
+    for item in pinned_lines(context.corpus, query):
+        found.setdefault(context.corpus.files[item.at].path, {})[item.line] = None
     for path, line in named:
         for at, _ in mentioned_candidates(context, path, 1) if line else ():
             found.setdefault(context.records[at].path, {})[line] = None
