@@ -21,6 +21,9 @@ from satchel.visible_json import compact
 
 _LONGEST_LINE = 400  # characters; of a longer line the surroundings of the match are shown
 _MOST_MISSED = 50  # lines in turn that do not fit: no further one is likely to
+_PATH_CHARS = 3  # of a path or name in one token
+_HASH_TOKENS = 42  # of a sha256
+_EXCERPT_TOKENS = 80  # of the fields of an excerpt and its hash
 _GROUP_TOKENS = 35  # of the names of a group's fields
 _MOST_TOKENS_OF_LINE = 200  # by which lines are taken back
 _LARGE = 999_999  # states a size with as many tokens as any that is allowed
@@ -89,7 +92,7 @@ class MatchFilling:
             path = self._corpus.files[groups[number].at].path
             cost = self._cost(count, groups[number], line)
             if number not in opened:
-                cost += self._head_cost(count, groups[number], is_new_file=path not in paths)
+                cost += self._head_cost(groups[number], is_new_file=path not in paths)
             if used + cost > room:
                 missed += 1
                 if missed == _MOST_MISSED:
@@ -138,15 +141,20 @@ class MatchFilling:
         return answer
 
     def _cost(self, count: Callable[[str], int], group: MatchGroup, line: MatchLine) -> int:
-        """Return the tokens that a line adds to an answer."""
-        return count(compact(self._excerpt(group, line.line, line.line, (line,)))) + 1
+        """Return about how many tokens a line adds to an answer. Counting its hash as well would take longer
+        than finding it."""
+        record = self._corpus.files[group.at]
+        first, last, _ = next(self._ranges((line,), record.line_count))
+        lines = self._corpus.lines(record.path)[first - 1 : last]
+        text = "".join(part[:_LONGEST_LINE] for part in lines)
+        return count(text) + _EXCERPT_TOKENS + len(record.path) // _PATH_CHARS
 
-    def _head_cost(self, count: Callable[[str], int], group: MatchGroup, *, is_new_file: bool) -> int:
+    def _head_cost(self, group: MatchGroup, *, is_new_file: bool) -> int:
         """Return the tokens that a group adds to an answer, beside its lines."""
         record = self._corpus.files[group.at]
-        named = (record.path, group.symbol.qualified_name) if group.symbol else (record.path,)
-        hashes = count(compact({record.path: record.file_hash})) if is_new_file else 0
-        return count(compact(named)) + hashes + _GROUP_TOKENS
+        length = len(record.path) + (len(group.symbol.qualified_name) if group.symbol else 0)
+        hashed = _HASH_TOKENS + len(record.path) // _PATH_CHARS if is_new_file else 0
+        return length // _PATH_CHARS + hashed + _GROUP_TOKENS
 
     @cached_property
     def _empty(self) -> MatchAnswer:
