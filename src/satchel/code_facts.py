@@ -77,9 +77,10 @@ CONFIDENCE = {
     Rule.ANNOTATION: 0.97,
     Rule.ATTRIBUTE: 0.96,
     Rule.RETURN: 0.96,
-    Rule.SCIP: 0.98,
+    Rule.SCIP: 0.99,
 }
-"""The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`)."""
+"""The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`, for SCIP
+`graph_scip.txt`)."""
 POSSIBLE = 0.02
 """The share of the uses of the same name, decided by no rule, that mean a given definition."""
 POSSIBLE_IN = {"javascript": 0.14, "tsx": 0.14, "typescript": 0.14}
@@ -188,6 +189,23 @@ class FileEdges(msgspec.Struct, frozen=True, array_like=True):
     targets: tuple[Target, ...] = ()
     uses: tuple[tuple[int, int, Rule], ...] = ()  # (use, target, rule), by use
     imports: tuple[tuple[int, int], ...] = ()  # (import, target that is a file), by import
+    # (line, name, label, target, rule), by line: uses whose meaning is known for one line, not for all lines
+    # of an expression. Only an index of a compiler says that much.
+    by_line: tuple[tuple[int, str, Label, int, Rule], ...] = ()
+
+
+class ScipUses(msgspec.Struct, frozen=True, array_like=True):
+    """What a SCIP index says about one file, as far as it fits the text of the file and what others define.
+
+    `shown` is the hash of what the file showed to others at that time. A use is (line, name, target,
+    covered): name and target are positions in `names` and `targets`, and `covered` is 1 if the index knows
+    the meaning of every occurrence of the name on that line.
+    """
+
+    shown: str = ""
+    names: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ()
+    uses: tuple[tuple[int, int, int, int], ...] = ()
 
 
 def used_name(expression: str) -> str:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from satchel.chunking.graph_captures import Match
 
-_HEAD = re.compile(r"[^.(\[]*")
+HEAD = re.compile(r"[^.(\[]*")
+"""The first name of an expression, or what stands for it."""
 _MOST_REPLACED = 6  # local variables that one expression goes through
 
 
@@ -66,7 +67,7 @@ class Rewriter(KnownTypes):
         if self.rules.packages_are_names:
             expression = self._named_own(expression, at)
         for _ in range(_MOST_REPLACED):
-            end = _HEAD.match(expression).end()  # type: ignore[union-attr]
+            end = HEAD.match(expression).end()  # type: ignore[union-attr]
             head, rest = expression[:end], expression[end:]
             if not head or head[0] in "<{^?:":
                 if head == STRING_TYPE and not self.rules.extensions_are_members:

@@ -59,7 +59,7 @@ def parse_here(text: str, name: str) -> Parsed:
     data = read.encode("utf-8", "surrogatepass")
     if is_too_deep(data):
         return windows.parse(text, name, ByLines.NESTING)
-    parser, query = load_grammar(name)
+    parser, query, roles = load_grammar(name)
     visible = blank_out(data, language)
     if would_stall(visible, parser):
         return windows.parse(text, name, ByLines.ERRORS)
@@ -70,7 +70,7 @@ def parse_here(text: str, name: str) -> Parsed:
         # Without the blanked text the file does not parse at all.
         tree = parser.parse(data)
     captures = collect_captures(
-        tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language
+        tree_sitter.QueryCursor(query).matches(tree.root_node), roles, data, line_map, language
     )
     roots = _nest(captures, line_map, language)
     definitions = [_to_definition(definition) for definition in roots]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from satchel import languages
 from satchel.code_facts import Rule
-from satchel.graph.interfaces import Definition, Interface
+from satchel.graph.interfaces import Definition, Interface, outermost
 from satchel.graph.modules.module_system import Module
 from satchel.languages.language import GraphRules
 
@@ -44,6 +44,16 @@ class Answer(NamedTuple):
 def folder_key(path: str) -> str:
     """Return what a file notes that looked for names in the folder of another."""
     return path.rpartition("/")[0] + "/"
+
+
+def name_key(path: str, name: str) -> str:
+    """Return what a file notes that looked for a name in another, or for a member of what has that name."""
+    return f"{path}#{outermost(name)}"
+
+
+def all_names_key(path: str) -> str:
+    """Return what a file notes whose answers may change with any name of another."""
+    return f"*{path}"
 
 
 def import_key(name: str) -> str:

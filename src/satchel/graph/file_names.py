@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from satchel.code_facts import Import, Rule
-from satchel.graph.answers import Answer, folder_key, linkage_key, weaker
+from satchel.graph.answers import Answer, all_names_key, folder_key, linkage_key, weaker
 from satchel.graph.interfaces import ORDINARY, Definition, Interface
 from satchel.graph.module_names import ModuleNames
 from satchel.graph.modules.module_system import Module, most_likely
@@ -22,7 +22,7 @@ class FileNames(ModuleNames):
         return self._guarded(path, "name", name)
 
     def _find_name(self, path: str, name: str) -> Answer | None:
-        shown = self._look(path)
+        shown = self._look(path, name)
         if shown is None:
             return None
         if name.startswith("\\"):
@@ -70,7 +70,7 @@ class FileNames(ModuleNames):
         for home in self._homes(shown):
             if home.paths or home.rests_on:
                 self._consulted.add(folder_key(shown.path))
-                self._consulted.update(home.rests_on)
+                self._consulted.update(map(all_names_key, home.rests_on))
             found = self._package_member(home, name)
             if found is None and self._modules.homes_hold_modules:
                 found = self._module_below(home, name)
@@ -82,7 +82,7 @@ class FileNames(ModuleNames):
 
     def _from_stars(self, path: str, name: str) -> Answer | None:
         """Return a name of the modules that a file imports all names of."""
-        shown = self._look(path)
+        shown = self._look(path, "")
         if shown is None:
             return None
         by_name = self._finds_by_name

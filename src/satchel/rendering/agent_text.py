@@ -188,6 +188,8 @@ def _status(response: StatusResponse) -> str:
         f"{item.reason} {one_word(item.path)} {quoted_line(item.detail)}".rstrip()
         for item in response.skipped
     ]
+    if response.scip is not None:
+        rows.append(str(response.scip))
     rows += [
         f"read by lines, no symbols ({item.reason}): {one_word(item.path)}" for item in response.read_by_lines
     ]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.build import BuildResponse
     from satchel.commands.build_context_pack import BuildContextPackResponse
     from satchel.commands.context_pack import ContextPackResponse
-    from satchel.commands.eval import EvalResponse
+    from satchel.commands.eval_answer import EvalResponse
     from satchel.commands.get import GetResponse
     from satchel.commands.impact import ImpactItem, ImpactResponse
     from satchel.commands.index import IndexResponse
@@ -113,6 +113,8 @@ def _index(response: IndexResponse, style: Style) -> str:
     )
     state = "updated" if response.changed else "already up to date"
     rows = [f"Index {state}: {done}, {response.skipped} left out (generation {response.generation})"]
+    if response.scip is not None:
+        rows.append(str(response.scip))
     return "\n".join([*rows, *(f"note: {one_line(note)}" for note in response.notes)]) + "\n"
 
 
@@ -184,6 +186,8 @@ def _status(response: StatusResponse, style: Style) -> str:
     if response.read_by_lines:
         rows.append("  read by lines, without symbols:")
     rows += [f"    {item.reason:<8} {one_line(item.path)}" for item in response.read_by_lines]
+    if response.scip is not None:
+        rows.append(f"  {response.scip}")
     return "\n".join(rows) + "\n"
 
 
