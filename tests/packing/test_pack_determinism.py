@@ -50,7 +50,8 @@ def _one(engine: Engine, number: int) -> bytes:
         if case.action != "context_pack":
             return ask(engine, case).document.encode()
         answer = msgspec.to_builtins(context_pack.run(session_of(engine), flat_request(case)))
-        answer["meta"]["index_state"]["project_watermark"].pop("computed_at_unix_ms")
+        if answer["meta"]["index_state"]:  # a small answer has none
+            answer["meta"]["index_state"]["project_watermark"].pop("computed_at_unix_ms")
         return json.dumps(answer).encode()
     except InvalidBudget as error:
         return repr(error.as_dict()).encode()

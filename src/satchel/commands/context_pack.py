@@ -215,8 +215,8 @@ def _with_room(state: IndexStateItem, asked: PackRequest) -> tuple[IndexStateIte
     """Return the state if the budget has room for it (a small answer has only a stale one), and the request.
     Where the budget is only a little too small, the request keeps room free, more of it the larger the budget
     is: so the answer that has the state shows no less than a smaller one without it."""
-    chars, tokens = asked.max_chars or 0, asked.budget_tokens or 0
-    room = min(filter(None, (chars, tokens * CharsPerToken.USUAL)), default=0)
+    tokens = asked.budget_tokens or 0
+    room = asked.max_chars or tokens * CharsPerToken.USUAL
     size = len(compact(state))
     if state.stale or size * _STATE_SHARE <= room:
         return state, asked
