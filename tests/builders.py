@@ -140,6 +140,23 @@ def git_repo(root: Path, files: Files) -> Path:
     return root
 
 
+class Repository:
+    """A repository that is written commit by commit."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir()
+        git(root, "init", "-q", "-b", "main")
+
+    def commit(self, message: str, files: Files | None = None, *removed: str) -> str:
+        make_tree(self.root, files or {})
+        for path in removed:
+            (self.root / path).unlink()
+        git(self.root, "add", "-A", ".")
+        git(self.root, "commit", "-q", "--allow-empty", "-m", message)
+        return git(self.root, "rev-parse", "HEAD").strip()[:12]
+
+
 def with_plugged_stores() -> dict[str, str]:
     """Return the environment in which a process finds the stores that only tests have."""
     folders = (str(PLUGGED_STORES), os.environ.get("PYTHONPATH", ""))

@@ -23,6 +23,7 @@ REQUESTS = {
     "context_pack": {"query": "Basket", "strategy": "deep", "trace": True},
     "eval": {"dataset": str(Path(__file__).parent / "evaluation" / "shop.jsonl"), "by": "category"},
     "get": {"ids": ["README:0000000000", "src/money.py:1:2"]},
+    "grep": {"pattern": "add_money", "context": 1},
     "impact": {"name": "add_money"},
     "index": {},
     "map": {},

@@ -261,6 +261,7 @@ def test_benchmarks_import_what_is_there(path: Path) -> None:
 # Who touches the environment beside `settings`, and why.
 ENVIRONMENT = {
     "serving/cli.py",  # SATCHEL_DEBUG, before anything is loaded; a variable for numpy
+    "serving/local_client.py",  # compared with that of a server; where the user's sockets are
     "serving/installing/launch.py",  # hands it on, as a part of what is known of the machine
     "serving/grpc/__init__.py",  # a variable for gRPC
     "serving/transports/mcp.py",  # a variable for pydantic

@@ -77,16 +77,17 @@ CONFIDENCE = {
     Rule.ANNOTATION: 0.97,
     Rule.ATTRIBUTE: 0.96,
     Rule.RETURN: 0.96,
-    Rule.SCIP: 0.98,
+    Rule.SCIP: 0.99,
 }
-"""The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`)."""
+"""The share of the uses decided by each rule that compilers confirm (`benchmarks/results/graph.txt`, for SCIP
+`graph_scip.txt`)."""
 POSSIBLE = 0.02
 """The share of the uses of the same name, decided by no rule, that mean a given definition."""
 POSSIBLE_IN = {"javascript": 0.14, "tsx": 0.14, "typescript": 0.14}
 """The same for languages in which more is left open: values whose types only inference knows."""
 
 
-class Import(msgspec.Struct, frozen=True, array_like=True):
+class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One name that an import statement binds.
 
     `module` is as written. `imported` is the name inside the module, empty if the module itself is bound,
@@ -100,7 +101,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
     line: int
 
 
-class TypedName(msgspec.Struct, frozen=True, array_like=True):
+class TypedName(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What a name of the file or an attribute of a class holds. `owner` is the qualified name of the class,
     empty for a name of the file; `+T` for the function of that qualified name, which extends the type T."""
 
@@ -171,7 +172,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     separator: str = "."  # between a module and a name in it, as the language writes it; empty if it has none
 
 
-class Target(msgspec.Struct, frozen=True, array_like=True):
+class Target(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What an edge leads to: a definition by its qualified name, or a whole file if that is empty.
 
     Lines are left out: they change with every edit of the file, and its symbols know them.
@@ -188,6 +189,23 @@ class FileEdges(msgspec.Struct, frozen=True, array_like=True):
     targets: tuple[Target, ...] = ()
     uses: tuple[tuple[int, int, Rule], ...] = ()  # (use, target, rule), by use
     imports: tuple[tuple[int, int], ...] = ()  # (import, target that is a file), by import
+    # (line, name, label, target, rule), by line: uses whose meaning is known for one line, not for all lines
+    # of an expression. Only an index of a compiler says that much.
+    by_line: tuple[tuple[int, str, Label, int, Rule], ...] = ()
+
+
+class ScipUses(msgspec.Struct, frozen=True, array_like=True):
+    """What a SCIP index says about one file, as far as it fits the text of the file and what others define.
+
+    `shown` is the hash of what the file showed to others at that time. A use is (line, name, target,
+    covered): name and target are positions in `names` and `targets`, and `covered` is 1 if the index knows
+    the meaning of every occurrence of the name on that line.
+    """
+
+    shown: str = ""
+    names: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ()
+    uses: tuple[tuple[int, int, int, int], ...] = ()
 
 
 def used_name(expression: str) -> str:

@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from satchel.packing import pack as packs
     from satchel.packing.budget import Gauge
     from satchel.packing.pack import Pack
-    from satchel.retrieval import centrality, locators, lookup, references, suggest
+    from satchel.retrieval import centrality, locators, lookup, references, suggest, text_matches
     from satchel.retrieval import corpus as corpora
     from satchel.retrieval import impact as impacts
     from satchel.retrieval import search as ranking
     from satchel.retrieval.file_cache import FileCache
+    from satchel.retrieval.text_pattern import TextPattern
     from satchel.tokenizers import Tokenizer
     from satchel.verifying import validation
     from satchel.walking import change_set, git_trees, source_reader
@@ -57,6 +58,7 @@ else:  # what some commands do without
         for name in ("corpus", "locators", "lookup", "references", "suggest", "search")
     )
     impacts, centrality = late("satchel.retrieval.impact"), late("satchel.retrieval.centrality")
+    text_matches = late("satchel.retrieval.text_matches")
     git_trees, change_set, source_reader = (
         late(f"satchel.walking.{name}") for name in ("git_trees", "change_set", "source_reader")
     )
@@ -102,6 +104,13 @@ class Engine(Segment):
         options = ranking.SearchOptions(profile, weights, whole_chunks, explain)
         hits = ranking.search(corpus, query, k, chosen, options)
         return hits, ([] if hits else suggest.suggest(corpus, query, chosen))
+
+    def find_text(
+        self, pattern: TextPattern, filters: Filters, room: int, seconds: float
+    ) -> text_matches.TextMatches:
+        """Return where a pattern matches: all matches as counts, and as many groups as `room` tokens can
+        show. A scan that takes longer than `seconds` says how many files it has not read."""
+        return text_matches.find_text(self.corpus(), pattern, filters, room, self.token.limited_to(seconds))
 
     def pack(self, query: str, *, render: Callable[[Pack], str] | None = None, **fields: Any) -> Pack:
         """Return the pack that answers a query; `fields` are those of PackRequest.

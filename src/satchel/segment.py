@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -38,12 +39,15 @@ if TYPE_CHECKING:
     from satchel import chunking
     from satchel.embedding import word_vectors
     from satchel.graph import update as graph_update
+    from satchel.graph.scip import binding as scip_binding
+    from satchel.graph.scip import documents as scip_documents
     from satchel.indexing import analysis, refresh, workers
     from satchel.storage import history, ref_indexes
     from satchel.walking import git_trees, own_output, source_reader, watermark
 else:  # what a search of a fresh index does without
     chunking, word_vectors = late("satchel.chunking"), late("satchel.embedding.word_vectors")
     graph_update = late("satchel.graph.update")
+    scip_binding, scip_documents = (late(f"satchel.graph.scip.{name}") for name in ("binding", "documents"))
     analysis, refresh, workers = (
         late(f"satchel.indexing.{name}") for name in ("analysis", "refresh", "workers")
     )
@@ -55,7 +59,11 @@ else:  # what a search of a fresh index does without
 
 RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
 _TIMES_OVERTAKEN = 4  # by other processes that index the same folder; then the older walk has to do
+_LOST_SCIP = "its SCIP files have to be given again: satchel index --scip FILE"
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
+
+
+_Files = Sequence[str | os.PathLike[str]]
 
 
 class Segment(TrackedIndex):
@@ -155,22 +163,24 @@ class Segment(TrackedIndex):
         paths: Sequence[str] | None = None,
         mark: watermark.Watermark | None = None,
         token: CancelToken | None = None,
+        scip: _Files | None = None,
     ) -> Refresh:
         """Bring the index up to date and return what that took.
 
         A caller who knows which files changed gives their `paths`, and only these are read. With the `mark`
         of a moment up to which nothing else had changed, the index is noted as true to that moment. An index
         that cannot be used is set aside and built anew. A `token` ends the work earlier than that of the
-        segment; the index then stays as it was.
+        segment; the index then stays as it was. What the files of `scip` say replaces what such files said
+        before; with an empty list nothing takes its place.
         """
         token = token or self.token
         with self.unpinned():  # the caller wants to see what came of it
             for _ in range(_TIMES_OVERTAKEN):
                 try:
-                    return self._refresh(force, paths, mark, self._generation(), token)
+                    return self._refresh(force, paths, mark, self._generation(), token, scip)
                 except refresh.Overtaken:
                     mark = None  # the other process may know of newer changes
-            return self._refresh(force, paths, None, None, token)
+            return self._refresh(force, paths, None, None, token, scip)
 
     def _refresh(
         self,
@@ -179,8 +189,10 @@ class Segment(TrackedIndex):
         mark: watermark.Watermark | None,
         base: int | None,
         token: CancelToken,
+        scip: _Files | None,
     ) -> Refresh:
-        if paths is not None and self.store.exists() and not self._needs_walk(paths, mark):
+        imported = self._scip_import(scip)
+        if paths is not None and scip is None and self.store.exists() and not self._needs_walk(paths, mark):
             walk = self._tree.entries_at(paths)
             meta = {"signature": signature(self.options.walk, model_id())}
             done = self._already_indexed(walk, paths, meta, mark)
@@ -203,9 +215,10 @@ class Segment(TrackedIndex):
             with self._sources(meta["signature"], walk.files, force) as sources:
                 request = refresh.RefreshRequest(
                     walk,
-                    self._stages(reader),
+                    self._stages(reader, imported),
                     meta,
                     paths=paths,
+                    always=scip is not None,
                     workers=self.options.workers or workers.default_workers(),
                     force=force,
                     progress=self.progress or (lambda done, total: None),
@@ -218,8 +231,19 @@ class Segment(TrackedIndex):
                 )
                 report = self.last_refresh = refresh.refresh(self.store, request)
         except (IndexCorrupt, IndexIncompatible) as error:
-            return self.rebuild(error, token)
+            return self.rebuild(error, token, scip)
         return report
+
+    def _scip_import(self, scip: _Files | None) -> scip_binding.ScipImport | None:
+        """Return what puts SCIP documents into the index; None where those that it has stay.
+
+        The index of a commit has none: it may start as a copy of one that has, and must not depend on that.
+        """
+        if self._tree.content_id:
+            return scip_binding.ScipImport()
+        if scip is None:
+            return None
+        return scip_binding.ScipImport([scip_documents.ScipFile(path, self.root) for path in scip])
 
     def _walk_all(self) -> tuple[Walk, dict[str, str]]:
         """Walk the whole tree and return what the index has to note of the moment before."""
@@ -243,7 +267,9 @@ class Segment(TrackedIndex):
         """Return a function that reads and packs the commits up to a head."""
         return lambda: history.pack_history(self._tree.history(head))
 
-    def _stages(self, reader: source_reader.SourceReader) -> analysis.Stages:
+    def _stages(
+        self, reader: source_reader.SourceReader, scip: scip_binding.ScipImport | None
+    ) -> analysis.Stages:
         """Return what turns a file into the rows of an index."""
         return analysis.Stages(
             reader,
@@ -251,23 +277,36 @@ class Segment(TrackedIndex):
             chunking.prepare,
             chunking.prepare_worker,
             words=word_vectors.load,
-            graph=graph_update.GraphUpdate,
+            graph=partial(graph_update.GraphUpdate, scip),
         )
 
-    def rebuild(self, problem: IndexProblem, token: CancelToken | None = None) -> Refresh:
-        """Set an unusable index aside and build a new one; the notes say so."""
+    def rebuild(
+        self, problem: IndexProblem, token: CancelToken | None = None, scip: _Files | None = None
+    ) -> Refresh:
+        """Set an unusable index aside and build a new one; the notes say so. SCIP documents go with the old
+        one, unless the files of `scip` take their place."""
         if self._rebuilding:  # the new one cannot be read either: what is wrong is not in the file
             raise problem
+        lost = self._lost_scip() if scip is None else ""
         self.release()
         self._alone = True  # the damage may be in an index that it was copied from
         aside = self.store.set_aside()
         self._rebuilding = True
         try:
-            report = self.refresh(token=token)
+            report = self.refresh(token=token, scip=scip)
         finally:
             self._rebuilding = False
-        self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew")
+        self.notes = (*self.notes, f"{problem.message}; it was set aside as {aside} and built anew{lost}")
         return report
+
+    def _lost_scip(self) -> str:
+        """Return what is said of the SCIP documents of an index that is given up. Whether there were any may
+        be what cannot be read."""
+        if self._tree.content_id:
+            return ""
+        with suppress(IndexProblem, ConfigError):
+            return f", {_LOST_SCIP}" if self.snapshot().scip_documents() else ""
+        return f"; if it had SCIP edges, {_LOST_SCIP}"
 
     def mark(self) -> watermark.Watermark:
         """Return a watermark for `refresh(paths=…)`. That costs a question to git and never a walk: without

@@ -154,7 +154,12 @@ _memo = _TermCache(_MEMO_LIMIT)
 def encoded_tokens(text: str) -> list[bytes]:
     """Return the runs of letters, digits, `_` and non-ASCII characters of a text, as UTF-8."""
     # Bytes, because translate and split take a third of the time of a regular expression over text.
-    return text.encode("utf-8", "surrogatepass").translate(_SEPARATED).split()
+    return separate_tokens(text.encode("utf-8", "surrogatepass")).split()
+
+
+def separate_tokens(encoded: bytes) -> bytes:
+    """Return a text in UTF-8 with a blank for every byte that belongs to no token."""
+    return encoded.translate(_SEPARATED)
 
 
 def terms(text: str) -> Iterator[str]:

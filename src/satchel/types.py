@@ -194,7 +194,7 @@ class Chunk(msgspec.Struct, frozen=True):
         return self.text[self.body_offset :]
 
 
-class Symbol(msgspec.Struct, frozen=True):
+class Symbol(msgspec.Struct, frozen=True, gc=False):
     """A definition. Its lines are those of the definition itself, without decorators and comments above
     it."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import SHOP, git, git_repo, make_tree, run_cli
+from builders import SHOP, Repository, git, git_repo, make_tree, run_cli
 
 QUESTIONS = Path(__file__).parent.parent / "evaluation" / "shop.jsonl"
 
@@ -106,6 +107,60 @@ def test_history_is_asked_through_the_command_line(tmp_path: Path) -> None:
     assert found["left_out_examples"][0]["detail"] == "x" and "1 of 5" in found["notes"][0]
 
 
+@pytest.fixture(scope="module")
+def shop_with_fixes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = Repository(tmp_path_factory.mktemp("fixes") / "shop")
+    made.commit("The shop as it is", SHOP)
+    for number in range(3, 9):
+        text = f"RATE = 2\n\n\ndef add_money(amounts):\n    return sum(amounts) * {number}\n"
+        made.commit(f"Fix wrong sums of add_money {number}", {"src/money.py": text})
+    return made.root
+
+
+def without_ripgrep(folder: Path) -> dict[str, str]:
+    """Return an environment whose PATH holds git and no rg."""
+    program = shutil.which("git")
+    assert program is not None
+    folder.mkdir()
+    (folder / "git").symlink_to(program)
+    return {"PATH": str(folder)}
+
+
+def test_fixes_are_replayed_through_the_command_line(shop_with_fixes: Path, tmp_path: Path) -> None:
+    environment = without_ripgrep(tmp_path / "bin")
+    arguments = ["eval", "--tasks", "--segment", str(shop_with_fixes), "--json"]
+    done = run_cli(*arguments, "--gate", "definitions@4000t>=0.9", environment=environment)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["source"], found["asked"], found["tokenizer"]) == ("tasks", 6, "o200k")
+    assert found["metrics"]["definitions@2000t"]["mean"] == 1 and "ndcg@10" not in found["metrics"]
+    assert [item["policy"] for item in found["policies"]] == ["pack", "next", "search"]
+    assert found["policies"][0]["reached"] == 1 and found["policies"][0]["ceiling"] == 30_000
+    assert "rg is not on the PATH" in found["notes"][0] and "50 were asked for" in found["notes"][1]
+    assert found["left_out"] == {"root_commit": 1}
+    again = json.loads(
+        run_cli(*arguments, "--gate", "definitions@4000t>=0.9", environment=environment).stdout
+    )
+    assert again.pop("meta") and found.pop("meta") and again == found
+
+
+def test_replayed_fixes_are_shown_saved_and_compared(shop_with_fixes: Path, tmp_path: Path) -> None:
+    environment = without_ripgrep(tmp_path / "bin")
+    base = tmp_path / "base.json"
+    arguments = ["eval", "--tasks", "6", "--segment", str(shop_with_fixes), "--by", "language"]
+    done = run_cli(*arguments, "--save", base, environment=environment)
+    shown = done.stdout.decode()
+    assert "6 fixes replayed from 6 commits" in shown and "first pack of each tree" in shown
+    assert "tokens until every changed line was seen, 30,000 at most:" in shown
+    assert "pack, next, get" in shown and "python" in shown and "ripgrep, windows" not in shown
+    (first, *_) = json.loads(base.read_text())["queries"]
+    assert set(first["tokens"]) == {"pack", "next", "search"}
+    compared = json.loads(run_cli(*arguments, "--compare", base, "--json", environment=environment).stdout)[
+        "comparison"
+    ]
+    assert (compared["verdict"], compared["shared"]) == ("no difference", 6)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -119,6 +174,11 @@ def test_history_is_asked_through_the_command_line(tmp_path: Path) -> None:
         ),
         ([str(QUESTIONS), "--profile", "slow"], "invalid_request", "slow"),
         (["--history", "5", "--repo", "x"], "invalid_request", "rows of a dataset"),
+        (["--history", "5", "--tasks", "5"], "invalid_request", "one of them"),
+        (["--tasks", "0"], "invalid_request", "tasks is 0"),
+        (["--tasks", "5", "--set", "x"], "invalid_request", "rows of a dataset"),
+        (["--tasks", "5", "--plot", "x.svg"], "invalid_request", "recall of searches"),
+        (["--tasks"], "unsupported", "no history"),
         (["--history", "5"], "unsupported", "no history"),
         (["none.jsonl"], "file_not_found", "none.jsonl"),
         ([str(QUESTIONS), "--by", "colour"], "invalid_request", "by"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import Files, git, make_engine, make_tree
+from builders import Repository, git, make_engine, make_tree
 
 from satchel.errors import InvalidRequest, RefNotFound, SatchelError, Unsupported
 from satchel.evaluation.cases import Gold
@@ -18,23 +18,6 @@ FIRST = {
     "src/till.py": "def open_till():\n    return 1\n\n\ndef close_till():\n    return 2\n",
     "notes.md": "# Notes\n\nOld.\n",
 }
-
-
-class Repository:
-    """A repository that is written commit by commit."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        root.mkdir()
-        git(root, "init", "-q", "-b", "main")
-
-    def commit(self, message: str, files: Files | None = None, *removed: str) -> str:
-        make_tree(self.root, files or {})
-        for path in removed:
-            (self.root / path).unlink()
-        git(self.root, "add", "-A", ".")
-        git(self.root, "commit", "-q", "--allow-empty", "-m", message)
-        return git(self.root, "rev-parse", "HEAD").strip()[:12]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.evaluation.cases import Gold
-from satchel.evaluation.metrics import METRICS, Result, scores
+from satchel.evaluation.metrics import OF_SEARCHES, Result, scores
 
 LOG3 = math.log2(3)
 
@@ -28,7 +28,7 @@ def scored(gold: list[Gold], results: list[Result]) -> dict[str, float]:
 
 def test_gold_on_top_is_worth_one_everywhere() -> None:
     found = scored([Gold("a", 1, 2)], [result("a")])
-    assert set(found) == set(METRICS) and set(found.values()) == {1.0}
+    assert set(found) == set(OF_SEARCHES) and set(found.values()) == {1.0}
 
 
 def test_nothing_found_is_worth_nothing() -> None:

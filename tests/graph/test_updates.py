@@ -144,6 +144,17 @@ def test_an_edit_inside_a_function_resolves_that_file_alone(tmp_path: Path, monk
     engine = memory_engine(make_tree(tmp_path, files))
     make_tree(tmp_path, {"pkg/a.py": files["pkg/a.py"].replace("pass", "return 1")})
     engine.refresh()
+    # Nobody asked for a name that is new.
+    make_tree(tmp_path, {"pkg/a.py": files["pkg/a.py"] + "\n\ndef added():\n    pass\n"})
+    engine.refresh()
     make_tree(tmp_path, {"pkg/a.py": files["pkg/a.py"].replace("run", "walk")})
     engine.refresh()
-    assert counts == [22, 1, 21]
+    assert counts == [22, 1, 1, 21]
+
+
+def test_a_name_that_was_missing_leads_to_the_files_that_asked_for_it(tmp_path: Path) -> None:
+    files = {"pkg/__init__.py": "", "pkg/a.py": "", "use.py": "from pkg.a import added\n\nadded()\n"}
+    engine = memory_engine(make_tree(tmp_path, files))
+    make_tree(tmp_path, {"pkg/a.py": "def added():\n    pass\n"})
+    engine.refresh()
+    assert "added" in {target.name for target in edges(engine)["use.py"].targets}

@@ -421,7 +421,10 @@ def test_other_terms_mean_a_new_index(engine: Engine, monkeypatch: pytest.Monkey
 
 def large_tree(root: Path) -> Path:
     """More bytes than it takes for a pool of processes to be started."""
-    body = "    basket.price = basket.price + basket.total(1)\n" * 500
+    body = (
+        "    basket.price = basket.price + basket.total(1)\n" * 20
+        + "    # the price of a basket is kept\n" * 650
+    )
     text = "".join(f"def function_{number}(basket):\n{body}    return basket\n\n\n" for number in range(5))
     return make_tree(root, {**SHOP, **{f"pkg/module_{n}.py": f"NAME = {n}\n\n\n{text}" for n in range(30)}})
 

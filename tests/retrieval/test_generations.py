@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from satchel import Engine
 from satchel.plugins import load
+from satchel.retrieval.code_graph import file_uses
 
 NAMES = ("src/money.py", "src/basket.py", "README.md", "src/new.py", "docs/new.md", "src/empty.py")
 TEXTS = (
@@ -80,3 +81,14 @@ def test_a_search_keeps_no_generation_alive(tmp_path: Path) -> None:
         gc.collect()
         alive = [item for item in gc.get_objects() if isinstance(item, SqliteSnapshot)]
         assert len([item for item in alive if item is engine._snapshot]) == 1 and len(alive) <= 2
+
+
+def test_uses_of_an_unchanged_file_follow_the_files_that_it_imports(tmp_path: Path) -> None:
+    files = {"a.py": "def run():\n    pass\n", "b.py": "def run():\n    pass\n"}
+    root = make_tree(tmp_path, {**files, "use.py": "from a import run\n\nrun()\n"})
+    with Engine.open(root) as old, Engine.open(root) as writer:
+        old.ensure_fresh()
+        assert {use.target.path for use in file_uses(old.corpus(), "use.py").uses} == {"a.py"}
+        (root / "a.py").write_text("from b import run\n")
+        writer.refresh(paths=["a.py"])
+        assert {use.target.path for use in file_uses(old.corpus(), "use.py").uses} == {"b.py"}

@@ -447,6 +447,7 @@ class TestServed:
             ("eval", {"history": 1, "save": "/tmp/out"}),
             ("eval", {"history": 1, "plot": "/tmp/out"}),
             ("build", {"output": "/tmp/out"}),
+            ("index", {"scip": ["/etc/passwd"]}),
             ("validate", {"output": "/etc/passwd"}),
             ("pack", {"query": "x", "tokenizer": "/etc/tokenizer.json"}),
             ("map", {"tokenizer": "../tokenizer.json"}),

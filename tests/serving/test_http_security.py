@@ -396,11 +396,12 @@ def test_a_link_that_takes_the_place_of_a_file_is_not_followed(server: Server, r
     [
         ("build", {"output": "/tmp/satchel-pack.json"}),
         ("eval", {"dataset": "/etc/passwd"}),
+        ("index", {"scip": ["/etc/passwd"]}),
         ("pack", {"query": "basket", "tokenizer": "/etc/passwd"}),
         ("verify", {"pack": "/etc/passwd"}),
     ],
 )
-def test_a_caller_names_no_file_of_the_machine(server: Server, action: str, payload: dict[str, str]) -> None:
+def test_a_caller_names_no_file_of_the_machine(server: Server, action: str, payload: dict[str, Any]) -> None:
     assert server.call(f"/v1/{action}", payload).code == "path_not_allowed"
     inside = {"items": [{"id": "a", "action": action, "payload": payload}]}
     answer = server.call("/v1/batch", inside).json["data"]["items"][0]

@@ -16,12 +16,23 @@ from mcp_clients import HANDSHAKE, REVISIONS, STATELESS, Agent, agent, agent_ove
 from satchel import plugins, tokenizers
 from satchel.rendering.packs import context
 
-TOOLS = ["build_context_pack", "context_pack", "get", "map", "references", "search", "status", "symbols"]
+TOOLS = [
+    "build_context_pack",
+    "context_pack",
+    "get",
+    "grep",
+    "map",
+    "references",
+    "search",
+    "status",
+    "symbols",
+]
 PACKS = ("context_pack", "build_context_pack")
 CALLS: dict[str, dict[str, Any]] = {
     "build_context_pack": {"query": "basket total price"},
     "context_pack": {"query": "Basket"},
     "get": {"ids": ["src/money.py:4:6"]},
+    "grep": {"pattern": "add_money"},
     "map": {},
     "references": {"name": "add_money"},
     "search": {"query": "add money"},

@@ -171,7 +171,7 @@ def older_index(path: Path, version: int) -> None:
         connection.commit()
 
 
-@pytest.mark.parametrize("version", [3, 4, 6])
+@pytest.mark.parametrize("version", [3, 4, 6, 7])
 def test_an_index_of_an_older_schema_is_indexed_anew_and_its_ended_ids_are_kept(
     tmp_path: Path, version: int
 ) -> None:

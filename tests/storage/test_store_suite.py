@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from satchel import plugins
 from satchel.chunking import parse_source
-from satchel.code_facts import FileEdges, FileFacts, Import, Rule, Target, TypedName, UseColumns
+from satchel.code_facts import FileEdges, FileFacts, Import, Rule, ScipUses, Target, TypedName, UseColumns
 from satchel.errors import IndexBusy, IndexCorrupt, IndexMissing
 from satchel.parsed import Parsed
 from satchel.storage import open_store, postings, records
@@ -224,6 +224,21 @@ def test_edges_survive_and_come_in_the_order_asked(store: Store) -> None:
         assert snapshot.edges([]) == []
         with pytest.raises(KeyError):
             snapshot.edges(["a.py", "never/there.py"])
+
+
+def test_the_mark_of_edges_changes_with_them_and_not_with_others(store: Store) -> None:
+    put(store, {"a.py": CODE, "b.py": CODE})
+    with closing(store.snapshot()) as snapshot:
+        first = snapshot.edges_mark("b.py")
+        assert snapshot.file_languages() == {record.path: record.language for record in snapshot.files()}
+        with pytest.raises(KeyError):
+            snapshot.edges_mark("never/there.py")
+    put_edges(store, {"a.py": ["x.py"]})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.edges_mark("b.py") == first
+    put_edges(store, {"b.py": ["x.py"]})
+    with closing(store.snapshot()) as snapshot:
+        assert snapshot.edges_mark("b.py") != first
 
 
 def test_edges_of_a_file_that_is_not_there_are_refused(store: Store) -> None:
@@ -682,6 +697,34 @@ def test_a_file_that_is_no_index_is_corrupt_and_can_be_set_aside(store: Store) -
     put(store, {"a.py": CODE})
     with closing(store.snapshot()) as snapshot:
         assert snapshot.generation == 1
+
+
+def test_scip_documents_stay_whatever_becomes_of_their_files(store: Store) -> None:
+    said = ScipUses("shown", ("total",), (Target("b.py", "Basket.total"),), ((3, 0, 0, 1),))
+    put(store, {"a.py": CODE})
+    with store.write() as writer:
+        assert writer.snapshot.scip_documents() == {}
+        writer.put_scip("a.py", HASH, ScipUses())
+        writer.put_scip("a.py", HASH, said)
+        writer.put_scip("../elsewhere.py", "", ScipUses())
+        assert writer.snapshot.scip_uses("a.py") == said
+    with store.write() as writer:
+        writer.put_file(*packed("a.py", CODE + "\n"))
+        writer.drop_file("a.py")
+        writer.clear()
+    with closing(store.snapshot()) as before:
+        assert before.scip_documents() == {"a.py": HASH, "../elsewhere.py": ""}
+        assert before.scip_uses("a.py") == said and before.scip_uses("../elsewhere.py") == ScipUses()
+        with pytest.raises(KeyError):
+            before.scip_uses("b.py")
+        with store.write() as writer:
+            writer.drop_scip()
+            assert writer.snapshot.scip_documents() == {}
+        assert before.scip_uses("a.py") == said
+    with closing(store.snapshot()) as after:
+        assert after.scip_documents() == {}
+        with pytest.raises(KeyError):
+            after.scip_uses("a.py")
 
 
 def test_siblings_have_indexes_of_their_own_and_share_the_scratch_folder(store: Store) -> None:

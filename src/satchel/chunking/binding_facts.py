@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from satchel.chunking.graph_captures import Match
 
+_OPENING = re.compile(rb"\(\s*")
 _NAME = re.compile(r"[^\W\d]")
 NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 
@@ -34,33 +36,48 @@ class BindingReader(ImportReader):
         # Of two patterns that match one name, the one counts that knows what it holds.
         telling = [match for match in self.captured.bindings if len(match) > 1]
         known = {match["bind"][0].start_byte for match in telling if "bind" in match}
+        # A cold index of Django reads 127,000 bindings, so what most of them need stands here.
+        innermost, bounds, defined = self._innermost, self._bounds, self._defined
+        self._own_parameters = self._first_parameters()
         for match in self._distinct_bindings():
             names = match.get("bind")
-            start = match_start(match)
+            start = names[0].start_byte if names is not None else match_start(match)
             if len(match) == 1 and start in known:
                 continue
-            at = self._scope_of(match["bind.scope"][0].start_byte if "bind.scope" in match else start)
+            seen_from = match["bind.scope"][0].start_byte if "bind.scope" in match else start
+            at = innermost[bisect_right(bounds, seen_from) - 1]
             if "bind.alias" in match:
                 # An alias of a type is a scope because of its parameters; its name belongs to the one around.
                 at = max(scopes[at].parent, 0)
             scope = scopes[at]
-            if at == 0 or scope.is_class or scope.module or scope.outer or names is None:
+            is_lasting = at == 0 or scope.is_class or scope.module or scope.outer
+            if is_lasting or names is None:
                 lasting.append((match, at, start))
             for node in names or ():
                 place = node.start_byte
                 bound.add(place)
                 name = data[place : node.end_byte].decode("utf-8", "replace")
-                if at == 0 or name in scope.outer:
-                    self.file_names.add(name)
-                elif not scope.is_class and not scope.module and place not in self._defined:
-                    scope.names[name].append(self._local_binding(match, node, at))
-                elif self.rules.class_scope_is_visible and place not in self._defined:
-                    scope.fields[name] = f"{{{self._class_name(at)}}}.{name}" if len(match) > 1 else ""
+                if is_lasting:
+                    self._read_lasting_name(name, node, match, at)
+                elif place not in defined:
+                    self._bind(name, at, self._local_binding(match, node, at))
         # Only now are all names known that the values may use.
         for match, at, start in sorted(lasting, key=itemgetter(2)):
             self._read_lasting_value(match, at, start)
         for node in self.captured.tokens if self.rules.token_bindings else ():
             self._read_token_bindings(node)
+
+    def _read_lasting_name(self, name: str, node: tree_sitter.Node, match: Match, at: int) -> None:
+        """Note a name that is bound outside of functions, or in one that may mean a name of the file."""
+        scope = self.scopes[at]
+        if at == 0 or name in scope.outer:
+            self.file_names.add(name)
+        elif node.start_byte in self._defined:
+            return
+        elif not scope.is_class and not scope.module:
+            self._bind(name, at, self._local_binding(match, node, at))
+        elif self.rules.class_scope_is_visible:
+            scope.fields[name] = f"{{{self._class_name(at)}}}.{name}" if len(match) > 1 else ""
 
     def _read_token_bindings(self, node: tree_sitter.Node) -> None:
         """Read the bindings in code that the grammar leaves as tokens."""
@@ -77,7 +94,7 @@ class BindingReader(ImportReader):
             else:
                 value = self._value(said.get("value") or "", at, position)
                 binding = Binding(node.start_byte + len(text[: match.end()].encode()), value)
-            self.scopes[at].names[said["name"]].append(binding)
+            self._bind(said["name"], at, binding)
 
     def _distinct_bindings(self) -> Iterable[Match]:
         """Return the bindings, each once where several patterns give one: the pattern that says most."""
@@ -120,21 +137,38 @@ class BindingReader(ImportReader):
 
     def _local_binding(self, match: Match, node: tree_sitter.Node, at: int) -> Binding:
         """Return the binding of a local name."""
-        if self._is_self(match, node, at):
-            return Binding(node.start_byte, self._own(at), declared=True)
+        start = node.start_byte
         if len(match) == 1:
-            return Binding(node.start_byte)
+            if self._own_parameters.get(at) == start:
+                return Binding(start, self._own(at), declared=True)
+            return Binding(start)
+        if "bind.self" in match or (self._own_parameters.get(at) == start and "bind.value" not in match):
+            return Binding(start, self._own(at), declared=True)
         if "bind.type" in match:
-            return Binding(node.start_byte, declared=True, match=match)
+            return Binding(start, declared=True, match=match)
         if "bind.value" in match:
             # A name is bound when its statement is over: `x = x.next` reads the old one.
             value = match["bind.value"][0]
-            if self.data[value.start_byte : value.end_byte] in NOTHING:
+            end = value.end_byte
+            if self.data[value.start_byte : end] in NOTHING:
                 return Binding(-1)
-            return Binding(value.end_byte, match=match)
+            return Binding(end, match=match)
         if "bind.element" in match:
             return Binding(match["bind.element"][0].end_byte, match=match)
-        return Binding(node.start_byte, match=match)
+        return Binding(start, match=match)
+
+    def _first_parameters(self) -> dict[int, int]:
+        """Return where the first parameter of each method starts, by the scope of the method, if that is the
+        object that the method belongs to."""
+        if not self.rules.self_is_first_parameter:
+            return {}
+        found = {}
+        for at, scope in enumerate(self.scopes):
+            if scope.definition is not None and scope.parent > 0 and self.scopes[scope.parent].is_class:
+                opening = _OPENING.search(self.data, scope.definition.name_start)
+                if opening is not None:
+                    found[at] = opening.end()
+        return found
 
     def _read_lasting_value(self, match: Match, at: int, start: int) -> None:
         """Note what a name of the file or an attribute of a class holds."""
@@ -156,22 +190,6 @@ class BindingReader(ImportReader):
             elif scope.is_class or scope.module:
                 owner = scope.module or self._class_name(at)
                 self.values[TypedName(owner, name, expression)] = None
-
-    def _is_self(self, match: Match, node: tree_sitter.Node, at: int) -> bool:
-        """Return whether a parameter is the object that a method belongs to."""
-        if "bind.self" in match:
-            return True
-        scope = self.scopes[at]
-        if (
-            not self.rules.self_is_first_parameter
-            or scope.parent <= 0
-            or not self.scopes[scope.parent].is_class
-        ):
-            return False
-        if scope.definition is None or "bind.value" in match:
-            return False
-        before = self.data[scope.definition.name_start : node.start_byte].partition(b"(")
-        return bool(before[1]) and not before[2].strip()
 
     def _read_attribute(self, match: Match, at: int, expression: str) -> None:
         """Note what an attribute holds: `self.pool = Pool()`."""

@@ -24,6 +24,14 @@ _SPACES = (
 _OPENING_MARKS = _SPACES + "/*#!;%{|^-"
 _CLOSING_MARKS = _SPACES + "*/}-"
 _STRING_START = re.compile(r"[rbuf]*(?:\"\"\"|'''|\"|')", re.IGNORECASE)
+_Match = tuple[int, dict[str, list[tree_sitter.Node]]]
+_DEFINITION_CAPTURES = {
+    f"{group}.{kind}": (kind, group == "definition")
+    for group in ("definition", "container")
+    for kind in ChunkKind
+}
+_CONFIG = ChunkKind.CONFIG  # naming a member of an Enum takes 100 ns
+_LEADING_CAPTURES = frozenset({"comment", "leading", "doc"})
 _REFERENCE_CAPTURES = {f"reference.{label}": label for label in Label}
 _MARKUP = re.compile(r"</?[A-Za-z][^>]{0,80}>")  # <summary>, <p>
 _PARAMETERS = re.compile(r"^\s*(?:[*/#!;-]+\s*)?(?:[@\\](?:param|return|throws|arg)|:param|<param|<returns)")
@@ -101,139 +109,150 @@ class Captures:
         return self.namespaces[above - 1][1] if above else ""
 
 
-def _text(node: tree_sitter.Node, data: bytes) -> str:
-    return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
-
-
-def _joined_text(nodes: list[tree_sitter.Node], data: bytes) -> str:
-    """Return the text from the first to the last node. Several nodes of one capture in one match are a path
-    for which the grammar has no node."""
-    return data[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
-
-
 def collect_captures(
-    matches: list[tuple[int, dict[str, list[tree_sitter.Node]]]],
-    data: bytes,
-    line_map: LineMap,
-    language: Language,
+    matches: list[_Match], roles: Sequence[str], data: bytes, line_map: LineMap, language: Language
 ) -> Captures:
     """Return the captures of a file, sorted by their role. References are distinct and sorted by line."""
-    collected = Captures()
-    uses: defaultdict[Label, list[tree_sitter.Node]] = defaultdict(list)
-    labels = _REFERENCE_CAPTURES
-    graph = collected.graph if language.graph is not None else None
-    # Most matches are single names: which patterns give them is found out once.
-    roles: dict[int, str] = {}
-    lists = collected.graph.name_lists()
-    for pattern, captures in matches:
-        if graph is not None:
-            if (role := roles.get(pattern, "")) != "":
-                if role == "bind":
-                    graph.bindings.append(captures)
-                else:
-                    lists[role] += captures[role]
-                continue
-            if graph.add(captures):
-                if len(captures) == 1 and (role := next(iter(captures))) in ("use", "member", "bind"):
-                    roles[pattern] = role
-                continue
+    groups: dict[str, list[_Match]] = {role: [] for role in ("use", "member", "bind", "comment", "")}
+    # The pattern alone tells what nine of ten matches are; the others are looked at one by one.
+    put = [groups[role].append for role in roles]
+    for match in matches:
+        put[match[0]](match)
+    collector = _Collector(data, line_map, language)
+    graph = collector.found.graph
+    graph.uses = [node for _, captures in groups["use"] for node in captures["use"]]
+    graph.members = [node for _, captures in groups["member"] for node in captures["member"]]
+    graph.bindings = [captures for _, captures in groups["bind"]]
+    for _, captures in groups["comment"]:
+        for node in captures["comment"]:
+            collector.add_leading(node, is_comment=True)
+    for pattern, captures in groups[""]:
+        if language.graph is None or not graph.add(captures):
+            collector.add(pattern, captures)
+    return collector.finish()
+
+
+class _Collector:
+    """Collects the captures of a file."""
+
+    def __init__(self, data: bytes, line_map: LineMap, language: Language) -> None:
+        self.found = Captures()
+        self._data = data
+        self._line_map = line_map
+        self._separator = language.import_separator
+        self._uses: defaultdict[Label, list[tree_sitter.Node]] = defaultdict(list)
+
+    def add(self, pattern: int, captures: dict[str, list[tree_sitter.Node]]) -> None:
+        """Add what one match of the query captured, other than for the graph."""
         for capture, nodes in captures.items():
-            label = labels.get(capture)
-            if label is not None:
-                uses[label] += nodes
+            if capture == "name":
                 continue
-            group, _, kind = capture.partition(".")
-            if group == "definition" or group == "container":
-                _add_definition(
-                    collected,
-                    nodes[0],
-                    pattern,
-                    kind,
-                    captures,
-                    data,
-                    line_map,
-                    defines=group == "definition",
-                )
-            elif capture == "namespace":
-                collected.namespaces.append((nodes[0].start_byte, _text(captures["name"][0], data)))
-            elif group == "wrapper":
-                collected.definitions.append(
-                    CapturedDefinition(nodes[0], nodes[0].start_byte, nodes[0].end_byte, None)
-                )
+            if capture in _DEFINITION_CAPTURES:
+                self._add_definition(nodes[0], pattern, capture, captures)
+            elif capture in _REFERENCE_CAPTURES:
+                self._uses[_REFERENCE_CAPTURES[capture]] += nodes
+            elif capture == "wrapper":
+                node = nodes[0]
+                self.found.definitions.append(CapturedDefinition(node, node.start_byte, node.end_byte, None))
             elif capture == "doc" and "leading" in captures:
-                collected.docs[line_map.first(captures["leading"][0])] = first_paragraph(
-                    _text(nodes[0], data)
-                )
-            elif group in ("comment", "leading", "doc"):
+                first = self._line_map.first(captures["leading"][0])
+                self.found.docs[first] = first_paragraph(self._text(nodes[0]))
+            elif capture in _LEADING_CAPTURES:
                 for node in nodes:
-                    _add_leading(collected, node, data, line_map, comment=group != "leading")
+                    self.add_leading(node, is_comment=capture != "leading")
+            elif capture == "namespace":
+                name = self._text(captures["name"][0])
+                self.found.namespaces.append((nodes[0].start_byte, name))
             elif capture == "import":
-                _add_import(collected, _joined_text(nodes, data), line_map.first(nodes[0]))
+                # Several nodes of one capture in one match are a path for which the grammar has no node.
+                self._add_import(self._joined_text(nodes), nodes[0])
             elif capture == "import.name":
-                module = _joined_text(captures["import.module"], data)
+                module = self._joined_text(captures["import.module"])
+                separator = "" if module.endswith(self._separator) else self._separator
                 for node in nodes:
-                    separator = (
-                        "" if module.endswith(language.import_separator) else language.import_separator
-                    )
-                    _add_import(collected, module + separator + _text(node, data), line_map.first(node))
-    collected.namespaces.sort()
-    found = {(line, label, name) for name, label, line in collected.references}
-    for label, nodes in uses.items():
-        found |= {
-            (node.start_point[0] + 1, label, data[node.start_byte : node.end_byte].decode("utf-8", "replace"))
-            for node in nodes
-            if node.start_byte not in collected.names  # the name of a definition is not a reference
-        }
-    # A name that the parser inserted to recover from an error is empty.
-    collected.references = [Reference(name, label, line) for line, label, name in sorted(found) if name]
-    return collected
+                    self._add_import(module + separator + self._text(node), node)
 
+    def finish(self) -> Captures:
+        """Return all that was added."""
+        found = self.found
+        found.namespaces.sort()
+        references = {(line, label, name) for name, label, line in found.references}
+        for label, nodes in self._uses.items():
+            references |= {
+                (node.start_point[0] + 1, label, self._text(node))
+                for node in nodes
+                if node.start_byte not in found.names  # the name of a definition is not a reference
+            }
+        # A name that the parser inserted to recover from an error is empty.
+        found.references = [Reference(name, label, line) for line, label, name in sorted(references) if name]
+        return found
 
-def _add_import(collected: Captures, written: str, line: int) -> None:
-    """Add an import without its quotation marks or brackets."""
-    target = written.strip().strip("\"'`<>").strip()
-    if target:
-        collected.references.append(Reference(target, Label.IMPORTS, line))
+    def _text(self, node: tree_sitter.Node) -> str:
+        return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
+    def _joined_text(self, nodes: list[tree_sitter.Node]) -> str:
+        """Return the text from the first to the last node."""
+        return self._data[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
 
-def _add_definition(
-    collected: Captures,
-    node: tree_sitter.Node,
-    pattern: int,
-    kind: str,
-    captures: dict[str, list[tree_sitter.Node]],
-    data: bytes,
-    line_map: LineMap,
-    *,
-    defines: bool,
-) -> None:
-    """Add a definition or container, unless its name is missing or evidently not a name."""
-    if "name" not in captures:
-        return
-    definition = CapturedDefinition(node, node.start_byte, node.end_byte, ChunkKind(kind), defines=defines)
-    definition.pattern = pattern
-    name = captures["name"][0]
-    if name.start_byte == name.end_byte:
-        return  # the parser inserted the name to recover from an error
-    written = data[name.start_byte : name.end_byte]
-    if defines and definition.kind is not ChunkKind.CONFIG and _is_code_fragment(written):
-        return
-    definition.name = " ".join(written.decode("utf-8", "replace").split())
-    if not definition.name:
-        return  # the name is white space
-    definition.name_start = name.start_byte
-    definition.name_line = line_map.first(name)
-    if defines:
-        collected.names.add(definition.name_start)
-    if "body" in captures:
-        definition.head_end = captures["body"][0].start_byte
-    if "signature" in captures:
-        definition.head_end = captures["signature"][0].end_byte
-    if "scope" in captures:
-        definition.scope = _text(captures["scope"][0], data)
-    if "doc" in captures:
-        definition.doc = first_paragraph(_text(captures["doc"][0], data))
-    collected.definitions.append(definition)
+    def _add_import(self, written: str, node: tree_sitter.Node) -> None:
+        """Add an import without its quotation marks or brackets."""
+        target = written.strip().strip("\"'`<>").strip()
+        if target:
+            self.found.references.append(Reference(target, Label.IMPORTS, self._line_map.first(node)))
+
+    def _add_definition(
+        self,
+        node: tree_sitter.Node,
+        pattern: int,
+        capture: str,
+        captures: dict[str, list[tree_sitter.Node]],
+    ) -> None:
+        """Add a definition or container, unless its name is missing or evidently not a name."""
+        if "name" not in captures:
+            return
+        kind, defines = _DEFINITION_CAPTURES[capture]
+        name = captures["name"][0]
+        start = name.start_byte
+        written = self._data[start : name.end_byte]
+        if not written:
+            return  # the parser inserted the name to recover from an error
+        if defines and kind is not _CONFIG and _is_code_fragment(written):
+            return
+        shown = " ".join(written.decode("utf-8", "replace").split())
+        if not shown:
+            return  # the name is white space
+        definition = CapturedDefinition(
+            node, node.start_byte, node.end_byte, kind, shown, pattern=pattern, defines=defines
+        )
+        definition.name_start = start
+        definition.name_line = name.start_point[0] + 1
+        if defines:
+            self.found.names.add(start)
+        if "body" in captures:
+            definition.head_end = captures["body"][0].start_byte
+        if "signature" in captures:
+            definition.head_end = captures["signature"][0].end_byte
+        if "scope" in captures:
+            definition.scope = self._text(captures["scope"][0])
+        if "doc" in captures:
+            definition.doc = first_paragraph(self._text(captures["doc"][0]))
+        self.found.definitions.append(definition)
+
+    def add_leading(self, node: tree_sitter.Node, *, is_comment: bool) -> None:
+        """Add a comment or attribute that has its lines to itself. Only such lines belong to the definition
+        below them."""
+        data, start, end = self._data, node.start_byte, node.end_byte
+        if data[data.rfind(b"\n", 0, start) + 1 : start].strip():
+            return
+        if data[end - 1 : end] == b"\n":
+            end -= 1
+        line_end = data.find(b"\n", end)
+        if _WORD_BYTE.search(data, end, line_end if line_end >= 0 else len(data)):
+            return
+        first, last = self._line_map.first(node), self._line_map.last(node)
+        self.found.leading[last] = min(first, self.found.leading.get(last, first))
+        if is_comment:
+            self.found.comments.append((first, last))
 
 
 def _is_code_fragment(written: bytes) -> bool:
@@ -242,22 +261,6 @@ def _is_code_fragment(written: bytes) -> bool:
     if written[:1] in (b'"', b"'", b"`"):
         return False
     return b"{" in written or b";" in written or (len(written) > _NAME_LIMIT and len(written.split()) > 1)
-
-
-def _add_leading(
-    collected: Captures, node: tree_sitter.Node, data: bytes, line_map: LineMap, *, comment: bool
-) -> None:
-    """Add a comment or attribute that has its lines to itself. Only such lines belong to the definition below
-    them."""
-    end = node.end_byte - 1 if data[node.end_byte - 1 : node.end_byte] == b"\n" else node.end_byte
-    line_end = data.find(b"\n", end)
-    behind = data[end : line_end if line_end >= 0 else len(data)]
-    if data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip() or _WORD_BYTE.search(behind):
-        return
-    first, last = line_map.first(node), line_map.last(node)
-    collected.leading[last] = min(first, collected.leading.get(last, first))
-    if comment:
-        collected.comments.append((first, last))
 
 
 def first_paragraph(written: str) -> str:

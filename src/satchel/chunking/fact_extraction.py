@@ -47,7 +47,9 @@ class FactExtractor(MemberReader):
             returns=tuple(self.returns),
             exports=tuple(sorted({self._text(node) for node in self.captured.exports})),
             uses=UseColumns.of(
-                (expression, label, sorted(lines)) for (expression, label), lines in sorted(self.uses.items())
+                (expression, label, sorted(lines))
+                for (expression, label), lines in sorted(self.uses.items())
+                if lines
             ),
         )
 
@@ -138,33 +140,32 @@ class FactExtractor(MemberReader):
                 number += 1
 
     def _read_uses(self) -> None:
-        extending = {(node.start_byte, node.end_byte) for node in self.captured.bases}
+        self._extending = {(node.start_byte, node.end_byte) for node in self.captured.bases}
         for _, node in self.captured.objects:
             # `new Base() { … }` makes an object; without that word, it only extends.
             if node is not None and self.data[node.start_byte - 4 : node.start_byte] != b"new ":
-                extending.add((node.start_byte, node.end_byte))
+                self._extending.add((node.start_byte, node.end_byte))
+        self._extending_starts = {start for start, _ in self._extending}
         # Names that are only local are no uses; a function or an import inside a function is one.
-        inner = {
-            name
-            for scope in self.scopes[1:]
-            for name, bindings in scope.names.items()
-            if any(item.declared and item.expression and item.match is None for item in bindings)
-        }
-        for scope in self.scopes[1:]:
-            inner.update(scope.members, scope.types)
-        local = {name for scope in self.scopes[1:] for name in scope.names}
-        wanted = {name.encode() for name in self.file_names | inner}
-        self._read_names(chain(self.captured.uses, self._words()), wanted, local, extending)
+        wanted = self.file_names.copy()
+        telling = set()
+        for name, known in self.locals.items():
+            for bindings in known.values():
+                for item in bindings:
+                    if item.match is not None:
+                        telling.add(name)
+                    elif item.expression:
+                        telling.add(name)
+                        if item.declared:
+                            wanted.add(name)
+        for scope in self.scopes[1:] if self._sees_members else ():
+            wanted.update(scope.members, scope.types)
+        names = {name.encode() for name in wanted}
+        self._read_names(chain(self.captured.uses, self._words()), names)
         if self.captured.type_uses:
-            self._read_names(self.captured.type_uses, wanted, local, extending, is_type=True)
-        telling = {
-            name
-            for scope in self.scopes[1:]
-            for name, bindings in scope.names.items()
-            if any(item.match is not None or item.expression for item in bindings)
-        }
-        self._read_members(local, telling, extending)
-        self._read_type_members(extending)
+            self._read_names(self.captured.type_uses, names, is_type=True)
+        self._read_members(telling)
+        self._read_type_members()
         for match in self.captured.bindings:
             if "bind.member" in match:
                 self._read_bound_member(match)

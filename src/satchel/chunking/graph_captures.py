@@ -102,10 +102,6 @@ class GraphCaptures:
             taken = True
         return taken
 
-    def name_lists(self) -> dict[str, list[tree_sitter.Node]]:
-        """Return the lists of names that are used, by their capture."""
-        return {capture: _LISTS[capture](self) for capture in ("use", "member", "use.type", "member.type")}
-
 
 _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "use": attrgetter("uses"),

@@ -125,7 +125,7 @@ class ImportReader(Rewriter):
             # Other files do not see the name, so it gets one that no code can write.
             module = self.scopes[at].module
             alias = f"{module}.{item.name}" if module else f"{item.name}@{item.line}"
-            self.scopes[at].names[item.name].append(Binding(0, alias, declared=True, is_definition=True))
+            self._bind(item.name, at, Binding(0, alias, declared=True, is_definition=True))
             item = Import(alias, item.module, item.imported, item.line)
         elif item.name:
             self.file_names.add(item.name)
@@ -137,6 +137,10 @@ class ImportReader(Rewriter):
     def _note(self, expression: str, label: Label, line: int) -> None:
         if len(expression) <= _LONGEST:
             self.uses[expression, label].add(line)
+
+    def _use_lines(self, expression: str, label: Label) -> set[int] | None:
+        """Return where the lines of a use are noted, None for one that is too long."""
+        return self.uses[expression, label] if len(expression) <= _LONGEST else None
 
     @cached_property
     def _imported_names(self) -> frozenset[str]:

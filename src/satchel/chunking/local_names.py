@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable
 from functools import cached_property
 from operator import itemgetter
@@ -58,13 +57,16 @@ class LocalNames(ScopeTree):
             return self._lookup_by_place(name, position)
         if self._sees_members:
             return self._lookup_in_classes(name, at, position)
-        first = at
+        known = self.locals.get(name)
+        if known is None:
+            return None, 0
+        first, scopes = at, self.scopes
         while at > 0:
-            scope = self.scopes[at]
-            if name in scope.outer:
+            scope = scopes[at]
+            if scope.outer and name in scope.outer:
                 return None, 0
-            if name in scope.names and (not scope.is_class or at == first):
-                return _best(scope.names[name], position if at == first else None), at
+            if at in known and (not scope.is_class or at == first):
+                return _best(known[at], position if at == first else None), at
             at = scope.parent
         return None, 0
 
@@ -75,6 +77,7 @@ class LocalNames(ScopeTree):
         field of a class hides no type of its name."""
         first = at
         called = called and self.rules.calls_name_functions
+        known = self.locals.get(name, {})
         while at > 0:
             scope = self.scopes[at]
             if name in scope.types and (not called or name not in scope.members):
@@ -85,8 +88,8 @@ class LocalNames(ScopeTree):
                     return Binding(0, scope.members[name], declared=True, is_definition=True), at
                 if name in scope.fields and not called and not (is_type and name[:1].isupper()):
                     return Binding(0, scope.fields[name], declared=True), at
-            if name in scope.names and (not scope.is_class or at == first):
-                bindings = scope.names[name]
+            if at in known and (not scope.is_class or at == first):
+                bindings = known[at]
                 if called:
                     bindings = [item for item in bindings if item.is_definition]
                 if bindings:
@@ -106,15 +109,19 @@ class LocalNames(ScopeTree):
     @cached_property
     def _places(self) -> dict[str, list[_Place]]:
         """Return where the bindings of each local name are seen, by their start."""
-        found: defaultdict[str, list[_Place]] = defaultdict(list)
-        for at, scope in enumerate(self.scopes):
-            for name, bindings in scope.names.items() if at and not scope.is_class else ():
-                found[name] += [
-                    _Place(max(item.start, scope.start), scope.end, at, item) for item in bindings
-                ]
-        for places in found.values():
-            # A receiver is a parameter too; what it is for the class counts.
-            places.sort(key=lambda item: (item.start, item.binding.expression[:1] == "{"))
+        found: dict[str, list[_Place]] = {}
+        for name, known in self.locals.items():
+            places = []
+            for at in sorted(known):
+                scope = self.scopes[at]
+                if not scope.is_class:
+                    places += [
+                        _Place(max(item.start, scope.start), scope.end, at, item) for item in known[at]
+                    ]
+            if places:
+                # A receiver is a parameter too; what it is for the class counts.
+                places.sort(key=lambda item: (item.start, item.binding.expression[:1] == "{"))
+                found[name] = places
         return found
 
     def _seen(self, name: str, position: int) -> list[_Place]:
@@ -139,10 +146,7 @@ class LocalNames(ScopeTree):
     def _outer_name(self, name: str, position: int) -> str:
         """Return a name as the file knows it, nothing if it is a local variable there."""
         found, _ = self._lookup(name, self._scope_of(position), position)
-        if found is None:
-            return name
-        is_variable = found.match is not None or not found.declared or found.expression[:1] in ("", "{")
-        return found.expression if found.is_definition or not is_variable else ""
+        return name if found is None else outer_expression(found)
 
     def _lexical_name(self, name: str, position: int) -> str:
         """Return the same as `_outer_name` where names start at their declaration."""
@@ -155,6 +159,12 @@ class LocalNames(ScopeTree):
         binding = places[at].binding
         is_variable = binding.match is not None or not binding.declared or binding.expression[:1] in "{<"
         return "" if is_variable else binding.expression
+
+
+def outer_expression(binding: Binding) -> str:
+    """Return what a local name is to the whole file, nothing if it is a variable."""
+    is_variable = binding.match is not None or not binding.declared or binding.expression[:1] in ("", "{")
+    return binding.expression if binding.is_definition or not is_variable else ""
 
 
 def _best(bindings: list[Binding], position: int | None) -> Binding:

@@ -13,6 +13,7 @@ import importlib
 import re
 import warnings
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import tree_sitter
@@ -20,6 +21,9 @@ import tree_sitter
 from satchel import languages
 from satchel.languages.language import Language
 
+_QUERY_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_CAPTURE = re.compile(r"@([\w.]+)")
+_ROLES = frozenset({"use", "member", "bind", "comment"})
 _NOT_LINE_END = re.compile(rb"[^\n]")
 _BYTE_ORDER_MARK = "\ufeff"
 MAX_BRACKETS = 1_000
@@ -39,8 +43,17 @@ _DELTAS = np.array(_DELTA, np.int32)
 _NO_BRACKET = bytes(byte for byte in range(256) if not _DELTA[byte])
 
 
+class Grammar(NamedTuple):
+    """The parser of a language, its compiled query, and the role of each pattern of the query: `use`,
+    `member`, `bind` or `comment` for a pattern with no other captures, empty for all others."""
+
+    parser: tree_sitter.Parser
+    query: tree_sitter.Query
+    roles: tuple[str, ...]
+
+
 @cache
-def load_grammar(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query]:
+def load_grammar(name: str) -> Grammar:
     """Return the parser and the compiled query of a language. They are loaded once per process, when first
     needed."""
     language = languages.get(name)
@@ -49,7 +62,20 @@ def load_grammar(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query]:
         # Some wheels return a number instead of a capsule.
         warnings.simplefilter("ignore", DeprecationWarning)
         compiled = tree_sitter.Language(entry())
-    return tree_sitter.Parser(compiled), tree_sitter.Query(compiled, language.query)
+    query = tree_sitter.Query(compiled, language.query)
+    return Grammar(tree_sitter.Parser(compiled), query, _pattern_roles(query, language.query))
+
+
+def _pattern_roles(query: tree_sitter.Query, source: str) -> tuple[str, ...]:
+    """Return the role of each pattern of a query, by the captures that its source names."""
+    written = source.encode()
+    roles = []
+    for number in range(query.pattern_count):
+        pattern = written[query.start_byte_for_pattern(number) : query.end_byte_for_pattern(number)].decode()
+        captures = set(_CAPTURE.findall(_QUERY_STRING.sub("", pattern)))
+        kinds = {capture.partition(".")[0] if capture.startswith("bind") else capture for capture in captures}
+        roles.append(kinds.pop() if len(kinds) == 1 and kinds <= _ROLES else "")
+    return tuple(roles)
 
 
 def normalize_text(text: str) -> str:

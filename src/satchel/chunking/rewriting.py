@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     import tree_sitter
 
     from satchel.chunking.graph_captures import Match
+    from satchel.chunking.scopes import Binding
 
-_HEAD = re.compile(r"[^.(\[]*")
+HEAD = re.compile(r"[^.(\[]*")
+"""The first name of an expression, or what stands for it."""
 _MOST_REPLACED = 6  # local variables that one expression goes through
 
 
@@ -59,14 +61,14 @@ class Rewriter(KnownTypes):
         name = self.rules.constructor
         return re.compile(rf"\.{name}(?:\(\)|(?=\.))") if name else None
 
-    def _rewritten(self, expression: str, at: int, position: int) -> str:
+    def _rewritten(self, expression: str, at: int, position: int, most: int = _MOST_REPLACED) -> str:
         """Return an expression with its first name replaced by what the scope there says it is: `?…` where
         that is unknown, nothing for a name that no rule can follow."""
         inner = at
         if self.rules.packages_are_names:
             expression = self._named_own(expression, at)
-        for _ in range(_MOST_REPLACED):
-            end = _HEAD.match(expression).end()  # type: ignore[union-attr]
+        for _ in range(most):
+            end = HEAD.match(expression).end()  # type: ignore[union-attr]
             head, rest = expression[:end], expression[end:]
             if not head or head[0] in "<{^?:":
                 if head == STRING_TYPE and not self.rules.extensions_are_members:
@@ -90,6 +92,16 @@ class Rewriter(KnownTypes):
                 return held + rest
             expression, position = held + rest, found.start
         return self._of_the_file(expression, head, rest, inner)
+
+    def _replaced(self, found: Binding, at: int, head: str, rest: str) -> str:
+        """Return the same for an expression that begins with a local name, given the value that a scope gives
+        this name."""
+        held = found.expression if found.match is None else self._held(found, at)
+        if not held:
+            return f"?{rest}"
+        if held[0] in "<{^?:" or found.declared or held == head or self._is_lexical:
+            return held + rest
+        return self._rewritten(held + rest, at, found.start, _MOST_REPLACED - 1)
 
     def _of_the_file(self, expression: str, head: str, rest: str, at: int) -> str:
         """Return an expression that starts with no local name as the file knows it."""

@@ -69,11 +69,15 @@ def find_headings(lines: Sequence[str]) -> list[Heading]:
 def _titles(lines: Sequence[str]) -> Iterator[tuple[int, int, str, str]]:
     """Yield (first line, last line, style, title) of each heading, block by block."""
     index = 0
+    quoting = -1  # where a literal block may start that is quoted by a mark on each line, not indented
     while index < len(lines):
         line = lines[index]
         below = lines[index + 1] if index + 1 < len(lines) else ""
         if not line or line[0] == " ":
             index += 1
+            quoting += not line and index - 1 == quoting
+        elif index == quoting and _MARKS.match(line):
+            index = next((end for end in range(index, len(lines)) if lines[end][:1] != line[0]), len(lines))
         elif _TABLE_TOP.match(line):
             index = _table_end(lines, index)
         elif _NO_TEXT.match(line):
@@ -90,6 +94,7 @@ def _titles(lines: Sequence[str]) -> Iterator[tuple[int, int, str, str]]:
             index += 2
         else:
             index = _paragraph_end(lines, index)
+            quoting = index if lines[index - 1].endswith("::") else -1
 
 
 def _overlined(lines: Sequence[str], index: int) -> bool:

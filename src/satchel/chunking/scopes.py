@@ -54,7 +54,6 @@ class NameScope:
     anonymous: str = ""  # the capture of a function or class without a name
     has_value: bool = False  # the definition is a name for a function or class that is its value
     generics: dict[str, str] = field(default_factory=dict)  # type parameter → the TYPE that bounds it
-    names: dict[str, list[Binding]] = field(default_factory=lambda: defaultdict(list))
     outer: set[str] = field(default_factory=set)  # names that are declared to be the file's
     members: dict[str, str] = field(
         default_factory=dict
@@ -94,9 +93,18 @@ class ScopeTree:
         self.file_names: set[str] = set()
         self._defined = frozenset(names)
         self.bound = set(self._defined)  # where names stand that are bound or defined there, not used
-        self._unknown_members: list[tuple[bytes, Label, int]] = []
+        self._followed: dict[bytes, bool] = {}
+        self._own_heads: set[bytes] = set()
+        self._attributes: set[bytes] = set()
+        self._owns: dict[int, str] = {}
+        self._extending: set[_Range] = set()  # where bases of classes stand
+        self._extending_starts: set[int] = set()
+        self._own_parameters: dict[int, int] = {}  # scope of a method → where its object is named
         self._results_taken: dict[int, int] = {}  # start of a name → which result of a call it takes
+        self.locals: dict[str, dict[int, list[Binding]]] = {}  # name → scope that has it → its values there
         self._starts: list[int] = []
+        self._bounds: list[int] = [0]  # where scopes start and end, ascending
+        self._innermost: list[int] = [0]  # the scope from each of these positions on
         self._definitions = list(_all_definitions(roots))
         self._seen_from: dict[int, str] = {}
         self._with_bases: set[str] = set()
@@ -130,11 +138,37 @@ class ScopeTree:
             stack.append(len(self.scopes))
             self.scopes.append(scope)
         self._starts = [scope.start for scope in self.scopes]
+        self._draw_bounds()
         for definition in self._definitions:
             self._add_definition(definition)
         self.bound.update(node.start_byte for node in (*captured.keys, *captured.packages))
         if not self.rules.open_types:  # there, `describe Basket` uses the name of what it describes
             self.bound.update(node.start_byte for node in captured.namespaces)
+
+    def _draw_bounds(self) -> None:
+        """Note which scope is the innermost one from each start and end of a scope on."""
+        scopes, bounds, innermost = self.scopes, self._bounds, self._innermost
+        stack = [0]
+        for number in range(1, len(scopes) + 1):
+            parent = scopes[number].parent if number < len(scopes) else 0
+            while stack[-1] != parent:
+                closed = scopes[stack.pop()]
+                bounds.append(closed.end)
+                innermost.append(closed.parent)
+            if number < len(scopes):
+                bounds.append(scopes[number].start)
+                innermost.append(number)
+                stack.append(number)
+
+    def _bind(self, name: str, at: int, binding: Binding) -> None:
+        """Add a value that a local name has in a scope."""
+        known = self.locals.get(name)
+        if known is None:
+            self.locals[name] = {at: [binding]}
+        elif at in known:
+            known[at].append(binding)
+        else:
+            known[at] = [binding]
 
     def _ranges(self, objects: Iterable[_Range]) -> Iterable[tuple[_Range, CapturedDefinition | None]]:
         """Return the parts of the file with names of their own, each with its definition if it is one."""
@@ -154,7 +188,8 @@ class ScopeTree:
 
     def _add_definition(self, definition: CapturedDefinition) -> None:
         """Give the name of a definition to the scope around it."""
-        scope = self.scopes[self._scope_of(definition.start - 1, definition.end)]
+        at = self._scope_around(definition.start - 1, definition.end)
+        scope = self.scopes[at]
         path = definition.title_path
         if not definition.defines:
             if definition.kind is ChunkKind.MODULE and scope.parent < 0:
@@ -168,7 +203,7 @@ class ScopeTree:
             self.file_names.add(path[0])
         elif not scope.is_class:
             # A function inside a function is reached by its qualified name.
-            scope.names[path[-1]].append(Binding(0, ".".join(path), declared=True, is_definition=True))
+            self._bind(path[-1], at, Binding(0, ".".join(path), declared=True, is_definition=True))
 
     def _add_inner(self, scope: NameScope, definition: CapturedDefinition) -> None:
         """Note a definition that code around it sees by its name alone."""
@@ -190,11 +225,14 @@ class ScopeTree:
         is_module = self.rules.modules_are_scopes and definition.kind is ChunkKind.MODULE
         return ".".join(definition.title_path) if is_module else ""
 
-    def _scope_of(self, position: int, end: int | None = None) -> int:
-        """Return the number of the innermost scope that holds a position, or a range of positions."""
-        last = position + 1 if end is None else end
+    def _scope_of(self, position: int) -> int:
+        """Return the number of the innermost scope that holds a position."""
+        return self._innermost[bisect_right(self._bounds, position) - 1]
+
+    def _scope_around(self, position: int, end: int) -> int:
+        """Return the number of the innermost scope that holds a range of positions."""
         at = bisect_right(self._starts, position) - 1
-        while at > 0 and self.scopes[at].end < last:
+        while at > 0 and self.scopes[at].end < end:
             at = self.scopes[at].parent
         return max(at, 0)
 

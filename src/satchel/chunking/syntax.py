@@ -29,6 +29,7 @@ _TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.IMPL}
 )
 _CLAUSE_KINDS = frozenset({ChunkKind.FUNCTION, ChunkKind.METHOD, ChunkKind.CONST})
+_FUNCTION, _METHOD = ChunkKind.FUNCTION, ChunkKind.METHOD  # naming a member of an Enum takes 100 ns
 _SIGNATURE_LIMIT = 240  # characters; longer parameter lists are cut
 _WRAPPER_TAIL = 2  # bytes that a wrapper may have after what it wraps: a semicolon and a line end
 _MAX_DEPTH = 64  # nested definitions; deeper ones stay part of the one around them
@@ -59,7 +60,7 @@ def parse_here(text: str, name: str) -> Parsed:
     data = read.encode("utf-8", "surrogatepass")
     if is_too_deep(data):
         return windows.parse(text, name, ByLines.NESTING)
-    parser, query = load_grammar(name)
+    parser, query, roles = load_grammar(name)
     visible = blank_out(data, language)
     if would_stall(visible, parser):
         return windows.parse(text, name, ByLines.ERRORS)
@@ -70,7 +71,7 @@ def parse_here(text: str, name: str) -> Parsed:
         # Without the blanked text the file does not parse at all.
         tree = parser.parse(data)
     captures = collect_captures(
-        tree_sitter.QueryCursor(query).matches(tree.root_node), data, line_map, language
+        tree_sitter.QueryCursor(query).matches(tree.root_node), roles, data, line_map, language
     )
     roots = _nest(captures, line_map, language)
     definitions = [_to_definition(definition) for definition in roots]
@@ -153,10 +154,10 @@ def _attach(
 ) -> None:
     """Give a definition its title path, comments and kind, and add it to its parent or the roots."""
     parent = parents[-1] if parents else None
-    if definition.kind is ChunkKind.FUNCTION and (
+    if definition.kind is _FUNCTION and (
         definition.scope or (parent is not None and parent.kind in _TYPE_KINDS)
     ):
-        definition.kind = ChunkKind.METHOD
+        definition.kind = _METHOD
     own = _name_parts([definition.scope, definition.name], language) or (definition.name,)
     namespace = captures.namespace(definition.start) if parent is None else ""
     definition.title_path = (parent.title_path if parent else _name_parts([namespace], language)) + own

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     pass
 
 
+_CALLS, _USES = Label.CALLS, Label.USES  # naming a member of an Enum takes as long as the rest of `_label`
 _GENERIC_CALL = re.compile(rb"<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>\(")
 LAST_NAME = re.compile(rb"[\w$#]+[?!]?$")
 # A name that is called or looks like a constant, or what holds no names: comments, strings, members, the
@@ -33,15 +34,13 @@ _TYPED_CALL = re.compile(rb"\[[\w.*,\s\[\]]{1,80}\][({]")
 class UseLabels(BindingReader):
     """Tells the labels of uses from what stands around them."""
 
-    def _label(self, start: int, end: int, extending: set[tuple[int, int]]) -> Label:
+    def _label(self, start: int, end: int) -> Label:
         """Return how a name is used: as a base, as what is called, or otherwise."""
-        if (start, end) in extending:
+        if start in self._extending_starts and (start, end) in self._extending:
             return Label.EXTENDS
         if self.data[end : end + 1] in self._call_marks:
-            return Label.CALLS
-        if self._has_other_calls and (label := self._other_label(start, end, extending)) is not None:
-            return label
-        return Label.USES
+            return _CALLS
+        return self._other_label(start, end) if self._has_other_calls else _USES
 
     @cached_property
     def _has_other_calls(self) -> bool:
@@ -51,14 +50,16 @@ class UseLabels(BindingReader):
             return True
         return rules.packages_are_names or rules.generic_marks == "<" or bool(self._path_mark)
 
-    def _other_label(self, start: int, end: int, extending: set[tuple[int, int]]) -> Label | None:
+    def _other_label(self, start: int, end: int) -> Label:
         """Return how a name is used whose use is told by more than a mark behind it."""
         data, rules = self.data, self.rules
-        following = data[end : end + 2]
         if data[start - 4 : start] == b"new ":
             return Label.CALLS
+        following = data[end : end + 2]
+        if following[:1] not in self._further_marks:
+            return Label.USES
         if following[:1] == b"<":
-            if any(first == start and end < last for first, last in extending):
+            if any(first == start and end < last for first, last in self._extending):
                 return Label.EXTENDS
             if rules.packages_are_names and _GENERIC_CALL.match(data, end):
                 return Label.CALLS
@@ -66,14 +67,25 @@ class UseLabels(BindingReader):
                 return Label.CALLS
         if rules.block_is_argument and following in (b" {", b"{ "):
             name = LAST_NAME.search(data, start, end)
-            return Label.CALLS if name is not None and name[0][:1].islower() else None
+            return Label.CALLS if name is not None and name[0][:1].islower() else Label.USES
         if rules.space_before_call and following == b" (":
             return Label.CALLS
         if rules.type_arguments_in_brackets and following[:1] == b"[" and _TYPED_CALL.match(data, end):
             return Label.CALLS
         if self._path_mark and following == self._path_mark and data[end + 2 : end + 3] == b"<":
             return Label.CALLS  # `find::<Entry>(…)`
-        return None
+        return Label.USES
+
+    @cached_property
+    def _further_marks(self) -> frozenset[bytes]:
+        """Return the characters behind a name that may say that it is called, or a base, without being a
+        mark of calls."""
+        rules = self.rules
+        marks = [b"<", self._path_mark[:1]]
+        marks += [b" ", b"{"] * rules.block_is_argument
+        marks += [b" "] * rules.space_before_call
+        marks += [b"["] * rules.type_arguments_in_brackets
+        return frozenset(mark for mark in marks if mark)
 
     def _package_names(self) -> set[bytes]:
         """Return the names of packages of which a use is always followed by that of a member."""

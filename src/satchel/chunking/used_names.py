@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import tree_sitter
 
 
+_USES = Label.USES  # naming a member of an Enum takes 100 ns
 _TYPE_FOLLOWED = re.compile(rb"<|\??(?:\[\])?\s+(?!(?:is|as|in|and|or|when|switch|with)\b)[A-Za-z_@]")
 _TYPE_PRECEDED = re.compile(rb"(?:\b(?:new|is|as|typeof\()|<)\s*$")
 _NOT_A_NAME = re.compile(r"[\d<{^?]")
@@ -27,13 +28,12 @@ class NameReader(UseLabels):
         self,
         nodes: Iterable[tree_sitter.Node | Word],
         wanted: set[bytes],
-        local: set[str],
-        extending: set[tuple[int, int]],
         *,
         is_type: bool = False,
     ) -> None:
-        """Note the uses of bare names. With `is_type`, they stand where only types do."""
-        data, bound = self.data, self.bound
+        """Note the uses of bare names, most of all those that are `wanted`: names of the file, and what is
+        defined or imported inside of its functions. With `is_type`, they stand where only types do."""
+        data, bound, local = self.data, self.bound, self.locals
         generics = {name.encode() for scope in self.scopes for name in scope.generics}
         tags = self.rules.lower_case_tags and not is_type
         every = self._sees_other_names
@@ -53,10 +53,11 @@ class NameReader(UseLabels):
             written = data[start:end]
             if written not in wanted and (not every or written in ignored):
                 # A name of the language, or one that the file gets in a way that no rule knows.
-                label = self._label(start, end, extending)
+                label = self._label(start, end)
+                if label is _USES:
+                    continue
                 name = written.decode("utf-8", "replace")
-                is_name = start not in bound and name not in local and name not in own_words
-                if label is not Label.USES and is_name:
+                if start not in bound and name not in local and name not in own_words:
                     self.uses[f"?.{name}", label].add(node.end_point[0] + 1)
                 continue
             if start in bound or (data[start - 1 : start] == b"." and data[start - 2 : start] != b".."):
@@ -89,17 +90,15 @@ class NameReader(UseLabels):
             if (_NOT_A_NAME.match(expression) and not sees_members) or expression in own_words:
                 continue
             if implies and expression == written.decode("utf-8", "replace"):
-                self._read_implied(expression, node, extending)
+                self._read_implied(expression, node)
                 continue
             if is_type:
                 expression = f"<{expression}>"
             if start in spaces:
                 expression = f"{expression}@{spaces[start]}"
-            self._note(expression, self._label(start, end, extending), node.end_point[0] + 1)
+            self._note(expression, self._label(start, end), node.end_point[0] + 1)
 
-    def _read_implied(
-        self, name: str, node: tree_sitter.Node | Word, extending: set[tuple[int, int]]
-    ) -> None:
+    def _read_implied(self, name: str, node: tree_sitter.Node | Word) -> None:
         """Note the use of a name that is no local one, as the modules and the object around it know it."""
         start, end, line = node.start_byte, node.end_byte, node.end_point[0] + 1
         at = self._scope_of(start)
@@ -107,7 +106,7 @@ class NameReader(UseLabels):
             if method := self._super_method(at):
                 self._note(method, Label.CALLS, line)
             return
-        label = self._label(start, end, extending)
+        label = self._label(start, end)
         is_constant = self.rules.constants_are_lexical and name[0].isupper()
         if is_constant and label is Label.EXTENDS:
             self._note(f":{self._around_base(name, at)}:{name}", label, line)

@@ -43,6 +43,13 @@ class Flag(msgspec.Struct, frozen=True):
     name: str
 
 
+class BareValue(msgspec.Struct, frozen=True):
+    """Marks a request field whose flag may stand without a value on the command line, and then has this
+    one."""
+
+    value: int
+
+
 class LocalPath(msgspec.Struct, frozen=True):
     """Marks a request field that names a file of the machine: the command line takes it, a server does not.
     With `or_name`, a plain name is no path."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +11,18 @@ import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
-from satchel.commands.command import Command, Flag, Group, LocalPath, Positional
+from satchel.commands.command import BareValue, Command, Flag, Group, LocalPath, Positional
+from satchel.commands.eval_answer import (
+    EvalMeta,
+    EvalResponse,
+    comparison_item,
+    comparison_notes,
+    counts_of_left_out,
+    examples_of_left_out,
+    gate_item,
+    mean_items,
+    policy_item,
+)
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 from satchel.settings import FAST, QUALITY
@@ -20,16 +30,16 @@ from satchel.tokenizers import CharsPerToken
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
-    from satchel.evaluation import cases, metrics, plot, saved, statistics
+    from satchel.evaluation import cases, plot, saved, statistics, task_run
     from satchel.evaluation import run as evaluation
 else:  # listing the commands loads this file, and few of its callers run it
-    cases, metrics, plot, evaluation, saved, statistics = (
+    cases, plot, evaluation, saved, statistics, task_run = (
         late(f"satchel.evaluation.{name}")
-        for name in ("cases", "metrics", "plot", "run", "saved", "statistics")
+        for name in ("cases", "plot", "run", "saved", "statistics", "task_run")
     )
 
 MAX_HISTORY = 10_000
-_EXAMPLES = 10  # of the rows and commits that were left out; --save lists all of them
+_TASKS = 50  # fixes that are replayed if no number is given: some minutes on a large repository
 
 
 class By(StrEnum):
@@ -57,11 +67,18 @@ class EvalRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     history: Annotated[
         int | None, Meta(description="take the questions from the last so many usable commits")
     ] = None
+    tasks: Annotated[
+        int | None,
+        Meta(description="replay the last so many fixes of the history (50 if no number is given)"),
+        BareValue(_TASKS),
+    ] = None
     repo: Annotated[str, Meta(description="only the dataset's rows of this repository")] = ""
     set: Annotated[str, Meta(description="only the dataset's rows of this set")] = ""
     by: Annotated[By | None, Meta(description="also by category, language or set")] = None
     tokenizer: Annotated[
-        str, Meta(description="how tokens are counted (default: characters / 4)"), LocalPath(or_name=True)
+        str,
+        Meta(description="how tokens are counted (default: characters / 4; o200k with --tasks)"),
+        LocalPath(or_name=True),
     ] = ""
     profile: Annotated[Profile | None, Meta(description="rank by quality or fast")] = None
     save: Annotated[
@@ -81,85 +98,6 @@ class EvalRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ] = ()
 
 
-class MeanItem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A mean over `n` questions, its standard error and its 95 % bootstrap interval."""
-
-    mean: float
-    n: int
-    standard_error: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-class LeftOutItem(msgspec.Struct, frozen=True):
-    """A row or a commit that was not asked, and why."""
-
-    id: str
-    reason: str
-    detail: str
-
-
-class GateItem(msgspec.Struct, frozen=True):
-    """A gate; `value` is None where no question has the metric."""
-
-    metric: str
-    limit: float
-    value: float | None
-    ok: bool
-    message: str
-
-
-class DifferenceItem(msgspec.Struct, frozen=True):
-    """This run against the other: the mean of the paired differences and what it says."""
-
-    metric: str
-    ours: float
-    theirs: float
-    difference: MeanItem
-    verdict: str
-
-
-class ComparisonItem(msgspec.Struct, frozen=True):
-    """`verdict` is that of the first metric; `shared` questions were compared."""
-
-    against: str
-    verdict: str
-    shared: int
-    only_ours: int
-    only_theirs: int
-    differences: list[DifferenceItem]
-
-
-class EvalMeta(msgspec.Struct, frozen=True):
-    """What differs from run to run: how long a search for ten hits took, with the index loaded. In a
-    history each is the first search of its tree."""
-
-    latency_p50_ms: float
-    latency_p95_ms: float
-
-
-class EvalResponse(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`seen` rows or commits were looked at, `asked` of them became questions. `unreachable_gold` are
-    answers that are not indexed: they count as not found."""
-
-    ok: bool
-    source: str
-    profile: str
-    tokenizer: str
-    seen: int
-    asked: int
-    metrics: dict[str, MeanItem]
-    meta: EvalMeta
-    left_out: dict[str, int] = msgspec.field(default_factory=dict)
-    left_out_examples: list[LeftOutItem] = msgspec.field(default_factory=list)
-    unreachable_gold: list[str] = msgspec.field(default_factory=list)
-    groups: dict[str, dict[str, MeanItem]] = msgspec.field(default_factory=dict)
-    gates: list[GateItem] = msgspec.field(default_factory=list)
-    comparison: ComparisonItem | None = None
-    notes: list[str] = msgspec.field(default_factory=list)
-    written: list[str] = msgspec.field(default_factory=list)
-
-
 def run(engine: Engine, request: EvalRequest) -> EvalResponse:
     """Measure how good the answers are: on a file of questions, or on this repository's own history.
 
@@ -167,6 +105,10 @@ def run(engine: Engine, request: EvalRequest) -> EvalResponse:
     asked of the tree of its parent; that tree is read from git, nothing is checked out. Shows NDCG,
     recall, all-gold, MRR and recall inside token budgets with 95 % intervals; --compare says better,
     worse or no difference by a paired bootstrap; --gate makes it a check.
+
+    With --tasks, fixes are replayed: at the parent of each, from its message alone, does a pack hold every
+    definition that the fix changes, and how many tokens are read until all changed lines were seen? With
+    `rg` on the PATH, reading by ripgrep is measured beside it.
     """
     _check(request)
     gates = [statistics.read_gate(text) for text in request.gates]
@@ -178,7 +120,7 @@ def run(engine: Engine, request: EvalRequest) -> EvalResponse:
     comparison = saved.compare(this_run, other) if other is not None else None
     means = statistics.summarise(done.answers)
     latency = statistics.latency(done.answers)
-    gate_items = [_gate(gate, means) for gate in gates]
+    gate_items = [gate_item(gate, means) for gate in gates]
     groups = statistics.groups(done.answers, request.by.value) if request.by else {}
     return EvalResponse(
         ok=all(gate.ok for gate in gate_items),
@@ -187,45 +129,54 @@ def run(engine: Engine, request: EvalRequest) -> EvalResponse:
         tokenizer=this_run.tokenizer,
         seen=done.seen,
         asked=len(done.answers),
-        metrics=_means(means),
+        metrics=mean_items(means),
         meta=EvalMeta(latency.p50, latency.p95),
-        left_out=dict(sorted(Counter(item.reason.value for item in done.left_out).items())),
-        left_out_examples=[
-            LeftOutItem(item.id, item.reason.value, item.detail) for item in done.left_out[:_EXAMPLES]
-        ],
+        left_out=counts_of_left_out(done.left_out),
+        left_out_examples=examples_of_left_out(done.left_out),
         unreachable_gold=done.unreachable,
-        groups={name: _means(values) for name, values in groups.items()},
+        groups={name: mean_items(values) for name, values in groups.items()},
         gates=gate_items,
-        comparison=_comparison(_other_name(request), comparison) if comparison is not None else None,
-        notes=done.notes + _comparison_notes(comparison),
+        comparison=comparison_item(_other_name(request), comparison) if comparison is not None else None,
+        policies=[policy_item(cost) for cost in task_run.costs(done.answers)] if _is_replay(request) else [],
+        notes=done.notes + comparison_notes(comparison),
         written=_write(engine, request, this_run, means, other),
     )
 
 
 def _check(request: EvalRequest) -> None:
     """Raise if options contradict each other or are out of range."""
-    if bool(request.dataset) == (request.history is not None):
+    if [bool(request.dataset), request.history is not None, request.tasks is not None].count(True) != 1:
         raise InvalidRequest(
-            "an evaluation takes a dataset or --history, one of them",
-            hint="satchel eval questions.jsonl, or satchel eval --history 100",
+            "an evaluation takes a dataset, --history or --tasks, one of them",
+            hint="satchel eval questions.jsonl, satchel eval --history 100, or satchel eval --tasks",
         )
     if request.compare and request.compare_profile is not None:
         raise InvalidRequest(
             "--compare and --compare-profile are two comparisons", hint="ask for one at a time"
         )
-    if request.history is not None:
-        if not 1 <= request.history <= MAX_HISTORY:
+    for name, wanted in (("history", request.history), ("tasks", request.tasks)):
+        if wanted is None:
+            continue
+        if not 1 <= wanted <= MAX_HISTORY:
             raise InvalidRequest(
-                f"history is {request.history}, it must be from 1 to {MAX_HISTORY}", hint="use --history 100"
+                f"{name} is {wanted}, it must be from 1 to {MAX_HISTORY}", hint=f"use --{name} 100"
             )
         if request.repo or request.set:
             raise InvalidRequest("--repo and --set choose rows of a dataset", hint="leave them out")
+    if _is_replay(request) and request.plot:
+        raise InvalidRequest("--plot draws the recall of searches", hint="leave it out with --tasks")
+
+
+def _is_replay(request: EvalRequest) -> bool:
+    return request.tasks is not None
 
 
 def _saved_run(done: evaluation.Run, request: EvalRequest) -> saved.Saved:
     """Return a run in the form that is saved and compared."""
-    source = "history" if request.history is not None else "dataset"
-    return saved.keep(done, source, request.tokenizer or "characters / 4")
+    kinds = {"tasks": request.tasks, "history": request.history, "dataset": 0}
+    source = next(name for name, wanted in kinds.items() if wanted is not None)
+    usual = tokenizers.DEFAULT_BUDGET if _is_replay(request) else "characters / 4"
+    return saved.keep(done, source, request.tokenizer or usual)
 
 
 def _other_name(request: EvalRequest) -> str:
@@ -244,7 +195,10 @@ def _run_profile(engine: Engine, request: EvalRequest, profile: Profile | None) 
 
 
 def _run(engine: Engine, request: EvalRequest) -> evaluation.Run:
-    """Ask all questions of the dataset or the history."""
+    """Ask all questions of the dataset or the history, or replay its fixes."""
+    if request.tasks is not None:
+        name = request.tokenizer or tokenizers.DEFAULT_BUDGET
+        return task_run.run_tasks(engine, request.tasks, tokenizers.get(name), name)
     count = tokenizers.get(request.tokenizer).count if request.tokenizer else _estimate_tokens
     if request.history is not None:
         return evaluation.run_history(engine, request.history, count)
@@ -255,37 +209,6 @@ def _run(engine: Engine, request: EvalRequest) -> evaluation.Run:
 
 def _estimate_tokens(text: str) -> float:
     return len(text) / CharsPerToken.USUAL
-
-
-def _means(means: Mapping[str, statistics.Mean]) -> dict[str, MeanItem]:
-    return {name: MeanItem(*mean) for name, mean in means.items()}
-
-
-def _gate(gate: statistics.MetricGate, means: Mapping[str, statistics.Mean]) -> GateItem:
-    """Check a gate against the mean of its metric, rounded as it is shown."""
-    value = means[gate.metric].mean if gate.metric in means else None
-    ok = value is not None and value >= gate.limit
-    found = "not there: no gold has lines" if value is None else f"{value:g}"
-    message = f"{gate.metric} is {found}, the gate is {gate.limit:g}: {'holds' if ok else 'missed'}"
-    return GateItem(gate.metric, gate.limit, value, ok, message)
-
-
-def _comparison(against: str, found: saved.EvaluationComparison) -> ComparisonItem:
-    """Return a comparison of two runs as the response has it."""
-    differences = [
-        DifferenceItem(name, item.ours, item.theirs, MeanItem(*item.difference), item.verdict.value)
-        for name, item in found.differences.items()
-    ]
-    first = found.differences[metrics.PRIMARY].verdict.value
-    return ComparisonItem(against, first, found.shared, found.only_ours, found.only_theirs, differences)
-
-
-def _comparison_notes(found: saved.EvaluationComparison | None) -> list[str]:
-    """Return a note if the runs share too few questions for a comparison."""
-    if found is None or found.shared >= statistics.FEWEST_PAIRS:
-        return []
-    needed = statistics.FEWEST_PAIRS
-    return [f"{found.shared} shared questions are too few to tell a difference ({needed} are needed)"]
 
 
 def _write(

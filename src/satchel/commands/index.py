@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Group
+from satchel.commands.command import Command, Group, LocalPath
+from satchel.commands.scip_counts import ScipCounts, scip_counts
+from satchel.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -15,10 +17,17 @@ if TYPE_CHECKING:
 
 class IndexRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     force: Annotated[bool, Meta(description="build everything anew")] = False
+    scip: Annotated[
+        tuple[str, ...],
+        Meta(description="add the edges of a SCIP index; replaces those added before (repeatable)"),
+        LocalPath(),
+    ] = ()
+    no_scip: Annotated[bool, Meta(description="drop the edges that SCIP indexes added")] = False
 
 
 class IndexResponse(msgspec.Struct, frozen=True):
-    """How many files were parsed, moved without parsing, touched without a change, dropped, kept, skipped."""
+    """How many files were parsed, moved without parsing, touched without a change, dropped, kept, skipped,
+    and how many documents of SCIP indexes are believed."""
 
     generation: int
     changed: bool
@@ -29,18 +38,23 @@ class IndexResponse(msgspec.Struct, frozen=True):
     kept: int
     skipped: int
     notes: tuple[str, ...]
+    scip: ScipCounts | None = None
 
 
 def run(engine: Engine, request: IndexRequest) -> IndexResponse:
     """Build the index of a folder, or bring it up to date.
 
     Other commands do this by themselves. Unchanged files are never read again, and content that
-    only moved is never parsed again.
+    only moved is never parsed again. A SCIP index of your language's own indexer adds uses that Satchel's
+    rules leave open; of a file that changed since, it is not believed.
     """
-    result = engine.refresh(force=request.force)
+    if request.scip and request.no_scip:
+        raise InvalidRequest("--scip and --no-scip exclude each other", hint="--scip alone replaces")
+    scip = request.scip if request.scip or request.no_scip else None
+    result = engine.refresh(force=request.force, scip=scip)
     return IndexResponse(
         generation=result.generation,
-        changed=result.changed,
+        changed=result.changed or scip is not None,
         parsed=result.parsed,
         moved=result.moved,
         touched=result.touched,
@@ -48,6 +62,7 @@ def run(engine: Engine, request: IndexRequest) -> IndexResponse:
         kept=result.kept,
         skipped=result.skipped,
         notes=engine.notes,
+        scip=scip_counts(engine.snapshot()),
     )
 
 

@@ -19,7 +19,7 @@ class SearchRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fiel
     query: Annotated[
         str, Meta(description="a question, an identifier, a path or an error text"), Positional()
     ]
-    k: Annotated[int, Meta(description="how many hits at most (1 to 1000)"), Flag("-k"), Flag("--limit")] = 10
+    k: Annotated[int, Meta(description="hits at most (1 to 1000)"), Flag("-k"), Flag("--limit")] = 10
     explain: Annotated[bool, Meta(description="say what each hit's score is made of")] = False
 
 
@@ -62,9 +62,8 @@ def run(engine: Engine, request: SearchRequest) -> SearchResponse:
     """Find code and documents by meaning, name or path, where grep would need the exact words; each hit has
     an id, a path and lines to cite.
 
-    Ask in words ("where are sessions stored"), by identifier ("SessionStore") or by path. Filters
-    apply before the best hits are chosen. When nothing is found, searches that will find
-    something in this repository are proposed.
+    Ask in words ("where are sessions stored"), by identifier, by path, or with a pasted message. When
+    nothing is found, searches that find something are proposed.
     """
     hits, suggestions = engine.search(request.query, request.k, request.filters(), explain=request.explain)
     return SearchResponse(

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, Group
+from satchel.commands.scip_counts import ScipCounts, scip_counts
 from satchel.errors import IndexCorrupt, IndexProblem
 from satchel.indexing.index_state import IndexState
 from satchel.storage.records import by_lines
@@ -50,6 +51,7 @@ class StatusResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     index_watermark: dict[str, Any] | None = None
     skipped: list[SkippedItem] = msgspec.field(default_factory=list)
     read_by_lines: list[ByLinesItem] = msgspec.field(default_factory=list)
+    scip: ScipCounts | None = None
 
 
 def run(engine: Engine, request: StatusRequest) -> StatusResponse:
@@ -59,12 +61,13 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
     Changes nothing: a stale index is reported, not refreshed.
     """
     state = engine.state()
-    files, left_out = [], []
+    files, left_out, scip = [], [], None
     if state.readable:
         try:
             snapshot = engine.snapshot()
             files = snapshot.files()
             left_out = [record.skipped for record in snapshot.skipped()]
+            scip = scip_counts(snapshot)
         # Damage shows only when the index is read.
         except IndexCorrupt:
             files, state = [], IndexState.corrupt(state.project_watermark)
@@ -91,6 +94,7 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
         read_by_lines=[
             ByLinesItem(record.path, reason.value) for record in files if (reason := by_lines(record.tags))
         ],
+        scip=scip,
     )
 
 

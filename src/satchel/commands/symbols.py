@@ -24,7 +24,7 @@ _DIGEST_CHARS = 16
 class SymbolsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Annotated[
         str,
-        Meta(description="a file of the project, a name, or Class.method; nothing for all symbols, by path"),
+        Meta(description="a file, a name or Class.method; nothing for all symbols"),
         Positional(),
     ] = ""
     limit: Annotated[int, Meta(description="symbols at most")] = 500

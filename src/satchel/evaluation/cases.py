@@ -88,6 +88,10 @@ class LeftOutReason(StrEnum):
     NOTHING_INDEXED = "nothing_indexed"
     TOO_MANY_FILES = "too_many_files"
     OBJECT_MISSING = "object_missing"
+    NO_FIX = "no_fix"
+    NO_SOURCE = "no_source"
+    TOO_MANY_LINES = "too_many_lines"
+    NO_DEFINITION = "no_definition"
 
 
 class LeftOut(NamedTuple):

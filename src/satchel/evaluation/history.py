@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,13 +66,22 @@ class CommitQuestion(NamedTuple):
 
 class CommitQuestions:
     """The commits of a repository that may become questions, newest first. `left_out` lists the commits that
-    were passed over; it grows while `candidates` is consumed."""
+    were passed over; it grows while `candidates` is consumed. `screen` may refuse a question by its words,
+    before git is asked what the commit changed."""
 
-    def __init__(self, root: Path, wanted: int) -> None:
+    def __init__(
+        self,
+        root: Path,
+        wanted: int,
+        screen: Callable[[str], LeftOutReason | None] = lambda question: None,
+        *,
+        looked_at: int = _LOOKED_AT,
+    ) -> None:
         self.root = root
         self.seen = 0
         self.left_out: list[LeftOut] = []
-        self.limit = wanted * _LOOKED_AT + 100  # a short run of bot commits must not end a small request
+        self.limit = wanted * looked_at + 100  # a short run of bot commits must not end a small request
+        self._screen = screen
         _check_repository(root)
 
     def candidates(self) -> Iterator[CommitQuestion]:
@@ -135,6 +144,8 @@ class CommitQuestions:
         question = question_of(commit.message)
         if word_count(question) < _LEAST_WORDS:
             return LeftOutReason.FEW_WORDS
+        if (refused := self._screen(question)) is not None:
+            return refused
         try:
             found = git_diff.list_entries(self.root, git_diff.compare_commits(commit.parents[0], commit.id))
         except GitUnusable as problem:

@@ -8,6 +8,12 @@
     file_recall@Bt   gold files with a line in the first B tokens of results / gold files
     line_recall@Bt   gold lines in the first B tokens of results / gold lines (where gold has lines)
 
+Of a replayed fix (`satchel.evaluation.task_run`), where a definition is seen once its changed lines are:
+
+    definitions@Bt       1 if a pack of B tokens shows every definition that the fix changes
+    definitions@next     1 if a pack of 4,000 tokens and the first of its proposals do
+    reached@POLICY       1 if all changed lines were seen within 30,000 tokens
+
 Tokens: results are taken in order while they fit whole; lines that are already there cost nothing.
 """
 
@@ -23,7 +29,8 @@ from satchel.lines import split_lines
 
 CUTOFFS = (1, 5, 10)
 BUDGETS = (500, 1000, 2000, 4000, 8000)
-PRIMARY = "ndcg@10"  # what decides when one number must
+# What decides when one number must: of questions, and of replayed fixes.
+PRIMARY, PRIMARY_OF_TASKS = "ndcg@10", "definitions@8000t"
 _TOP = 10
 _GAINS = tuple(1 / math.log2(rank + 1) for rank in range(1, _TOP + 1))
 _DIGITS = 6  # a score is a whole number of millionths, so that sums of scores are exact
@@ -38,7 +45,12 @@ RANKING = (
 )
 FILES_IN_TOKENS = tuple(f"file_recall@{budget}t" for budget in BUDGETS)
 LINES_IN_TOKENS = tuple(f"line_recall@{budget}t" for budget in BUDGETS)
-METRICS = (*RANKING, *FILES_IN_TOKENS, *LINES_IN_TOKENS)
+PACK_BUDGETS = (2000, 4000, 8000, 16000)  # of packs that a replayed fix is made from
+POLICIES = ("pack", "next", "search", "ripgrep", "files")
+DEFINITIONS = (*(f"definitions@{budget}t" for budget in PACK_BUDGETS), "definitions@next")
+REACHED = tuple(f"reached@{policy}" for policy in POLICIES)
+OF_SEARCHES = (*RANKING, *FILES_IN_TOKENS, *LINES_IN_TOKENS)
+METRICS = (*OF_SEARCHES, *DEFINITIONS, *REACHED)
 
 CountTokens = Callable[[str], float]
 
@@ -55,7 +67,7 @@ class Result(NamedTuple):
 def scores(gold: Sequence[Gold], results: Sequence[Result], count: CountTokens) -> dict[str, float]:
     """Return every metric of one question by name; line metrics only where the gold has lines."""
     found = _ranking(gold, results) | _in_tokens(gold, results, count)
-    return {name: round(found[name], _DIGITS) for name in METRICS if name in found}
+    return {name: round(found[name], _DIGITS) for name in OF_SEARCHES if name in found}
 
 
 def _ranking(gold: Sequence[Gold], results: Sequence[Result]) -> dict[str, float]:

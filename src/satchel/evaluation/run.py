@@ -30,12 +30,14 @@ PAST_INDEX = "eval"  # beside the index: the trees of past commits, one after th
 
 
 class ScoredAnswer(NamedTuple):
-    """A question, the results of its search, and their scores."""
+    """A question, the results of its search, and their scores. Of a replayed fix, `results` are the items of
+    a pack, and `tokens` says by policy how many were read until all was seen, None if it never was."""
 
     case: Case
     results: tuple[Result, ...]
     scores: dict[str, float]
     milliseconds: float
+    tokens: dict[str, int | None] | None = None
 
 
 @dataclass(slots=True)
@@ -65,10 +67,10 @@ def run_dataset(engine: Engine, cases: Sequence[Case], count: CountTokens) -> Ru
             _ask(run, engine, case, mapping, count)
         else:
             run.left_out.append(LeftOut(case.id, LeftOutReason.GOLD_ELSEWHERE, case.gold[0].path))
-        _report(engine, number, len(cases))
+        report_progress(engine, number, len(cases))
     if not run.answers:
         raise InvalidRequest(
-            f"none of the {len(cases)} questions can be asked here: {_counts(run)}",
+            f"none of the {len(cases)} questions can be asked here: {counts_by_reason(run)}",
             hint="--segment is the repository that the questions are about, --repo picks its rows",
             details={"left_out": {item.id: item.reason.value for item in run.left_out[:_NAMED]}},
         )
@@ -91,8 +93,8 @@ def run_history(engine: Engine, wanted: int, count: CountTokens) -> Run:
             newest_first[candidate.commit.id[:ID_DIGITS]] = len(newest_first)
         for candidate in reversed(batch):
             _ask_past(run, engine, store, history, candidate, count)
-            _report(engine, len(run.answers), wanted)
-    _report(engine, wanted, wanted)
+            report_progress(engine, len(run.answers), wanted)
+    report_progress(engine, wanted, wanted)
     run.answers.sort(key=lambda answer: newest_first[answer.case.id])
     run.left_out += history.left_out
     run.seen = history.seen
@@ -178,7 +180,7 @@ def _complain(run: Run, history: CommitQuestions, wanted: int) -> None:
     """Raise a typed error if no commit became a question, or note that they are fewer than asked for."""
     if not run.answers:
         raise InvalidRequest(
-            f"none of the {history.seen} commits looked at can be a question: {_counts(run)}",
+            f"none of the {history.seen} commits looked at can be a question: {counts_by_reason(run)}",
             hint=history.shortage(),
             details={"left_out": {item.id: item.reason.value for item in run.left_out[:_NAMED]}},
         )
@@ -186,12 +188,14 @@ def _complain(run: Run, history: CommitQuestions, wanted: int) -> None:
         run.notes.append(f"{len(run.answers)} of {wanted} questions: {history.shortage()}")
 
 
-def _counts(run: Run) -> str:
+def counts_by_reason(run: Run) -> str:
+    """Return how many questions were left out for each reason."""
     counts = Counter(item.reason.value for item in run.left_out)
     return ", ".join(f"{reason} {count}" for reason, count in sorted(counts.items()))
 
 
-def _report(engine: Engine, done: int, total: int) -> None:
+def report_progress(engine: Engine, done: int, total: int) -> None:
+    """Tell the caller how far an evaluation is, and end it if the caller has gone."""
     if done < total:
         engine.token.check()
     if engine.progress is not None:

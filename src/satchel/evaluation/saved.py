@@ -37,7 +37,8 @@ class SavedResult(msgspec.Struct, frozen=True):
 
 
 class SavedQuery(msgspec.Struct, frozen=True):
-    """One question with its results. The fields are named as in a dataset row, for other scorers."""
+    """One question with its results. The fields are named as in a dataset row, for other scorers. A replayed
+    fix has `tokens`: what each policy read until all was seen, null if it never was."""
 
     set: str
     repo: str
@@ -48,6 +49,7 @@ class SavedQuery(msgspec.Struct, frozen=True):
     gold: tuple[SavedGold, ...]
     results: tuple[SavedResult, ...]
     scores: dict[str, float]
+    tokens: dict[str, int | None] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -98,6 +100,7 @@ def keep(run: Run, source: str, tokenizer: str) -> Saved:
             gold=tuple(SavedGold(*gold) for gold in answer.case.gold),
             results=tuple(SavedResult(item.path, item.start_line, item.end_line) for item in answer.results),
             scores=answer.scores,
+            tokens=msgspec.UNSET if answer.tokens is None else answer.tokens,
         )
         for answer in run.answers
     ]

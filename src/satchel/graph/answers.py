@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from satchel import languages
 from satchel.code_facts import Rule
-from satchel.graph.interfaces import Definition, Interface
+from satchel.graph.interfaces import Definition, Interface, outermost
 from satchel.graph.modules.module_system import Module
 from satchel.languages.language import GraphRules
 
 _HEAD = re.compile(r"<[^>]*>|:[^:]*:[^.(\[]*|\^?\{[^}]*\}|[^.(\[]*")
 _PLAIN_HEAD = re.compile(r"[^.(\[]*")
 _STEP = re.compile(r"\.([^.()\[\]]+)|(\(\d*\))|(\[\])")
+_NO_STEP = frozenset("<>{}^:")  # marks of a head: the dot before them stands inside of it
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 
 
@@ -44,6 +45,16 @@ class Answer(NamedTuple):
 def folder_key(path: str) -> str:
     """Return what a file notes that looked for names in the folder of another."""
     return path.rpartition("/")[0] + "/"
+
+
+def name_key(path: str, name: str) -> str:
+    """Return what a file notes that looked for a name in another, or for a member of what has that name."""
+    return f"{path}#{outermost(name)}"
+
+
+def all_names_key(path: str) -> str:
+    """Return what a file notes whose answers may change with any name of another."""
+    return f"*{path}"
 
 
 def import_key(name: str) -> str:
@@ -88,6 +99,20 @@ def parts_of_expression(expression: str) -> tuple[str, tuple[str, ...]]:
         if expression[end : end + 1] == ":":
             end = _PLAIN_HEAD.match(expression, end).end()  # type: ignore[union-attr]
     return expression[:end], steps_of(expression, end)
+
+
+def without_last_step(expression: str) -> tuple[str, str]:
+    """Return an expression without its last step, and that step; no step if it is a head."""
+    last = expression[-1:]
+    if last == ")":
+        at = expression.rfind("(")
+        return expression[:at], expression[at:]
+    if last == "]":
+        return expression[:-2], "[]"
+    before, _, name = expression.rpartition(".")
+    if not before or not _NO_STEP.isdisjoint(name):
+        return expression, ""
+    return before, name
 
 
 def steps_of(expression: str, start: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from satchel.code_facts import Rule
-from satchel.graph.answers import Answer, folder_key, linkage_key, rules_of, weaker
+from satchel.graph.answers import Answer, all_names_key, folder_key, linkage_key, rules_of, weaker
 from satchel.graph.file_names import FileNames
 from satchel.graph.interfaces import Definition, Interface, Member
 from satchel.graph.module_names import MOST_PATHS_NOTED
@@ -41,10 +41,11 @@ class ClassMembers(FileNames):
         self._consulted |= members.consulted
         if members.is_spread:
             self._consulted.add(linkage_key(name))
-        found = next(
-            (each[name] for each in (members.of_bases if above else members.own) if name in each), None
-        )
-        if found is None:
+        for each in members.of_bases if above else members.own:
+            if name in each:
+                found = each[name]
+                break
+        else:
             return None
         if isinstance(found, Definition):
             return Answer(found, rule)
@@ -59,7 +60,7 @@ class ClassMembers(FileNames):
         other files than their class."""
         owner, _, name = qualified.rpartition(".")
         for one in self._with_bases(Definition(path, owner)):
-            shown = self._look(one.path)
+            shown = self._look(one.path, one.name)
             if shown is None or (above and one.name == owner):
                 continue
             inner = f"{one.name}.{name}"
@@ -77,7 +78,7 @@ class ClassMembers(FileNames):
     def _is_member_of(self, path: str, owner: Definition) -> bool:
         """Return whether what a file defines below the name of a class belongs to that class of another
         file."""
-        shown = self._look(path)
+        shown = self._look(path, owner.name)
         if shown is None:
             return False
         if self._has_open_types:
@@ -95,7 +96,7 @@ class ClassMembers(FileNames):
         of_bases: list[Mapping[str, Member]] = []
         is_spread = False
         for at, one in enumerate(self._with_bases(owner)):
-            shown = self._look(one.path)
+            shown = self._look(one.path, one.name)
             if shown is None:
                 continue
             others = self._beside(one.path)
@@ -117,7 +118,7 @@ class ClassMembers(FileNames):
             return []
         self._consulted.add(folder_key(path))
         if len(home.paths) <= MOST_PATHS_NOTED:
-            self._consulted.update(home.paths)
+            self._consulted.update(home.paths, map(all_names_key, home.paths))
         found = (self._interface_of(each) for each in home.paths if each != path)
         return [shown for shown in found if shown is not None]
 
@@ -131,7 +132,7 @@ class ClassMembers(FileNames):
                 continue
             seen.add(found)
             yield found
-            shown = self._look(found.path)
+            shown = self._look(found.path, found.name)
             waiting = self._parts_of(found) + waiting
             for base in shown.bases.get(found.name, ()) if shown is not None else ():
                 answer = self._guarded(found.path, "base", base)
@@ -140,7 +141,7 @@ class ClassMembers(FileNames):
 
     def _parts_of(self, owner: Definition) -> list[Definition]:
         """Return the other definitions that make up a type together with one."""
-        shown = self._look(owner.path)
+        shown = self._look(owner.path, "")
         if shown is None or not (self._has_open_types or rules_of(shown).types_have_parts):
             return []
         self._consulted.add(linkage_key(owner.name.rpartition(".")[2]))

@@ -21,7 +21,7 @@ class Extensions(ClassMembers):
         """Return a function that extends a value by a name."""
         if before is not None and isinstance(before.meaning, Instance):
             return self._extension(path, before.meaning.type, name)
-        shown = self._look(path)
+        shown = self._look(path, name)
         if before is not None or shown is None or not rules_of(shown).extensions_are_members:
             return None
         return self._extension_of_unknown(shown, receiver, name)
@@ -55,7 +55,9 @@ class Extensions(ClassMembers):
             return []
         # The companion of a class may hold functions that extend other types.
         prefix, tail = f"{around.meaning.name}.", f".{item.imported}"
-        files = [self._look(part.path) for part in (around.meaning, *self._parts_of(around.meaning))]
+        files = [
+            self._look(part.path, part.name) for part in (around.meaning, *self._parts_of(around.meaning))
+        ]
         return [
             Definition(shown.path, name)
             for shown in files
@@ -66,7 +68,7 @@ class Extensions(ClassMembers):
 
     def _is_extension(self, found: Definition) -> bool:
         """Return whether a definition `T.name` stands outside of T."""
-        shown = self._look(found.path)
+        shown = self._look(found.path, found.name)
         return (
             found.name.count(".") == 1
             and shown is not None
@@ -78,14 +80,14 @@ class Extensions(ClassMembers):
         answer = self.name(path, extended)
         if answer is None or not isinstance(answer.meaning, Definition):
             return None
-        shown = self._look(answer.meaning.path)
+        shown = self._look(answer.meaning.path, extended)
         if shown is None or shown.is_type(extended.rpartition(".")[0]):
             return None
         return Answer(answer.meaning, weaker(answer.rule, Rule.ANNOTATION))
 
     def _extension(self, path: str, owner: Definition, name: str) -> Answer | None:
         """Return the function that extends a type, or a base of it, by a name that a file sees."""
-        shown = self._look(path)
+        shown = self._look(path, name)
         if shown is None or not rules_of(shown).has_extensions:
             return None
         if not rules_of(shown).extensions_are_members:
@@ -114,7 +116,7 @@ class Extensions(ClassMembers):
         self._consulted.add(linkage_key(name))
         for module in visible:
             for path, qualified in self._modules.namesakes(module, name):
-                other = self._look(path)
+                other = self._look(path, "")
                 for (extended, called), held in other.values.items() if other is not None else ():
                     if called == name and extended[:1] == "+" and qualified in held:
                         extending[extended[1:]].add(Definition(path, qualified))

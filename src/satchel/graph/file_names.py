@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from satchel.code_facts import Import, Rule
-from satchel.graph.answers import Answer, folder_key, linkage_key, weaker
+from satchel.graph.answers import Answer, all_names_key, folder_key, linkage_key, weaker
 from satchel.graph.interfaces import ORDINARY, Definition, Interface
 from satchel.graph.module_names import ModuleNames
 from satchel.graph.modules.module_system import Module, most_likely
 from satchel.types import ChunkKind
+
+
+def _may_mean_more(shown: Interface, name: str) -> bool:
+    return ("", name) in shown.values or name in shown.containers or name[:1] == "\\"
 
 
 class FileNames(ModuleNames):
@@ -19,10 +23,17 @@ class FileNames(ModuleNames):
         """Return what a name of a file means."""
         if self._modules.has_linkage:  # names mean no other names: no answer is asked for twice
             return self._find_name(path, name)
+        shown = self._look(path, name)
+        if shown is not None and self._is_plain and "@" not in name and name not in shown.imports:
+            # Most names are those of definitions, or of nothing that the repository knows.
+            if name in shown.kinds:
+                return Answer(Definition(path, name), Rule.SCOPE)
+            if self._sees_only_imports and not shown.stars and not _may_mean_more(shown, name):
+                return None
         return self._guarded(path, "name", name)
 
     def _find_name(self, path: str, name: str) -> Answer | None:
-        shown = self._look(path)
+        shown = self._look(path, name)
         if shown is None:
             return None
         if name.startswith("\\"):
@@ -70,7 +81,7 @@ class FileNames(ModuleNames):
         for home in self._homes(shown):
             if home.paths or home.rests_on:
                 self._consulted.add(folder_key(shown.path))
-                self._consulted.update(home.rests_on)
+                self._consulted.update(map(all_names_key, home.rests_on))
             found = self._package_member(home, name)
             if found is None and self._modules.homes_hold_modules:
                 found = self._module_below(home, name)
@@ -82,7 +93,7 @@ class FileNames(ModuleNames):
 
     def _from_stars(self, path: str, name: str) -> Answer | None:
         """Return a name of the modules that a file imports all names of."""
-        shown = self._look(path)
+        shown = self._look(path, "")
         if shown is None:
             return None
         by_name = self._finds_by_name

@@ -162,15 +162,49 @@ def _holders(kinds: Iterable[str]) -> Iterator[str]:
             holder = holder.rpartition(".")[0]
 
 
-def shown_to_others(facts: FileFacts, symbols: Iterable[Symbol]) -> tuple[object, ...]:
-    """Return all that other files can see of a file: two versions that show the same need no new look at the
-    files that use them."""
-    return (
-        facts.package,
-        tuple((item.name, item.module, item.imported) for item in facts.imports),
-        facts.values,
-        facts.bases,
-        facts.returns,
-        facts.exports,
-        tuple((symbol.qualified_name, symbol.kind, linkage_of(symbol)) for symbol in symbols),
+_BEHIND_OUTERMOST = re.compile(r"[.@#]")
+
+
+def outermost(name: str) -> str:
+    """Return the first name of a qualified one, without the mark of a scope or of a result behind it."""
+    found = _BEHIND_OUTERMOST.search(name)
+    return name[: found.start()] if found else name
+
+
+class Shown(NamedTuple):
+    """All that other files can see of a file: two versions that show the same need no new look at the files
+    that use them."""
+
+    package: str
+    whole: tuple[object, ...]  # what concerns all names of the file
+    definitions: frozenset[tuple[str, ...]]  # name, kind and who can mean it
+    names: dict[str, list[object]]  # everything else, by the outermost name that it belongs to
+
+
+NOTHING_SHOWN = Shown("", (), frozenset(), {})
+
+
+def shown_to_others(facts: FileFacts, symbols: Iterable[Symbol], *, has_name_spaces: bool = False) -> Shown:
+    """Return what a file shows, for a language with rules."""
+    names: dict[str, list[object]] = defaultdict(list)
+    for item in facts.imports:
+        names[outermost(item.name)].append((item.name, item.module, item.imported))
+    for value in facts.values:
+        names[outermost(value.owner or value.name)].append((value.owner, value.name, value.expression))
+    for kind, rows in (("base", facts.bases), ("return", facts.returns)):
+        for name, expression in rows:
+            names[outermost(name)].append((kind, name, expression))
+    for name in facts.exports:
+        names[outermost(name)].append(name)
+    definitions = []
+    for symbol in symbols:
+        spaces = name_spaces(symbol) if has_name_spaces else ""
+        row = symbol.qualified_name, symbol.kind.value, linkage_of(symbol).value, spaces
+        definitions.append(row)
+        names[outermost(symbol.qualified_name)].append(row)
+    whole = (
+        [(item.name, item.module) for item in facts.imports if not item.name or item.imported == ALL_NAMES],
+        [value for value in facts.values if value.owner.startswith("+")],
+        bool(facts.exports),
     )
+    return Shown(facts.package, whole, frozenset(definitions), dict(names))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from satchel.code_facts import DEFAULT_NAME, WHOLE_MODULE, Import, Rule
-from satchel.graph.answers import Answer, folder_key, import_key, linkage_key, rules_of, weaker
+from satchel.graph.answers import Answer, all_names_key, folder_key, import_key, linkage_key, rules_of, weaker
 from satchel.graph.interfaces import Definition, Interface
 from satchel.graph.modules.module_system import Module
 from satchel.graph.questions import Questions
@@ -47,7 +47,7 @@ class ModuleNames(Questions):
     def _is_bound(self, module: Module, name: str) -> bool:
         """Return whether a file of a module binds a name."""
         for path in module.paths:
-            shown = self._look(path)
+            shown = self._look(path, name)
             if shown is None:
                 continue
             if name in shown.kinds or ("", name) in shown.values:
@@ -83,7 +83,7 @@ class ModuleNames(Questions):
     def _whole(self, module: Module) -> Answer | None:
         """Return what a module says that it is as a whole, if it does."""
         for path in module.paths:
-            shown = self._look(path)
+            shown = self._look(path, WHOLE_MODULE)
             if shown is not None and ("", WHOLE_MODULE) in shown.values:
                 found = self.name(path, WHOLE_MODULE)
                 return Answer(found.meaning, weaker(found.rule, Rule.IMPORT)) if found is not None else None
@@ -122,7 +122,7 @@ class ModuleNames(Questions):
             path = self._package_path(module, name)
             return Answer(Definition(path, name), Rule.SCOPE) if path else None
         for path in module.paths:
-            shown = self._look(path)
+            shown = self._look(path, name)
             if shown is None or name not in shown.kinds or name in shown.imports:
                 continue
             if not shown.exports or name in shown.exports:
@@ -136,7 +136,7 @@ class ModuleNames(Questions):
     def _package_path(self, module: Module, name: str) -> str:
         """Return the first file of a shared package that defines a qualified name, empty if none does."""
         if len(module.paths) <= MOST_PATHS_NOTED:
-            self._consulted.update(module.paths)
+            self._consulted.update(module.paths, map(all_names_key, module.paths))
         else:
             self._consulted.add(linkage_key(name.rpartition(".")[2]))
         if module.name not in self._packages:
@@ -152,7 +152,7 @@ class ModuleNames(Questions):
 
     def _shows(self, path: str, name: str) -> bool:
         """Return whether others see a name of a file. A file that does not say which they are shows all."""
-        shown = self._look(path)
+        shown = self._look(path, name)
         return shown is None or not shown.exports or name in shown.exports
 
     def _handed_on(self, path: str, name: str) -> Answer | None:

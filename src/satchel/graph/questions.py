@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from satchel.caching import Cache
 from satchel.code_facts import Rule
-from satchel.graph.answers import Answer
+from satchel.graph.answers import Answer, name_key
 from satchel.graph.interfaces import Definition, Interface, Member
 from satchel.graph.modules.module_system import Module, ModuleSystem
 
@@ -15,12 +15,16 @@ _MODULES_KEPT = 50_000  # imports whose module was found
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 
 
+Noted = str | tuple[str, str]
+"""What an answer rests on: a key, or a look at a name of a file."""
+
+
 @dataclass(slots=True)
 class _Kept:
     """An answer with the files that it rests on."""
 
     answer: Answer | None
-    consulted: frozenset[str]
+    consulted: frozenset[Noted]
 
 
 @dataclass(slots=True)
@@ -29,7 +33,7 @@ class Members:
 
     own: list[Mapping[str, Member]]
     of_bases: list[Mapping[str, Member]]
-    consulted: frozenset[str]
+    consulted: frozenset[Noted]
     is_spread: bool  # over a package of so many files that the names are noted instead
 
 
@@ -51,6 +55,7 @@ class Questions:
         self._modules = modules
         self._finds_by_name = modules.finds_by_name
         self._has_open_types = modules.has_open_types
+        self._sees_only_imports = modules.sees_only_imports
         self._fields_apart = modules.fields_apart
         self._interface_of = interface_of
         self._interfaces = interfaces if interfaces is not None else {}
@@ -58,20 +63,32 @@ class Questions:
         self._members: dict[Definition, Members] = {}
         self._open: set[tuple[str, str, str]] = set()
         self._cut = 0
-        self._consulted: set[str] = set()
+        self._consulted: set[Noted] = set()
         self._is_plain = not (modules.has_open_types or modules.finds_by_name or modules.fields_apart)
         self._asking = ""  # the file whose expressions are asked for
-        self._heads: dict[str, Answer | None] = {}
+        self._begun: dict[str, Answer | None] = {}  # what its expressions begin with
         self._packages: dict[str, dict[str, str]] = {}  # qualified names of packages → their file
         self._found_modules: Cache[tuple[str, str], Module | None] = Cache(_MODULES_KEPT)
 
-    def consulted(self) -> set[str]:
-        """Return the files that the answers since the last call rest on."""
-        found, self._consulted = self._consulted, set()
+    def consulted(self, asking: str) -> set[str]:
+        """Return what the answers since the last call rest on, as the file that asked for them notes it.
+        Its own names are left out: it is resolved anew whenever it changes."""
+        noted, self._consulted = self._consulted, set()
+        found: set[str] = set()
+        for key in noted:
+            if isinstance(key, str):
+                found.add(key)
+            else:
+                path, name = key
+                found.add(path)
+                if path != asking and name:
+                    found.add(name_key(path, name))
         return found
 
-    def _look(self, path: str) -> Interface | None:
-        self._consulted.add(path)
+    def _look(self, path: str, name: str) -> Interface | None:
+        """Return what a file shows, for a look at one of its names or at the members of that; for no name, at
+        what concerns the file as a whole."""
+        self._consulted.add((path, name))
         return self._interfaces.get(path) or self._interface_of(path)
 
     def _guarded(self, path: str, kind: str, written: str) -> Answer | None:

@@ -17,6 +17,7 @@ from satchel.graph.answers import (
     parts_of_expression,
     rules_of,
     steps_of,
+    without_last_step,
 )
 from satchel.graph.interfaces import Definition, Interface
 from satchel.graph.modules.module_system import Module, is_named
@@ -36,7 +37,7 @@ class Resolver(ValueRules):
         if answer is None or not isinstance(answer.meaning, Definition):
             return answer
         target = answer.meaning
-        shown = self._look(target.path)
+        shown = self._look(target.path, target.name)
         if shown is None or target.name in shown.containers:
             return None
         if self._has_open_types and self._is_scattered(target, shown):
@@ -51,16 +52,16 @@ class Resolver(ValueRules):
         if not self._is_plain:
             return self._expression(path, expression)
         if path != self._asking:
-            self._asking, self._heads = path, {}
-        head, steps = parts_of_expression(expression)
-        if head in self._heads:
-            answer = self._heads[head]
+            self._asking, self._begun = path, {}
+        if expression in self._begun:
+            return self._begun[expression]
+        before, step = without_last_step(expression)
+        if not step:
+            answer = self._head(path, expression)
         else:
-            answer = self._heads[head] = self._head(path, head)
-        for step in steps:
-            if answer is None:
-                return None
-            answer = self._step(answer, step)
+            answer = self._asked(path, before)
+            answer = self._step(answer, step) if answer is not None else None
+        self._begun[expression] = answer
         return answer
 
     def _is_scattered(self, target: Definition, shown: Interface) -> bool:
@@ -132,7 +133,7 @@ class Resolver(ValueRules):
     def _extended_expression(self, path: str, expression: str) -> Answer | None:
         """Return what an expression means where functions may extend types."""
         head, steps = parts_of_expression(expression)
-        shown = self._look(path) if steps else None
+        shown = self._look(path, expression) if steps else None
         if shown is not None and expression in shown.kinds:
             return Answer(Definition(path, expression), Rule.SCOPE)  # a function inside another
         answer = self._head(path, head)
@@ -148,11 +149,11 @@ class Resolver(ValueRules):
         """Return what an expression begins with, and the steps behind it, where types are open."""
         if expression[0] not in _MARKED:
             # A function inside a block with a title, which may be any text.
-            shown = self._look(path)
             ends = [at for at, mark in enumerate(expression) if mark in ".(["]
             for end in reversed([*ends, len(expression)]):
                 title = expression[:end]
-                if shown is not None and title in shown.kinds and not title.isidentifier():
+                shown = self._look(path, title) if not title.isidentifier() else None
+                if shown is not None and title in shown.kinds:
                     return Answer(Definition(path, title), Rule.SCOPE), steps_of(expression, end)
         head, steps = parts_of_expression(expression)
         answer = self._head(path, head)
@@ -170,7 +171,7 @@ class Resolver(ValueRules):
             return Answer(found, Rule.ANNOTATION) if found is not None else None
         if head.startswith(("{", "^")):
             name = head.strip("^{}")
-            shown = self._look(path)
+            shown = self._look(path, name)
             if shown is None:
                 return None
             owner = self._own_class(shown, name)
@@ -191,7 +192,7 @@ class Resolver(ValueRules):
             if around is not None and isinstance(around.meaning, Instance):
                 owner = around.meaning.type
                 found = self._type_member(owner, name, Rule.SELF)
-                if found is None and (shown := self._look(path)) is not None:
+                if found is None and (shown := self._look(path, "")) is not None:
                     can_extend = rules_of(shown).extensions_are_members
                     found = self._extension(path, owner, name) if can_extend else None
                 if found is not None and not isinstance(found.meaning, Definition) and name[:1].isupper():

@@ -1,9 +1,10 @@
 """Bring the edges of an index up to date after its files changed.
 
 The edges of a file rest on what other files show: their definitions, imports, types. Each file notes what it
-consulted: paths, folders that it looked for names in, the last names of what it imports, names that it looked
-for anywhere. When a file shows something else than before, is new or is gone, those that consulted it are
-resolved anew, and no others. An edit inside a function shows others nothing new.
+consulted: paths, the names that it looked for in them, folders, the last names of what it imports, names that
+it looked for anywhere. When a file shows something else of a name than before, is new or is gone, those that
+consulted that are resolved anew, and no others. An edit inside a function shows others nothing new, and a
+new function is nothing to files that never looked for its name.
 """
 
 from __future__ import annotations
@@ -12,32 +13,44 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence, Set
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from satchel import languages, plugins
 from satchel.caching import Cache
 from satchel.code_facts import FileEdges, FileFacts, Rule, Target, used_name
-from satchel.graph.answers import folder_key, import_key, linkage_key
-from satchel.graph.interfaces import Definition, Interface, make_interface, shown_to_others
+from satchel.graph.answers import all_names_key, folder_key, import_key, linkage_key, name_key
+from satchel.graph.interfaces import (
+    NOTHING_SHOWN,
+    Definition,
+    Interface,
+    Shown,
+    make_interface,
+    shown_to_others,
+)
 from satchel.graph.linkage import DefinitionTable, as_definitions
 from satchel.graph.modules.module_system import FileTable, Module, ModulePlugin, NamedDefinition
 from satchel.graph.resolver import Resolver
+from satchel.graph.scip.edges import ScipEdges
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord, SymbolRecord
 from satchel.types import Label
+
+if TYPE_CHECKING:  # most refreshes put no SCIP documents
+    from satchel.graph.scip.binding import ScipImport
 
 _INTERFACES_KEPT = 6_000  # about 20 kB each; more files than that share little at one time
 _FACTS_KEPT = 3_000  # of files that were looked at before it was their turn
 _MANY_FILES = 50  # resolved at once; the names of fewer are asked for one by one
 _NAMES_KEPT = 100_000  # answers of the store about one name, most of them short
 
-Shown = tuple[object, ...]
-
 
 class GraphUpdate:
     """Collects what a refresh changes, and then resolves what that touches."""
 
-    def __init__(self) -> None:
+    def __init__(self, scip: ScipImport | None = None) -> None:
+        """Make an update that also puts SCIP documents in place of those that the index has."""
         self._before: dict[str, Shown | None] = {}
+        self._scip = scip
 
     def note(self, snapshot: Snapshot, path: str) -> None:
         """Remember what a file shows before it is replaced or dropped."""
@@ -49,26 +62,26 @@ class GraphUpdate:
         """Resolve the files that the changes touch, or all of them; return how many. `check` is called
         between two files and ends the work by raising."""
         snapshot = writer.snapshot
-        if not everything and not self._before:
+        imported = self._scip.put(writer, check) if self._scip is not None else set()
+        if not everything and not self._before and not imported:
             return 0
-        groups: dict[str, list[FileRecord]] = defaultdict(list)
-        files = snapshot.files()
-        for record in files:
-            rules = languages.get(record.language).graph
-            if rules is not None:
-                groups[rules.modules].append(record)
-        wanted = None if everything else self._touched(snapshot, groups)
-        every_path = frozenset(record.path for record in files)
+        language_of = snapshot.file_languages()
+        groups = _by_modules(language_of)
+        wanted = None if everything else self._touched(snapshot, groups) | imported
+        every_path = frozenset(language_of)
+        scip = ScipEdges(snapshot)
         count = 0
         for name in sorted(groups):
-            paths = [item.path for item in groups[name] if wanted is None or item.path in wanted]
+            paths = sorted(groups[name] if wanted is None else wanted.intersection(groups[name]))
             if paths:
-                count += _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path).run(
-                    paths, check
-                )
+                run = _ResolveRun(writer, plugins.load("modules", name), groups[name], every_path)
+                count += run.run(paths, scip, check)
+        if imported or scip.documents:
+            others = (imported | scip.documents.keys()).difference(*groups.values())
+            _put_without_rules(writer, scip, others & every_path & (every_path if wanted is None else wanted))
         return count
 
-    def _touched(self, snapshot: Snapshot, groups: dict[str, list[FileRecord]]) -> set[str]:
+    def _touched(self, snapshot: Snapshot, groups: dict[str, dict[str, str]]) -> set[str]:
         """Return the paths of the files whose edges may have changed."""
         keys: set[str] = set()
         touched: set[str] = set()
@@ -77,60 +90,72 @@ class GraphUpdate:
             after = None if record is None else _shown(snapshot, record)
             if after is not None:
                 touched.add(path)
-            if before == after and before:
+            if before == after and before != NOTHING_SHOWN:
                 continue
             keys |= _keys(path, before, after)
-            for name, records in groups.items():
+            for name, paths in groups.items():
                 plugin: ModulePlugin = plugins.load("modules", name)
                 if any(fnmatchcase(path.rpartition("/")[2], pattern) for pattern in plugin.settings):
-                    touched.update(item.path for item in records)
+                    touched.update(paths)
         return touched.union(snapshot.consulting(keys)) if keys else touched
+
+
+def _by_modules(language_of: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the files of languages with rules and their languages, by the way in which imports find them."""
+    groups: dict[str, dict[str, str]] = defaultdict(dict)
+    modules_of: dict[str, str] = {}
+    for language in set(language_of.values()):
+        rules = languages.get(language).graph
+        if rules is not None:
+            modules_of[language] = rules.modules
+    for path, language in language_of.items():
+        if language in modules_of:
+            groups[modules_of[language]][path] = language
+    return groups
 
 
 def _shown(snapshot: Snapshot, record: FileRecord) -> Shown:
     """Return what a file shows; nothing for a language without rules, of which only the text counts."""
-    if languages.get(record.language).graph is None:
-        return ()
-    return shown_to_others(snapshot.facts(record.path), snapshot.symbols(record.path))
+    rules = languages.get(record.language).graph
+    if rules is None:
+        return NOTHING_SHOWN
+    facts, symbols = snapshot.facts(record.path), snapshot.symbols(record.path)
+    return shown_to_others(facts, symbols, has_name_spaces=rules.has_name_spaces)
 
 
 def _keys(path: str, before: Shown | None, after: Shown | None) -> set[str]:
     """Return what the files that a change touches have noted as consulted."""
-    keys = {path}
-    names_before, names_after = _defined(before), _defined(after)
-    if _package(before) == _package(after):
-        changed = names_before ^ names_after
-    else:
-        changed = names_before | names_after
+    old, new = before or NOTHING_SHOWN, after or NOTHING_SHOWN
+    is_same_package = old.package == new.package
+    keys = {all_names_key(path)}
+    keys.update(name_key(path, name) for name in _changed_names(old, new))
+    changed = old.definitions ^ new.definitions if is_same_package else old.definitions | new.definitions
     keys.update(linkage_key(name.rpartition(".")[2]) for name, *_ in changed)
-    if before is None or after is None or _package(before) != _package(after):
+    if before is None or after is None or old.whole != new.whole or new == NOTHING_SHOWN:
+        keys.add(path)
+    if before is None or after is None or not is_same_package:
         folder, _, name = path.rpartition("/")
         keys.add(folder_key(path))
-        words = {name.partition(".")[0], folder.rpartition("/")[2], _package(before), _package(after)}
+        words = {name.partition(".")[0], folder.rpartition("/")[2], old.package, new.package}
         keys.update(import_key(word) for word in words if word)
     return keys
 
 
-def _defined(shown: Shown | None) -> set[tuple[str, ...]]:
-    """Return the definitions that a file shows: name, kind and who can mean it."""
-    found = shown[-1] if shown else ()
-    assert isinstance(found, tuple)
-    return set(found)
-
-
-def _package(shown: Shown | None) -> str:
-    return str(shown[0]) if shown else ""
+def _changed_names(before: Shown, after: Shown) -> list[str]:
+    """Return the outermost names of which a file shows something else than before."""
+    names = before.names.keys() | after.names.keys()
+    return [name for name in names if before.names.get(name) != after.names.get(name)]
 
 
 class _ResolveRun:
     """Resolves files that share a way of importing."""
 
     def __init__(
-        self, writer: Writer, plugin: ModulePlugin, records: list[FileRecord], every_path: frozenset[str]
+        self, writer: Writer, plugin: ModulePlugin, language_of: dict[str, str], every_path: frozenset[str]
     ) -> None:
         self.writer = writer
         self.snapshot = writer.snapshot
-        self.languages = {record.path: record.language for record in records}
+        self.languages = language_of
         self.interfaces: Cache[str, Interface] = Cache(_INTERFACES_KEPT)
         self.named: Cache[str, Sequence[NamedDefinition]] = Cache(_NAMES_KEPT)
         self.is_large = False  # whether so many files are resolved that reading every definition pays
@@ -186,14 +211,16 @@ class _ResolveRun:
         symbols = self.snapshot.symbols(path)
         return make_interface(path, language, facts, symbols, has_name_spaces=has_spaces)
 
-    def run(self, paths: Sequence[str], check: Callable[[], None]) -> int:
+    def run(self, paths: Sequence[str], scip: ScipEdges, check: Callable[[], None]) -> int:
         """Resolve some files, put their edges, and return how many files there were."""
         count = 0
         self.is_large = len(paths) > _MANY_FILES
         for path in paths:
             check()
-            edges = self._edges(path)
-            self.writer.put_edges(path, edges, self.resolver.consulted())
+            edges, consulted = self._edges(path), self.resolver.consulted(path)
+            if path in scip.documents:
+                edges, consulted = scip.added(path, edges, consulted)
+            self.writer.put_edges(path, edges, consulted)
             count += 1
         return count
 
@@ -223,6 +250,12 @@ class _ResolveRun:
                 if other != path:
                     imports.append((number, targets.setdefault(Target(other), len(targets))))
         return FileEdges(tuple(targets), tuple(uses), tuple(imports))
+
+
+def _put_without_rules(writer: Writer, scip: ScipEdges, paths: Set[str]) -> None:
+    """Put the edges of files whose language has no rules: what their SCIP documents say, and nothing else."""
+    for path in sorted(paths):
+        writer.put_edges(path, *scip.added(path, FileEdges(), ()))
 
 
 def _imported_files(module: Module, used: Set[str]) -> Sequence[str]:

@@ -30,7 +30,7 @@ class ValueRules(Extensions):
         in `_called`."""
         if not isinstance(meaning, Definition):
             return None
-        shown = self._look(meaning.path)
+        shown = self._look(meaning.path, meaning.name)
         if shown is None:
             return None
         if self._is_type(shown, meaning.name):
@@ -47,7 +47,7 @@ class ValueRules(Extensions):
         """Return what a name of a file means if that is a type."""
         answer = self.name(path, name)
         found = answer.meaning if answer is not None else None
-        shown = self._look(found.path) if isinstance(found, Definition) else None
+        shown = self._look(found.path, found.name) if isinstance(found, Definition) else None
         return (
             answer
             if shown is not None and isinstance(found, Definition) and shown.is_type(found.name)
@@ -66,7 +66,7 @@ class ValueRules(Extensions):
         called one was reached by: they may hold each other."""
         meaning = answer.meaning
         if isinstance(meaning, Instance):  # `cls()`, or an object that can be called
-            shown = self._look(meaning.type.path)
+            shown = self._look(meaning.type.path, meaning.type.name)
             method = ""
             if shown is not None and self._finds_by_name and answer.rule is not Rule.SELF:
                 method = rules_of(shown).call_method
@@ -78,7 +78,7 @@ class ValueRules(Extensions):
             return Answer(meaning, weaker(answer.rule, Rule.CONSTRUCTOR))
         if not isinstance(meaning, Definition):
             return None
-        shown = self._look(meaning.path)
+        shown = self._look(meaning.path, meaning.name)
         if shown is None:
             return None
         if self._is_type(shown, meaning.name) and (
@@ -115,7 +115,7 @@ class ValueRules(Extensions):
 
     def _element_of_type(self, meaning: Instance, rule: Rule) -> Answer | None:
         """Return an element of a value whose type is another name of a container."""
-        shown = self._look(meaning.type.path)
+        shown = self._look(meaning.type.path, meaning.type.name)
         for expression in shown.values.get((meaning.type.name, ELEMENTS), ()) if shown is not None else ():
             found = self._guarded(meaning.type.path, "value", expression)
             if found is not None and isinstance(found.meaning, Elements):
@@ -124,7 +124,7 @@ class ValueRules(Extensions):
 
     def _is_generic(self, meaning: Definition) -> bool:
         """Return whether brackets behind a name hold type arguments: it is that of a type or a function."""
-        shown = self._look(meaning.path)
+        shown = self._look(meaning.path, meaning.name)
         return shown is not None and (
             shown.is_type(meaning.name) or shown.kinds.get(meaning.name) is ChunkKind.FUNCTION
         )
@@ -138,7 +138,7 @@ class ValueRules(Extensions):
             return self._type_member(meaning.type, name, answer.rule, above=meaning.above)
         if isinstance(meaning, Elements):
             return None
-        shown = self._look(meaning.path)
+        shown = self._look(meaning.path, meaning.name)
         if shown is None:
             return None
         inner = f"{meaning.name}.{name}"
@@ -161,7 +161,7 @@ class ValueRules(Extensions):
         meaning = answer.meaning
         if not isinstance(meaning, Definition):
             return None
-        shown = self._look(meaning.path)
+        shown = self._look(meaning.path, meaning.name)
         if shown is None:
             return None
         for expression in shown.values.get(_owner_and_name(meaning.name), ()):
@@ -179,7 +179,7 @@ class ValueRules(Extensions):
         if not isinstance(answer.meaning, Instance) or answer.meaning.above:
             return None
         owner = answer.meaning.type
-        shown = self._look(owner.path)
+        shown = self._look(owner.path, owner.name)
         for expression in shown.values.get((owner.name, name), ()) if shown is not None else ():
             held = self._guarded(owner.path, "value", expression)
             if held is not None:

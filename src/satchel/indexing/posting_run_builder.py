@@ -16,8 +16,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from satchel.storage.postings import Counts, Numbers
 
 
-_UNIT_BITS = 24  # bits of a sort key; a run is written long before it holds that many units
-_COUNT_BITS = 16  # bits of a sort key for the packed counts
+_SHORT = 65_535  # the largest number of 16 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +33,15 @@ class TermBatch:
 
 
 class TermNumbers(dict[str, int]):
-    """Numbers terms in the order in which they are first asked for."""
+    """Numbers terms in the order in which they are first asked for; `names` has the terms by number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
 
     def __missing__(self, term: str) -> int:
-        number = self[term] = len(self)
+        number = self[term] = len(self.names)
+        self.names.append(term)
         return number
 
 
@@ -92,17 +96,19 @@ class PostingRunBuilder:
         rank[np.fromiter(map(self._vocabulary.__getitem__, names), np.int32)] = np.arange(len(names))
         terms = rank[np.concatenate(self._terms)]
         ends = np.cumsum(np.bincount(terms, minlength=len(names))).tolist()
-        # Sorting whole postings takes a third of the time of sorting their positions and then fetching each.
-        keys = terms.astype(np.uint64) << np.uint64(_UNIT_BITS)
-        del terms
-        keys |= np.concatenate(self._offsets)
-        keys <<= np.uint64(_COUNT_BITS)
-        keys |= np.concatenate(self._packed)
-        keys.sort()
-        packed = keys.astype("<u2").tobytes()
-        keys >>= np.uint64(_COUNT_BITS)
-        offsets = (keys & np.uint64((1 << _UNIT_BITS) - 1)).astype("<u4").tobytes()
+        order = _stable_order(terms)
+        offsets = np.concatenate(self._offsets)[order].astype("<u4").tobytes()
+        packed = np.concatenate(self._packed)[order].astype("<u2").tobytes()
         start = 0
         for name, end in zip(names, ends, strict=True):
             yield name, offsets[4 * start : 4 * end] + packed[2 * start : 2 * end]
             start = end
+
+
+def _stable_order(terms: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the positions of postings by term, those of one term in their order: the order of units."""
+    # numpy sorts 16 bits by counting. Two such steps take half the time of sorting whole postings.
+    order = np.argsort(terms.astype(np.uint16), kind="stable")
+    if terms.max() > _SHORT:
+        order = order[np.argsort((terms >> 16).astype(np.uint16)[order], kind="stable")]
+    return order

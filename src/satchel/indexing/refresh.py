@@ -66,6 +66,8 @@ class RefreshRequest:
     paths: Sequence[str] | None = None
     workers: int = 1
     force: bool = False
+    # Whether the graph stage has something to do even if no file changed.
+    always: bool = False
     # Called with the number of files done and the number of files to do.
     progress: Progress = lambda done, total: None
     # Polled between two batches of files. Work that it ends leaves the index as it was.
@@ -85,7 +87,7 @@ class RefreshRequest:
 def refresh(store: Store, request: RefreshRequest) -> Refresh:
     """Bring an index up to date and return what was done."""
     plans: dict[str, RefreshPlan] = {}  # by the version of the index that the plan starts from
-    if request.paths is None and not request.force and store.exists():
+    if request.paths is None and not request.force and not request.always and store.exists():
         nothing_to_do = None
         # An index with an older schema is migrated by its next writer.
         with suppress(IndexStale), closing(store.snapshot()) as snapshot:

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line
 
 if TYPE_CHECKING:
-    from satchel.commands.eval import ComparisonItem, DifferenceItem, EvalResponse, MeanItem
+    from satchel.commands.eval_answer import (
+        ComparisonItem,
+        DifferenceItem,
+        EvalResponse,
+        MeanItem,
+        PolicyItem,
+    )
 
 _GROUP_COLUMNS = ("ndcg@10", "ndcg_files@10", "recall@10", "all_gold@5", "mrr", "file_recall@2000t")
+_TASK_COLUMNS = ("definitions@4000t", "definitions@8000t", "reached@next", "reached@search")
+_TASKS = "tasks"  # the source of an evaluation that replays fixes
+_POLICIES = {
+    "pack": "one pack",
+    "next": "pack, next, get",
+    "search": "search, get",
+    "ripgrep": "ripgrep, windows",
+    "files": "ripgrep, whole files",
+}
 
 
 def render_eval(response: EvalResponse, style: Style) -> str:
     """Return an evaluation as text: its questions, metrics, comparison and gates."""
     rows = [*_heading(response), "", *_metrics(response.metrics, style)]
+    if response.policies:
+        rows += ["", *_policies(response.policies, style)]
     if response.groups:
         rows += ["", *_groups(response.groups, style)]
     if response.comparison is not None:
@@ -30,9 +47,10 @@ def render_eval(response: EvalResponse, style: Style) -> str:
 
 
 def _heading(response: EvalResponse) -> list[str]:
-    what = "commits" if response.source == "history" else "rows"
+    what = "rows" if response.source == "dataset" else "commits"
+    asked = "fixes replayed" if response.source == _TASKS else "questions"
     how = f"profile {response.profile}, tokens: {one_line(response.tokenizer)}"
-    rows = [f"{response.asked} questions from {response.seen} {what} ({how})"]
+    rows = [f"{response.asked} {asked} from {response.seen} {what} ({how})"]
     if response.left_out:
         counts = ", ".join(f"{reason} {count}" for reason, count in response.left_out.items())
         rows.append(f"  left out: {counts}")
@@ -45,9 +63,13 @@ def _heading(response: EvalResponse) -> list[str]:
 def _latency(response: EvalResponse) -> str:
     """Return the latency of searches. In an evaluation by history each question is asked of another tree, so
     its search is always the first one there."""
-    search = "first search of each tree" if response.source == "history" else "search"
+    searches = {
+        "history": "first search of each tree, 10 hits",
+        _TASKS: "first pack of each tree, 4,000 tokens",
+    }
+    search = searches.get(response.source, "search, 10 hits")
     meta = response.meta
-    return f"{search}, 10 hits: p50 {meta.latency_p50_ms:g} ms, p95 {meta.latency_p95_ms:g} ms"
+    return f"{search}: p50 {meta.latency_p50_ms:g} ms, p95 {meta.latency_p95_ms:g} ms"
 
 
 def _metrics(means: Mapping[str, MeanItem], style: Style) -> list[str]:
@@ -58,6 +80,25 @@ def _metrics(means: Mapping[str, MeanItem], style: Style) -> list[str]:
     return rows
 
 
+def _policies(found: Sequence[PolicyItem], style: Style) -> list[str]:
+    """Return what was read until every changed line was seen, policy by policy."""
+    rows = [
+        f"tokens until every changed line was seen, {found[0].ceiling:,} at most:",
+        style.dim(f"{'policy':<22} {'reached':>7} {'median of these':>16} {'of all':>8}   against ripgrep"),
+    ]
+    for item in found:
+        cells = f"{item.reached:7.4f} {_tokens(item.median_of_reached):>16} {_tokens(item.median_of_all):>8}"
+        against = ""
+        if item.cheaper_than_ripgrep is not None:
+            against = f"   cheaper {item.cheaper_than_ripgrep}, dearer {item.dearer_than_ripgrep}"
+        rows.append(f"{_POLICIES[item.policy]:<22} {cells}{against}")
+    return rows
+
+
+def _tokens(count: float | None) -> str:
+    return "–" if count is None else f"{count:,.0f}"
+
+
 def _interval(item: MeanItem) -> str:
     return "–" if item.low is None or item.high is None else f"{item.low:.4f} … {item.high:.4f}"
 
@@ -65,11 +106,13 @@ def _interval(item: MeanItem) -> str:
 def _groups(groups: Mapping[str, Mapping[str, MeanItem]], style: Style) -> list[str]:
     names = {name: one_line(name) or "(none)" for name in groups}
     width = max(map(len, names.values()))
-    heads = " ".join(f"{column:>{max(7, len(column))}}" for column in _GROUP_COLUMNS)
+    known = next(iter(groups.values()))
+    columns = [column for column in (*_GROUP_COLUMNS, *_TASK_COLUMNS) if column in known]
+    heads = " ".join(f"{column:>{max(7, len(column))}}" for column in columns)
     rows = [style.dim(f"{'':<{width}} {'n':>5} {heads}")]
     for name, means in groups.items():
-        cells = " ".join(f"{means[column].mean:{max(7, len(column))}.4f}" for column in _GROUP_COLUMNS)
-        rows.append(f"{names[name]:<{width}} {means[_GROUP_COLUMNS[0]].n:>5} {cells}")
+        cells = " ".join(f"{means[column].mean:{max(7, len(column))}.4f}" for column in columns)
+        rows.append(f"{names[name]:<{width}} {means[columns[0]].n:>5} {cells}")
     return rows
 
 

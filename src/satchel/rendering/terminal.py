@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from satchel.lines import split_lines
 from satchel.plugins import late
 from satchel.rendering.style import Style
 from satchel.rendering.visible import NOTEBOOK_NOTE, one_line, shown_source, visible
@@ -15,8 +16,9 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.build import BuildResponse
     from satchel.commands.build_context_pack import BuildContextPackResponse
     from satchel.commands.context_pack import ContextPackResponse
-    from satchel.commands.eval import EvalResponse
+    from satchel.commands.eval_answer import EvalResponse
     from satchel.commands.get import GetResponse
+    from satchel.commands.grep import GrepResponse
     from satchel.commands.impact import ImpactItem, ImpactResponse
     from satchel.commands.index import IndexResponse
     from satchel.commands.map import MapResponse
@@ -81,6 +83,28 @@ def _get(response: GetResponse, style: Style) -> str:
     return "\n".join(rows).rstrip("\n") + "\n"
 
 
+def _grep(response: GrepResponse, style: Style) -> str:
+    rows = []
+    for group in response.groups:
+        named = f"  {style.dim(group.kind)} {style.name(one_line(group.name))}" if group.name else ""
+        rows.append(f"{style.path(one_line(group.path))}{named}{'  defined here' if group.defines else ''}")
+        for excerpt in group.excerpts:
+            lines = split_lines(excerpt.text)
+            for number, line in enumerate(lines, excerpt.start_line):
+                mark = ":" if number in excerpt.matched else "-"
+                rows.append(f"{style.dim(f'{number:>6}{mark}')} {one_line(line.rstrip())}")
+            rows.append(style.dim(f"        {one_line(excerpt.chunk_id)}"))
+        rows += [style.dim(f"        {group.left_out} more lines")] if group.left_out else []
+    rows += [f"{item.matches:>7}  {style.path(one_line(item.path))}" for item in response.counts]
+    told = f"{response.matches} matches in {response.files} files"
+    if response.shown_matches < response.matches:
+        files = response.files - response.shown_files
+        told += f"; {response.matches - response.shown_matches} left out, {files} files with all of theirs"
+    if response.unread_files:
+        told += f"; the time was over: {response.unread_files} files were not read"
+    return "\n".join((*rows, told)) + "\n"
+
+
 def _context_pack(response: ContextPackResponse, style: Style) -> str:
     rows = []
     for item in response.items:
@@ -113,6 +137,8 @@ def _index(response: IndexResponse, style: Style) -> str:
     )
     state = "updated" if response.changed else "already up to date"
     rows = [f"Index {state}: {done}, {response.skipped} left out (generation {response.generation})"]
+    if response.scip is not None:
+        rows.append(str(response.scip))
     return "\n".join([*rows, *(f"note: {one_line(note)}" for note in response.notes)]) + "\n"
 
 
@@ -184,6 +210,8 @@ def _status(response: StatusResponse, style: Style) -> str:
     if response.read_by_lines:
         rows.append("  read by lines, without symbols:")
     rows += [f"    {item.reason:<8} {one_line(item.path)}" for item in response.read_by_lines]
+    if response.scip is not None:
+        rows.append(f"  {response.scip}")
     return "\n".join(rows) + "\n"
 
 
@@ -295,6 +323,7 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "ContextPackResponse": _context_pack,
     "EvalResponse": _eval,
     "GetResponse": _get,
+    "GrepResponse": _grep,
     "IndexResponse": _index,
     "MapResponse": _map,
     "PromptResponse": _map,

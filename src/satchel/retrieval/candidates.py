@@ -9,6 +9,7 @@ import numpy as np
 
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import Postings, first_largest, runs, saturated, scaled, summed
+from satchel.retrieval.messages import message_lines
 from satchel.retrieval.query import Query
 from satchel.retrieval.query_terms import Weighting
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
@@ -48,12 +49,13 @@ def find_candidates(
 
 
 def _named(corpus: Corpus, query: Query) -> Iterator[int]:
-    """Yield the files that the query names: by what they define, by their path, in a stack trace."""
+    """Yield the files that the query names: by what they define, by path, in a stack trace, by a message."""
     names = dict.fromkeys((query.symbol, *query.title_names, *query.prose_names))
     for name in list(filter(None, names))[:_NAMES]:
         paths = {item.path for item in corpus.snapshot.symbols_named(name)}
         if len(paths) <= _NAMED:
             yield from (corpus.position_of[path] for path in sorted(paths))
+    yield from (item.at for item in message_lines(corpus, query))
     written = [item.path for item in query.mentions] + [frame.path for frame in query.frames]
     for name in dict.fromkeys(path.rpartition("/")[2] for path in written):
         files = corpus.files_named(name)

@@ -1,7 +1,8 @@
 """The code graph as it is asked: what some lines use, who uses a definition, who imports a file.
 
-Only sure uses are edges, those that a rule of their language decided. They are kept with the file that uses;
-who uses a definition is found through the files that noted its path as consulted and that hold its name.
+Only sure uses are edges, those that a rule of their language or the index of a compiler decided. They are
+kept with the file that uses; who uses a definition is found through the files that noted its path as
+consulted and that hold its name.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from satchel.terms import compound
 from satchel.types import Label
 
 _FILES_KEPT = 2_000  # whose edges were read; about 20 MB
+_RENAMING = (Rule.IMPORT, Rule.SCIP)  # an import may give a definition another name
 
 
 class SureUse(msgspec.Struct, frozen=True):
@@ -40,8 +42,21 @@ class FileUses(msgspec.Struct, frozen=True):
 
 def file_uses(corpus: Corpus, path: str) -> FileUses:
     """Return the sure uses and imports of a file."""
-    kept: Cache[str, FileUses] = corpus.memo(_uses_cache)
-    return kept.get_or_compute(path, lambda: _read(corpus, path))
+    known: Cache[str, FileUses] = corpus.memo(_uses_cache)
+    return known.get_or_compute(path, lambda: _kept_or_read(corpus, path))
+
+
+def _kept_or_read(corpus: Corpus, path: str) -> FileUses:
+    """Return what an earlier generation read of a file, if its edges are still the same."""
+    kept = corpus.file_cache.sure_uses
+    mark = corpus.snapshot.edges_mark(path)
+    before = kept.get(path)
+    if before is not None and before[0] == mark:
+        found: FileUses = before[1]
+        return found
+    found = _read(corpus, path)
+    kept.keep(path, (mark, found))
+    return found
 
 
 def _uses_cache(corpus: Corpus) -> Cache[str, FileUses]:
@@ -60,6 +75,10 @@ def _read(corpus: Corpus, path: str) -> FileUses:
         for is_value in (edges.targets[target].is_value,)
         for use in (facts.uses[number],)
         for line in use.lines
+    ]
+    found += [
+        SureUse(path, line, label, name, targets[target], rule, edges.targets[target].is_value)
+        for line, name, label, target, rule in edges.by_line
     ]
     found.sort(key=lambda use: (use.line, use.label, use.name, use.target.path, use.target.name))
     imports = {(facts.imports[number].line, edges.targets[target].path) for number, target in edges.imports}
@@ -92,7 +111,7 @@ def uses_of(corpus: Corpus, targets: Collection[Target], most_files: int = 0) ->
         chosen = [path for path in paths if (path in consulting or path in own) and path not in found]
         for path in chosen[: most_files or None]:
             found[path] = [use for use in file_uses(corpus, path).uses if use.target in wanted]
-            names.update(use.name for use in found[path] if use.rule is Rule.IMPORT)
+            names.update(use.name for use in found[path] if use.rule in _RENAMING)
     return [use for path in sorted(found) for use in found[path]]
 
 
@@ -115,7 +134,7 @@ def files_referring(corpus: Corpus, paths: Sequence[str]) -> dict[Target, set[st
     """Return for each definition the files, other than its own, with a sure use of it."""
     found: dict[Target, set[str]] = {}
     for path, edges in zip(paths, corpus.snapshot.edges(paths), strict=True):
-        for _, number, _ in edges.uses:
+        for number in (*(use[1] for use in edges.uses), *(use[3] for use in edges.by_line)):
             target = edges.targets[number]
             if target.path != path:
                 found.setdefault(Target(target.path, target.name), set()).add(path)

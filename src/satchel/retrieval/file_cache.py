@@ -13,8 +13,10 @@ from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
 
 _FILES_KEPT = 600  # the files of some dozen queries: about 40 MB with their passages
+_GRAPH_FILES_KEPT = 2_000  # whose edges or definitions were asked for: about 20 MB
 _LINKING_FILES_KEPT = 10_000  # most files have no link, so that an entry is one slot of a dictionary
 _RANGES_KEPT = 2_000  # line ranges and units of other files: about 3 MB
+_CONTENT_BYTES = 64 << 20  # of all texts that `grep` scans; Django has 26 MB
 
 
 def encode_name(name: str) -> bytes:
@@ -96,11 +98,16 @@ class FileCache:
         self.definitions: Cache[str, list[tuple[int, int, str]]] = Cache(_FILES_KEPT)
         self.references: Cache[str, tuple[Reference, ...]] = Cache(_FILES_KEPT)
         self.uses: Cache[str, list[tuple[str, int]]] = Cache(_FILES_KEPT)
+        # Path → the mark of its edges and its `FileUses`; edges may change while their file does not.
+        self.sure_uses: Cache[str, tuple[int, Any]] = Cache(_GRAPH_FILES_KEPT)
+        # Path → qualified name → line
+        self.definition_lines: Cache[str, dict[str, int]] = Cache(_GRAPH_FILES_KEPT)
         self.links: Cache[str, tuple[DocumentLink, ...]] = Cache(_LINKING_FILES_KEPT)
         self.import_statements: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `ImportStatement`s
         self.passages: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `FilePassages`
         self.unit_passages: Cache[tuple[str, int], Any] = Cache(_RANGES_KEPT)  # path and unit → that passage
         self.chunks: Cache[tuple[str, int, int], list[ChunkRecord]] = Cache(_RANGES_KEPT)  # path and lines
+        self.contents: Cache[str, bytes] = Cache(_CONTENT_BYTES)  # path → its text, with line ends as \\n
 
     def adopt(self, before: FileCache) -> None:
         """Keep what an earlier generation of the same index read of files that did not change since."""
@@ -115,11 +122,16 @@ class FileCache:
         self.definitions.adopt(before.definitions, is_same)
         self.references.adopt(before.references, is_same)
         self.uses.adopt(before.uses, is_same)
+        self.sure_uses.adopt(before.sure_uses, is_same)
+        self.definition_lines.adopt(before.definition_lines, is_same)
         self.links.adopt(before.links, is_same)
         self.import_statements.adopt(before.import_statements, is_same)
         self.passages.adopt(before.passages, is_same)
         self.unit_passages.adopt(before.unit_passages, lambda key: is_same(key[0]))
         self.chunks.adopt(before.chunks, lambda key: is_same(key[0]))
+        for path, content in before.contents.items():
+            if is_same(path):
+                self.contents.keep(path, content, len(content))
 
     def keep_outline(self, at: int, loaded: LoadedOutline) -> None:
         """Keep the outline of the file at a position."""

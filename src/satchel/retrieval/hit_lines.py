@@ -15,6 +15,7 @@ import numpy as np
 from satchel.retrieval.evidence import Evidence
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.intent import Intent
+from satchel.retrieval.messages import pinned_lines
 from satchel.retrieval.passage_spans import is_inner_test, is_listing
 from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.signal import Context
@@ -26,6 +27,7 @@ from satchel.types import LineRange
 _NAME_WORTH = 3.0  # a word in a chunk's name counts like three in its text
 _SHOWN_CHARS = 800  # a longer chunk is shown in part: ten answers stay within 2,000 tokens
 _SNIPPET_LINES = 6
+_LINES_ABOVE = 3  # that are shown above the line of a message
 _FURTHER = 0.5  # of the score of the file's best unit: a weaker unit adds little
 
 
@@ -71,6 +73,7 @@ class HitLineSelector:
 
     def _chunks(self, at: int, path: str, lines: Sequence[str]) -> Iterator[tuple[ChunkRecord, int, int]]:
         """Yield chunks with the lines of them to show, best first; a chunk may come more than once."""
+        yield from self._quoted(path, lines)
         yield from self._defining(path, lines)
         others: list[ChunkRecord] = []
         aside: list[ChunkRecord] = []  # tests and listings, which are rarely asked for
@@ -111,6 +114,20 @@ class HitLineSelector:
                     last = chunk.end_line if self.whole_chunks else max(chunk.end_line, item.symbol.end_line)
                     yield chunk, chunk.start_line, self._last_shown(chunk.start_line, last, lines)
                 return
+
+    def _quoted(self, path: str, lines: Sequence[str]) -> Iterator[tuple[ChunkRecord, int, int]]:
+        """Yield the chunks with the lines that a message of the query comes from; of a long one the lines
+        around."""
+        corpus = self.context.corpus
+        for item in pinned_lines(corpus, self.context.query):
+            if corpus.files[item.at].path == path:
+                for chunk in self._between(path, item.line, item.line):
+                    whole = chunk.start_line, chunk.end_line
+                    fits = self.whole_chunks or self._last_shown(*whole, lines) == chunk.end_line
+                    first = chunk.start_line if fits else max(chunk.start_line, item.line - _LINES_ABOVE)
+                    last = self._last_shown(first, chunk.end_line, lines)
+                    # One line above may be so long that the line itself is not shown.
+                    yield (chunk, first, last) if last >= item.line else (chunk, item.line, item.line)
 
     def _last_shown(self, first: int, last: int, lines: Sequence[str]) -> int:
         return last if self.whole_chunks else last_fitting(first, last, lines, _SHOWN_CHARS)

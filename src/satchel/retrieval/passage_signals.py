@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from satchel.retrieval.evidence import saturated, scaled, summed
+from satchel.retrieval.messages import pinned_lines
 from satchel.retrieval.passage_spans import FilePassages, PassageSpan
 from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.references import TYPE_KINDS
@@ -33,6 +34,7 @@ _IN_NAME = 2.0  # a word in a name counts like two more in the text
 _LONG = 0.5  # how much the length of a passage lowers its frequencies, from 0 to 1
 _TOO_COMMON = 4  # passages that define the same name; with more a reference tells nothing
 _CALLED = 0.8  # what the function of a stack frame counts against the line of the frame
+_MESSAGE_LINES = 3  # that a pack must show
 _FIXED_CHARS = 80  # added to each length: shorter passages are of no use
 _OF_FILE = ("test", "document", "data")  # signals of the file that count again
 
@@ -150,12 +152,19 @@ class _Pointing:
         paths = {item.path for item in query.mentions} | {item.path for item in query.frames}
         self.targets = {path: {at for at, _ in mentioned_candidates(context, path, 1)} for path in paths}
         self.files = frozenset[int]().union(*self.targets.values())
+        self.messages: dict[int, list[int]] = defaultdict(list)
+        for item in pinned_lines(context.corpus, query)[:_MESSAGE_LINES]:
+            self.messages[int(context.local[item.at])].append(item.line)
 
     def compute(self, passages: Sequence[RankedPassage]) -> dict[str, Floats]:
         """Return the signals of what the query points at; they are zero for most passages."""
-        found = {name: np.zeros(len(passages)) for name in ("named", "linked", "traced")}
+        found = {name: np.zeros(len(passages)) for name in ("named", "linked", "traced", "message")}
         for number, passage in enumerate(passages):
             found["named"][number] = not passage.span.names.isdisjoint(self.named)
+            found["message"][number] = any(
+                passage.span.first_line <= line <= passage.span.last_line
+                for line in self.messages.get(passage.at, ())
+            )
             if passage.at in self.files:
                 found["linked"][number] = self._is_linked(passage)
                 found["traced"][number] = self._traced(passage)

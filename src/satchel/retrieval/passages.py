@@ -53,6 +53,7 @@ def score_passages(
     if not passages:
         return []
     worth = ranker.score(found, weights, len(passages))
+    worth[found["passage_message"] > 0] = worth.max()  # the line of a message is in every pack
     promise = np.round(np.exp(worth - worth.max()), _DIGITS)
     readable = [number for number, passage in enumerate(passages) if _is_readable(passage.span)]
     best = _best_of_each_file(passages, promise, readable)
@@ -92,7 +93,7 @@ def _reasons(
     """Yield the signals that speak for a passage, strongest first."""
     if not passage.span.names.isdisjoint(named):
         yield "defines_named"
-    if found["passage_linked"][number] or found["passage_traced"][number]:
+    if any(found[f"passage_{name}"][number] for name in ("linked", "traced", "message")):
         yield "pointed_at"
     yield "words" if found["passage_words"][number] else "file"
 

@@ -24,13 +24,23 @@ if TYPE_CHECKING:
 REPORTS = "reports"  # the file of weights for reports
 PASSAGES = "passages"  # the file of weights for the passages of a pack
 _WEIGHTS = Path(__file__).parent / "weights"
+# The line that a pasted message comes from is the answer, whatever else speaks for other files. This is no
+# matter of fitting: few questions of any set hold a message.
+_MESSAGES = {"message": 30.0, "message_in_report": 1.0}
+_FIXED = {
+    "quality": _MESSAGES,
+    "fast": _MESSAGES,
+    REPORTS: _MESSAGES,
+    PASSAGES: {"passage_message": 1.0},
+}
 _DIGITS = 6  # scores that differ less are equal, and ties break by path
 
 
 @cache
 def weights(profile: str) -> Mapping[str, float]:
     """Return what each signal weighs in a file of weights: that of a profile or one of those named above."""
-    return msgspec.json.decode((_WEIGHTS / f"{profile}.json").read_bytes(), type=_Profile).weights
+    fitted = msgspec.json.decode((_WEIGHTS / f"{profile}.json").read_bytes(), type=_Profile).weights
+    return {**fitted, **_FIXED.get(profile, {})}
 
 
 def weights_for(context: Context, profile: str) -> Mapping[str, float]:

@@ -22,7 +22,6 @@ from satchel.types import ChunkKind, Label, ResolvedReference
 
 _FEW_DEFINITIONS = 3  # of one name; with more it is not clear which is meant
 _NAMES_KEPT = 10_000  # about 2 MB
-_FILES_KEPT = 2_000  # whose definitions were looked up by name
 CODE_KINDS = frozenset(ChunkKind) - {ChunkKind.SECTION, ChunkKind.CONFIG, ChunkKind.TEXT, ChunkKind.FILE}
 TYPE_KINDS = frozenset(
     {ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.INTERFACE, ChunkKind.TRAIT, ChunkKind.ENUM, ChunkKind.IMPL}
@@ -57,17 +56,12 @@ def definition_chunk(corpus: Corpus, target: Target) -> tuple[ChunkRecord, int] 
 
 def definition_line(corpus: Corpus, target: Target) -> int:
     """Return the first line of a definition, 0 if the file has none of that name."""
-    kept: Cache[str, dict[str, int]] = corpus.memo(_lines_cache)
 
     def read() -> dict[str, int]:
         symbols = corpus.snapshot.symbols(target.path)
         return {item.qualified_name: item.start_line for item in reversed(symbols)}
 
-    return kept.get_or_compute(target.path, read).get(target.name, 0)
-
-
-def _lines_cache(corpus: Corpus) -> Cache[str, dict[str, int]]:
-    return Cache(_FILES_KEPT)
+    return corpus.file_cache.definition_lines.get_or_compute(target.path, read).get(target.name, 0)
 
 
 def clear_definitions(corpus: Corpus, name: str) -> tuple[tuple[str, int], ...]:

@@ -43,9 +43,19 @@ def _run(given: list[str]) -> int:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for the whole process)
     gc.set_threshold(100_000)  # looking for cycles costs a tenth of a command that ends at once
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads costs more than a search
+    return _guarded(_answer, given)
+
+
+def _answer(given: list[str], description: str, epilog: str) -> int:
+    """Have a running server answer, which has loaded everything; without one, answer here."""
+    from satchel.serving.local_client import ask_running_server
+
+    code = ask_running_server(given)
+    if code is not None:
+        return code
     from satchel.serving.cli_run import run_command
 
-    return _guarded(run_command, given)
+    return run_command(given, description, epilog)
 
 
 def _leave(code: int) -> None:
@@ -86,10 +96,11 @@ def _report_defect(error: Exception, *, as_json: bool) -> int:
     print("  this is a defect; SATCHEL_DEBUG=1 shows where", file=sys.stderr)
     if as_json:
         from satchel.errors import Internal
+        from satchel.serving.cli_output import CliOutput
         from satchel.serving.cli_run import print_error
 
         hint = "this is a defect; SATCHEL_DEBUG=1 shows where"
-        print_error(Internal(f"internal error: {type(error).__name__}", hint=hint), as_json=True)
+        print_error(Internal(f"internal error: {type(error).__name__}", hint=hint), CliOutput(), as_json=True)
     return 70
 
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
 import msgspec
 
-from satchel.commands.command import Command, Flag, GitName, Group, Positional
+from satchel.commands.command import BareValue, Command, Flag, GitName, Group, Positional
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 
@@ -86,17 +85,23 @@ def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
             "--profile", default="", metavar="NAME", help="rank by quality (default) or fast: without vectors"
         )
     shared.add_argument("--json", action="store_true", help="print the answer as JSON")
+    shared.add_argument(
+        "--no-server", action="store_true", help="answer here, also where a server of this folder runs"
+    )
     if command.fresh:
         shared.add_argument("--no-refresh", action="store_true", help="answer from the index as it is")
 
 
 def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) -> None:
     hints = get_type_hints(request, include_extras=True)
+    taken: set[str] = set()  # `--pattern` is a filter of files, also where a request has a field of this name
     for field in msgspec.structs.fields(request):
         kind, *notes = get_args(hints[field.name])
         description = next(note.description or "" for note in notes if isinstance(note, msgspec.Meta))
         flags = [f"--{field.name.replace('_', '-')}"]
         flags += [note.name for note in notes if isinstance(note, Flag) and note.name not in flags]
+        flags = [flag for flag in flags if flag not in taken]
+        taken.update(flags)
         settings: dict[str, Any] = {"help": f"{description}{_values(kind, field.default, description)}"}
         if kind is bool and field.default is False:
             settings["action"] = "store_true"
@@ -110,6 +115,8 @@ def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) 
             settings.update(action="append", default=None, metavar=field.name[:-1].upper())
         else:
             settings.update(type=_reader(kind), default=None, metavar=field.name.upper())
+            bare = [note.value for note in notes if isinstance(note, BareValue)]
+            settings.update(*({"nargs": "?", "const": value} for value in bare))
         if any(isinstance(note, Positional) for note in notes):
             settings.pop("action", None)
             nargs = "*" if _is_tuple(kind) else "?"
@@ -162,8 +169,8 @@ def _reader(kind: Any) -> Any:
     return next((number for number in (int, float) if number in kinds), str)
 
 
-def read_request(command: Command | Verb, options: argparse.Namespace) -> Any:
-    """Return the request that the options of a command line make."""
+def read_request(command: Command | Verb, options: argparse.Namespace, *, for_terminal: bool) -> Any:
+    """Return the request that the options of a command line make. Its answer may be read on a terminal."""
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(command.request):
         value = getattr(options, field.name, None)
@@ -179,7 +186,7 @@ def read_request(command: Command | Verb, options: argparse.Namespace) -> Any:
             )
         if value is not None:
             values[field.name] = _readable(value)
-    if "format" in command.request.__struct_fields__ and (options.json or sys.stdout.isatty()):
+    if "format" in command.request.__struct_fields__ and (options.json or for_terminal):
         values.setdefault("format", "json" if options.json else "terminal")
     try:
         return msgspec.convert(values, command.request)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,46 +16,57 @@ from satchel.commands.command import Command
 from satchel.errors import InvalidRequest, SatchelError
 from satchel.file_writing import disk_trouble
 from satchel.serving.cli_flags import HELP_WIDTH, did_you_mean, make_parser, overview, read_request
+from satchel.serving.cli_output import CliOutput
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK
 from satchel.visible_json import compact, indented
 
 if TYPE_CHECKING:
+    from satchel.commands.session import Session
     from satchel.serving.verbs import Verb
+
+OpenSession = Callable[[argparse.Namespace, Command, CliOutput], "AbstractContextManager[Session]"]
+"""Opens the index that the options of a command line name, for one command."""
 
 
 def run_command(given: list[str], description: str, epilog: str) -> int:
     """Run the command that a line names, print its answer, and return the exit code."""
+    output = CliOutput()
+    if given[:1] == ["help"]:  # `satchel help search` is `satchel search --help`
+        given = [*given[1:2], "--help"]
+    if not given or given[0] in ("-h", "--help"):
+        output.write(_overview(description, epilog))
+        return EXIT_OK
+    return run_words(given, output, _open_here)
+
+
+def run_words(given: list[str], output: CliOutput, open_session: OpenSession) -> int:
+    """Run the command that the first word names, write its answer, and return the exit code."""
     as_json = "--json" in given
     try:
-        if given[:1] == ["help"]:  # `satchel help search` is `satchel search --help`
-            given = [*given[1:2], "--help"]
-        if not given or given[0] in ("-h", "--help"):
-            _print_overview(description, epilog)
-            return EXIT_OK
         word = _load(given[0])
         options = make_parser(word).parse_args(given[1:])
         if isinstance(word, Command):
-            response = _answer(options)
-            _print_answer(response, as_json=as_json, counted=word.counted)
+            response = _answer(word, options, output, open_session)
+            _print_answer(response, output, as_json=as_json, counted=word.counted)
         else:
-            response = _do(word, options)
+            response = _do(word, options, output)
     except SatchelError as error:
-        print_error(error, as_json=as_json)
+        print_error(error, output, as_json=as_json)
         return ERRORS[error.code].exit
     except OSError as error:
         refused = disk_trouble(error) if error.filename else None  # the output has no name
         if refused is None:
             raise
-        print_error(refused, as_json=as_json)
+        print_error(refused, output, as_json=as_json)
         return ERRORS[refused.code].exit
     if isinstance(response, int):
         return response
     return EXIT_OK if getattr(response, "ok", True) else EXIT_DOES_NOT_HOLD
 
 
-def _print_overview(description: str, epilog: str) -> None:
+def _overview(description: str, epilog: str) -> str:
     words = [plugins.load(kind, name) for kind in ("command", "verb") for name in plugins.names(kind)]
-    _write(overview(words, description, epilog, width=HELP_WIDTH))
+    return overview(words, description, epilog, width=HELP_WIDTH)
 
 
 def _load(name: str) -> Command | Verb:
@@ -71,34 +82,46 @@ def _load(name: str) -> Command | Verb:
     return found
 
 
-def _answer(options: argparse.Namespace) -> Any:
-    """Run a command in a session, as every other surface does; what there is to know goes to stderr."""
+def _answer(
+    command: Command, options: argparse.Namespace, output: CliOutput, open_session: OpenSession
+) -> Any:
+    """Run a command in a session, as every other surface does; what there is to know is said beside."""
     started = time.perf_counter()
-    command: Command = plugins.load("command", options.command)
-    request = read_request(command, options)
+    request = read_request(command, options, for_terminal=output.is_terminal)
+    with open_session(options, command, output) as session:
+        try:
+            with session:
+                response = session.run(command, request, _given(request))
+        finally:
+            _say_notes(session.warnings, output)
+        session.log_query(command.name, getattr(request, "query", None), response, started)
+        _say_notes(session.engine.notes, output)
+        return response
+
+
+@contextmanager
+def _open_here(options: argparse.Namespace, command: Command, output: CliOutput) -> Iterator[Session]:
+    """Open the index in this process."""
     from satchel.commands.freshness import NoFreshener, PatientFreshener
     from satchel.commands.session import Session
     from satchel.engine import Engine
     from satchel.rendering.packs import PACK_FORMATS
 
-    root = Path(options.repo_root) / options.segment if options.repo_root else Path(options.segment)
+    root = root_of(options)
     opened = Engine.open(root, index_dir=options.index_dir, profile=options.profile or "")
-    with opened.for_caller(progress=_progress(command)) as engine:
+    with opened.for_caller(progress=_progress(command, output)) as engine:
         freshener = NoFreshener() if getattr(options, "no_refresh", False) else PatientFreshener()
-        session = Session(engine, PACK_FORMATS, freshener=freshener, project=str(root))
-        try:
-            with session:
-                response = session.run(command, request, _given(request))
-        finally:
-            _print_notes(session.warnings)
-        session.log_query(command.name, getattr(request, "query", None), response, started)
-        _print_notes(engine.notes)
-        return response
+        yield Session(engine, PACK_FORMATS, freshener=freshener, project=str(root))
 
 
-def _progress(command: Command) -> Any:
+def root_of(options: argparse.Namespace) -> Path:
+    """Return the folder that a command line is about, as it is spelled there."""
+    return Path(options.repo_root) / options.segment if options.repo_root else Path(options.segment)
+
+
+def _progress(command: Command, output: CliOutput) -> Any:
     """Return what shows the progress of long work, on a terminal."""
-    if not sys.stderr.isatty():
+    if not output.shows_progress:
         return None
     from satchel.rendering.style import ProgressBar
 
@@ -115,71 +138,66 @@ def _given(request: Any) -> dict[str, Any]:
     return told
 
 
-def _print_notes(notes: Iterable[str]) -> None:
+def _say_notes(notes: Iterable[str], output: CliOutput) -> None:
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        output.say(f"note: {note}")
 
 
-def _do(verb: Verb, options: argparse.Namespace) -> Any:
+def _do(verb: Verb, options: argparse.Namespace, output: CliOutput) -> Any:
     """Run a verb and print its answer as that of a command is printed."""
-    response = verb.run(read_request(verb, options))
+    response = verb.run(read_request(verb, options, for_terminal=output.is_terminal))
     if isinstance(response, int):
         return response
     if getattr(options, "json", False) or verb.show is None:
-        _print_answer(response, as_json=True, counted=False)
+        _print_answer(response, output, as_json=True, counted=False)
     else:
-        _write(verb.show(response, _style()))
+        output.write(verb.show(response, _style(output)))
     return response
 
 
-def _print_answer(response: Any, *, as_json: bool, counted: bool) -> None:
+def _print_answer(response: Any, output: CliOutput, *, as_json: bool, counted: bool) -> None:
     document = getattr(response, "document", None)
     if document is not None and (not as_json or response.format in ("json", "sections")):
-        _print_document(response)
+        _print_document(response, output)
         return
     if as_json:
-        _write(compact(response) if counted else indented(response, 2) + "\n")
+        output.write(compact(response) if counted else indented(response, 2) + "\n")
         return
     from satchel.rendering.terminal import render
 
-    _write(render(response, _style()))
+    output.write(render(response, _style(output)))
 
 
-def _style() -> Any:
+def _style(output: CliOutput) -> Any:
     from satchel import settings
     from satchel.rendering.style import Style
 
-    return Style(colour=sys.stdout.isatty() and not settings.wants_no_colour())
+    return Style(colour=output.is_terminal and not settings.wants_no_colour())
 
 
-def _print_document(response: Any) -> None:
+def _print_document(response: Any, output: CliOutput) -> None:
     """Print an answer that is a finished text as it is: it was counted to the last character."""
     if response.trace:
         told = ", ".join(f"{name} {value}" for name, value in response.trace.items())
-        print(f"trace: {told}", file=sys.stderr)
+        output.say(f"trace: {told}")
     text = response.document
     if response.format == "terminal":
         from satchel.rendering.packs.terminal import paint
 
-        text = paint(text, _style())
-    _write(text)
-    if sys.stdout.isatty() and not text.endswith("\n"):
-        _write("\n")
+        text = paint(text, _style(output))
+    output.write(text)
+    if output.is_terminal and not text.endswith("\n"):
+        output.write("\n")
 
 
-def print_error(error: SatchelError, *, as_json: bool) -> None:
+def print_error(error: SatchelError, output: CliOutput, *, as_json: bool) -> None:
+    """Print an error: as its envelope, or for people."""
     if as_json:
         envelope = {"status": "error", "message": error.message, "error": error.as_dict()}
-        _write(indented(envelope, 2) + "\n")
+        output.write(indented(envelope, 2) + "\n")
         return
     from satchel.rendering.visible import one_line
 
-    print(f"satchel: {one_line(error.message)}", file=sys.stderr)
+    output.say(f"satchel: {one_line(error.message)}")
     if error.hint:
-        print(f"  {one_line(error.hint)}", file=sys.stderr)
-
-
-def _write(text: str) -> None:
-    """Write text as UTF-8 whatever the locale says: the same answer is the same bytes everywhere."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        output.say(f"  {one_line(error.hint)}")

@@ -131,5 +131,7 @@ def _table(flags: list[Action]) -> list[str]:
 def _flag_names(flag: Action) -> str:
     """Return the spellings of a flag with its value, as Markdown."""
     value = f" {flag.metavar}" if flag.option_strings and flag.nargs != 0 and flag.metavar else ""
+    if value and flag.nargs == "?":
+        value = f" [{flag.metavar}]"
     names = [f"`{name}{value}`" for name in flag.option_strings]
     return ", ".join(names) or f"`{flag.metavar}`"

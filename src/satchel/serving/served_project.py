@@ -19,9 +19,10 @@ from satchel.serving.envelope import Call
 if TYPE_CHECKING:
     from satchel import engine
     from satchel.engine import Engine
+    from satchel.serving import local_server
     from satchel.serving.watching.index_updater import IndexUpdater
-else:
-    engine = late("satchel.engine")  # a server answers its first handshake before anything is loaded
+else:  # a server answers its first handshake before anything is loaded
+    engine, local_server = late("satchel.engine"), late("satchel.serving.local_server")
 
 _PATIENCE_SECONDS = 0.05  # between two looks whether the caller is still there
 
@@ -58,6 +59,7 @@ class ServedProject:
         self.root = root
         self.engine: Engine | None = None  # that of the last caller, which has read most of the index
         self.updater: IndexUpdater | None = None
+        self._local: local_server.LocalServer | None = None
         self._index_dir = self._profile = ""
         self._options: settings.Options | None = None  # as the server was started with; a call may differ
         self._stamp: tuple[int, int] | None = None  # of the project file, as it was read
@@ -71,6 +73,9 @@ class ServedProject:
         if make_updater is not None:
             self.updater = make_updater(self.root)
             self.updater.start()
+            if not index_dir:  # a command line that does not name the index means another one
+                self._local = local_server.LocalServer(self)
+                self._local.start()
 
     def _open_engine(self) -> Engine:
         self.engine = engine.Engine.open(self.root, index_dir=self._index_dir or None, profile=self._profile)
@@ -79,6 +84,8 @@ class ServedProject:
 
     def close(self) -> None:
         """Stop the updater and release the index."""
+        if self._local is not None:
+            self._local.close()
         if self.updater is not None:
             self.updater.stop()
         if self.engine is not None:

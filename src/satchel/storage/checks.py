@@ -17,15 +17,17 @@ import msgspec
 from satchel.errors import IndexCorrupt
 
 REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
-_encode = msgspec.msgpack.Encoder().encode
+ROW_ENCODER = msgspec.msgpack.Encoder()
+_encode = ROW_ENCODER.encode
 
 
 class Totals(msgspec.Struct):
-    """The sums that an index has to add up to. `files`, `edges`, `segments`, `skipped` and `retired` are the
-    sums of the checks of these rows, `history` is the check of the history."""
+    """The sums that an index has to add up to. `files`, `edges`, `scip`, `segments`, `skipped` and `retired`
+    are the sums of the checks of these rows, `history` is the check of the history."""
 
     files: int = 0
     edges: int = 0
+    scip: int = 0
     segments: int = 0  # posting runs; the name is that of their table
     skipped: int = 0
     retired: int = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
-from satchel.code_facts import FileEdges, FileFacts, references_of
+from satchel.code_facts import FileEdges, FileFacts, ScipUses, references_of
 from satchel.errors import IndexMissing
 from satchel.parsed import Parsed
 from satchel.storage import records
@@ -47,6 +48,7 @@ class Tables:
     meta: dict[str, str] = field(default_factory=dict)
     files: dict[str, tuple[FileRecord, PackedFile]] = field(default_factory=dict)
     edges: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)  # packed, with the paths consulted
+    scip: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # hash of the content, packed uses
     runs: dict[int, tuple[PostingRun, dict[str, bytes]]] = field(default_factory=dict)
     skipped: dict[str, SkippedRecord] = field(default_factory=dict)
     retired: dict[str, RetiredChunk] = field(default_factory=dict)
@@ -59,6 +61,7 @@ class Tables:
             meta=dict(self.meta),
             files=dict(self.files),
             edges=dict(self.edges),
+            scip=dict(self.scip),
             runs=dict(self.runs),
             skipped=dict(self.skipped),
             retired=dict(self.retired),
@@ -96,6 +99,9 @@ class MemorySnapshot:
 
     def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
         return [self._tables.files[path][0] for path in sorted(self._tables.files)]
+
+    def file_languages(self) -> dict[str, str]:
+        return {record.path: record.language for record in self.files()}
 
     def file(self, path: str) -> FileRecord | None:
         entry = self._tables.files.get(path)
@@ -166,10 +172,19 @@ class MemorySnapshot:
     def edges(self, paths: Sequence[str]) -> list[FileEdges]:
         return [records.unpack_edges(self._tables.edges[path][0]) for path in paths]
 
+    def edges_mark(self, path: str) -> int:
+        return zlib.crc32(self._tables.edges[path][0])
+
     def consulting(self, keys: Collection[str]) -> list[str]:
         wanted = set(map(records.key_hash, keys))
         kept = self._tables.edges.items()
         return sorted(path for path, (_, data) in kept if wanted.intersection(records.unpack_consulted(data)))
+
+    def scip_documents(self) -> dict[str, str]:
+        return {path: file_hash for path, (file_hash, _) in self._tables.scip.items()}
+
+    def scip_uses(self, path: str) -> ScipUses:
+        return records.unpack_scip(self._tables.scip[path][1])
 
     def symbols(self, path: str) -> list[Symbol]:
         entry = self._tables.files.get(path)
@@ -281,6 +296,12 @@ class MemoryWriter:
         if path not in self._tables.files:
             raise KeyError(path)
         self._tables.edges[path] = (records.pack_edges(edges), records.pack_consulted(consulted))
+
+    def put_scip(self, path: str, file_hash: str, uses: ScipUses) -> None:
+        self._tables.scip[path] = (file_hash, records.pack_scip(uses))
+
+    def drop_scip(self) -> None:
+        self._tables.scip.clear()
 
     def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
         self._tables.runs[run.number] = (run, dict(rows))

@@ -10,6 +10,8 @@ A store holds tables and nothing else: scoring, planning, tokenising and packing
 - Full text is kept in *posting runs*: for some files, one row per term with the units that hold it.
 - A file has *facts*, what it says about names, and *edges*, what its names mean. Facts are known from its
   content alone; edges rest on other files too, whose paths, in the index or not, are *consulted*.
+- *SCIP documents* are what an index of a compiler says about files, each bound to the content of its file.
+  They are kept by path, whatever becomes of the file.
 
 Binary layouts are the same in every store, so that an index can be copied from one kind into another. Whoever
 writes them and whoever reads them stand in one file each: `storage.records` for texts, references, outlines,
@@ -30,7 +32,7 @@ from typing import Protocol
 
 import msgspec
 
-from satchel.code_facts import FileEdges, FileFacts
+from satchel.code_facts import FileEdges, FileFacts, ScipUses
 from satchel.parsed import Parsed
 from satchel.storage.records import (
     ChunkRecord,
@@ -86,6 +88,9 @@ class Snapshot(Protocol):
         """Return the records of all files, by path. Records of an earlier generation may be given as `known`:
         one that still holds is returned as the same object."""
 
+    def file_languages(self) -> dict[str, str]:
+        """Return the language of each file, by path. It costs a fraction of `files`, which notices damage."""
+
     def file(self, path: str) -> FileRecord | None:
         """Return the record of a path, or None if the index does not hold it."""
 
@@ -123,12 +128,23 @@ class Snapshot(Protocol):
         """Return the edges of each file, in the order given; empty ones where none were put since the file
         was. One call is one trip to the store. `KeyError` if the index does not hold a path."""
 
+    def edges_mark(self, path: str) -> int:
+        """Return a number that is the same in two generations if the edges of an unchanged file are.
+        `KeyError` if the index does not hold the path."""
+
     def consulting(self, keys: Collection[str]) -> list[str]:
         """Return the paths, sorted, of the files whose edges rest on one of some keys: paths, which need not
         be in the index, or whatever else was noted as consulted.
 
         None is left out. One too many may be among them: keys are kept as hashes, and two may share one.
         """
+
+    def scip_documents(self) -> dict[str, str]:
+        """Return the path of every SCIP document with the hash of the content that it is bound to, which is
+        empty for a document that fitted no content."""
+
+    def scip_uses(self, path: str) -> ScipUses:
+        """Return what the SCIP document of a path says. `KeyError` if there is none."""
 
     def symbols(self, path: str) -> list[Symbol]:
         """Return the symbols of a file in the order they were parsed; none for an unknown path."""
@@ -207,6 +223,12 @@ class Writer(Protocol):
         """Keep the edges of a file and the paths that they rest on, in place of what was known of both. They
         end when the file is put anew or dropped, not when it is touched. `KeyError` for an unknown path."""
 
+    def put_scip(self, path: str, file_hash: str, uses: ScipUses) -> None:
+        """Keep the SCIP document of a path, in place of the one before. The index need not hold the path."""
+
+    def drop_scip(self) -> None:
+        """Forget all SCIP documents."""
+
     def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
         """Add a posting run with its rows, which come by term."""
 
@@ -229,7 +251,8 @@ class Writer(Protocol):
         """Set values of the index as a whole; other values stay."""
 
     def clear(self) -> None:
-        """Drop everything but the count of generations and of numbers. The ids that end are retired."""
+        """Drop everything but the count of generations and of numbers, and the SCIP documents, which hold for
+        the same content again. The ids that end are retired."""
 
 
 class Siblings(Protocol):

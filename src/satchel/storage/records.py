@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from satchel.code_facts import FileEdges, FileFacts
+from satchel.code_facts import FileEdges, FileFacts, ScipUses
 from satchel.errors import IndexCorrupt
 from satchel.lines import split_lines
 from satchel.parsed import Parsed
@@ -272,6 +272,19 @@ def unpack_edges(data: bytes) -> FileEdges:
         return msgspec.msgpack.decode(zlib.decompress(data), type=FileEdges)
     except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"edges in the index cannot be read: {error}") from error
+
+
+def pack_scip(uses: ScipUses) -> bytes:
+    """Return what a SCIP index says about a file as the bytes that a store keeps."""
+    return zlib.compress(msgspec.msgpack.encode(uses), _FAST_COMPRESSION)
+
+
+def unpack_scip(data: bytes) -> ScipUses:
+    """Return what a SCIP index says about a file."""
+    try:
+        return msgspec.msgpack.decode(zlib.decompress(data), type=ScipUses)
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise IndexCorrupt(f"SCIP edges in the index cannot be read: {error}") from error
 
 
 def pack_consulted(keys: Iterable[str]) -> bytes:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from satchel.caching import Cache
-from satchel.code_facts import FileEdges, FileFacts, references_of
+from satchel.code_facts import FileEdges, FileFacts, ScipUses, references_of
 from satchel.parsed import Parsed
+from satchel.plugins import late
 from satchel.storage import records, sqlite_rows
 from satchel.storage.checks import (
     Totals,
@@ -57,6 +58,11 @@ from satchel.storage.sqlite_rows import (
 )
 from satchel.types import Reference, Symbol
 
+if TYPE_CHECKING:
+    from satchel.storage import consulted
+else:  # it loads numpy, which a refresh that finds nothing to do needs for nothing else
+    consulted = late("satchel.storage.consulted")
+
 SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
 # An index that holds all columns of a question is read instead of the table, NOT INDEXED or not: this asks
 # for a column that no index of `symbols` has.
@@ -74,7 +80,7 @@ class SqliteSnapshot:
         self._tables = SqliteTables(connection)
         self._full_text = SqlitePostings(self._tables)
         self._runs: tuple[int, ...] | None = None
-        self._consulting: dict[int, list[int]] | None = None
+        self._consulting: consulted.ConsultedTable | None = None
         self._own = totals is None
         self._meta = dict(self._tables.rows("SELECT key, value FROM meta"))
         self._totals = self._checked_totals() if totals is None else totals
@@ -133,6 +139,9 @@ class SqliteSnapshot:
                 else [sqlite_rows.file_record(row) for row in ordered]
             )
         return self._files
+
+    def file_languages(self) -> dict[str, str]:
+        return dict(self._tables.rows("SELECT path, language FROM files NOT INDEXED"))
 
     def _stored(self, path: str) -> Stored | None:
         """Return the record of a path, or None if there is none, which the table itself has to confirm."""
@@ -302,24 +311,49 @@ class SqliteSnapshot:
             raise damaged("the list of edges")
         return [found[number] for number in numbers]
 
+    def edges_mark(self, path: str) -> int:
+        number = self._stored_or_raise(path).number
+        row = self._tables.one("SELECT data_check FROM edges WHERE file = ?", number)
+        if row is None or type(row[0]) is not int:
+            raise damaged("the list of edges")
+        mark: int = row[0]
+        return mark
+
     def consulting(self, keys: Collection[str]) -> list[str]:
         if self._consulting is None or not self._own:
             self._consulting = self._read_consulted()
-        numbers = {number for key in keys for number in self._consulting.get(records.key_hash(key), ())}
-        return sorted(self._row_at(number)[PATH] for number in numbers)
+        return sorted(self._row_at(number)[PATH] for number in self._consulting.files_noting(keys))
 
-    def _read_consulted(self) -> dict[int, list[int]]:
-        """Return for each hash of what was consulted the numbers of the files that did."""
+    def _read_consulted(self) -> consulted.ConsultedTable:
+        """Return what the edges of all files rest on."""
         rows = self._tables.rows("SELECT file, row_check, data_check, consulted FROM edges")
         if sum_checks(row[1] for row in rows) != self._totals.edges:
             raise damaged("the list of edges")
-        found: dict[int, list[int]] = {}
-        for number, check, data_check, consulted in rows:
-            if sqlite_rows.edges_check(number, data_check, consulted) != check:
-                raise damaged("what a file refers to")
-            for hashed in records.unpack_consulted(consulted):
-                found.setdefault(hashed, []).append(number)
-        return found
+        if not sqlite_rows.edges_are_as_written(rows):
+            raise damaged("what a file refers to")
+        return consulted.ConsultedTable((row[0], row[3]) for row in rows)
+
+    def scip_documents(self) -> dict[str, str]:
+        if not self._totals.scip:  # most indexes have none, and every refresh asks
+            return {}
+        rows = self._tables.rows("SELECT path, row_check, data_check, file_hash FROM scip")
+        if sum_checks(row[1] for row in rows) != self._totals.scip:
+            raise damaged("the list of SCIP documents")
+        if any(row_check(path, data_check, found) != check for path, check, data_check, found in rows):
+            raise damaged("a SCIP document")
+        return {path: file_hash for path, _, _, file_hash in rows}
+
+    def scip_uses(self, path: str) -> ScipUses:
+        statement = "SELECT row_check, data_check, file_hash, data FROM scip WHERE path = ?"
+        row = self._tables.one(statement, path) if self._totals.scip else None
+        if row is None:
+            if path in self.scip_documents():
+                raise damaged("the list of SCIP documents")
+            raise KeyError(path)
+        check, data_check, file_hash, data = row
+        if row_check(path, data_check, file_hash) != check or blob_check(data) != data_check:
+            raise damaged("a SCIP document")
+        return records.unpack_scip(data)
 
     def symbols(self, path: str) -> list[Symbol]:
         stored = self._stored(path)

@@ -6,13 +6,14 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from types import NoneType
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from satchel.code_facts import FileEdges
+from satchel.code_facts import FileEdges, ScipUses
 from satchel.storage import records, term_blocks
 from satchel.storage.checks import (
     Totals,
@@ -54,6 +55,13 @@ _CONTENT_TABLES = (
 _COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block")
 
 
+@cache
+def _insertion(table: str, columns: str, count: int) -> str:
+    """Return the statement that adds a row of so many values to a table."""
+    into = f"{table} ({columns})" if columns else table
+    return f"INSERT INTO {into} VALUES ({', '.join('?' * count)})"
+
+
 class SqliteWriter:
     """An open write transaction. Rows of an older schema (`unchecked`) lack checks of now: they are cleared,
     and never read."""
@@ -77,6 +85,10 @@ class SqliteWriter:
             int(meta.get(key, 1)) for key in _COUNTERS
         )
         self._names: Counter[bytes] = Counter()  # how many symbols more, or less, have a name
+        self._all_known = connection.execute("SELECT 1 FROM files LIMIT 1").fetchone() is None
+        # The number of each file that this writer put, and the check of its row of edges. Where they are
+        # all files there are, no other has to be looked for.
+        self._put: dict[str, tuple[int, int]] = {}
 
     @property
     def snapshot(self) -> SqliteSnapshot:
@@ -94,8 +106,8 @@ class SqliteWriter:
         number = self._next_file
         self._next_file += 1
         chunks = [
-            (first + position, number, *chunk[:6], bytes.fromhex(chunk[6]))
-            for position, chunk in enumerate(packed.chunks)
+            (at, number, kind, title, level, start, end, offset, bytes.fromhex(digest))
+            for at, (kind, title, level, start, end, offset, digest) in enumerate(packed.chunks, first)
         ]
         symbols = [(number, position, *symbol) for position, symbol in enumerate(packed.symbols)]
         stored = replace(
@@ -115,21 +127,21 @@ class SqliteWriter:
         row = (number, *file_row(stored), *checks)
         check = row_check(*row)
         self._count(check, (chunk[0] for chunk in packed.chunks), (item[0] for item in packed.symbols))
+        edges = self._count_edges(number, b"", b"")
         self._insert("files", [(*row, check)], f"number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check")
         self._insert("outlines", [(number, packed.outline, packed.vectors)])
         self._insert("contents", [(number, packed.text, packed.extras)])
         self._insert("facts", [(number, packed.facts)])
-        self._insert("edges", [self._count_edges(number, b"", b"")])
+        self._insert("edges", [edges])
         self._insert("chunks", chunks)
         self._insert("symbols", [(*symbol, row_check(first, *symbol)) for symbol in symbols])
+        self._put[record.path] = number, edges[1]
         return first_unit
 
     def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], columns: str = "") -> None:
         """Add rows to a table, with values for all its columns or for those that are named."""
         if rows:
-            into = f"{table} ({columns})" if columns else table
-            values = ", ".join("?" * len(rows[0]))
-            self._connection.executemany(f"INSERT INTO {into} VALUES ({values})", rows)
+            self._connection.executemany(_insertion(table, columns, len(rows[0])), rows)
 
     def touch_file(self, entry: FileEntry, settled: bool) -> None:
         stored = self.snapshot.stored(entry.path)
@@ -151,6 +163,8 @@ class SqliteWriter:
         )
 
     def drop_file(self, path: str) -> None:
+        if self._put.pop(path, None) is None and self._all_known:
+            return
         snapshot = self.snapshot
         stored = snapshot.stored(path)
         if stored is None:
@@ -175,20 +189,30 @@ class SqliteWriter:
         """Add a file to the totals, or take it out of them with a `sign` of -1."""
         totals = self._totals
         totals.files += sign * check
-        for kind in kinds:
-            totals.kinds[kind] = totals.kinds.get(kind, 0) + sign
-        for name in names:
-            totals.symbols += sign
-            self._names[records.fold(name)] += sign
+        for kind, count in Counter(kinds).items():
+            totals.kinds[kind] = totals.kinds.get(kind, 0) + sign * count
+        for name, count in Counter(map(records.fold, names)).items():
+            totals.symbols += sign * count
+            self._names[name] += sign * count
 
     def put_edges(self, path: str, edges: FileEdges, consulted: Collection[str]) -> None:
-        stored = self.snapshot.stored(path)
-        if stored is None:
-            raise KeyError(path)
-        number = stored.number
-        self._totals.edges -= self._sum_of("edges", "file", [number])
+        number, check = self._put.get(path) or self._stored_edges(path)
+        self._totals.edges -= check
         row = self._count_edges(number, records.pack_consulted(consulted), records.pack_edges(edges))
         self._connection.execute("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?, ?)", row)
+        self._put[path] = number, row[1]
+
+    def _stored_edges(self, path: str) -> tuple[int, int]:
+        """Return the number of a file and the check of its row of edges."""
+        known = self._connection.execute(
+            "SELECT path, number, edges.row_check FROM files JOIN edges ON file = number WHERE path = ?",
+            (path,),
+        ).fetchone()
+        if known is None and self.snapshot.stored(path) is None:
+            raise KeyError(path)
+        if known is None or known[0] != path or sum_checks(known[1:]) < 0:
+            raise damaged("a row of edges")
+        return known[1], known[2]
 
     def _count_edges(self, number: int, consulted: bytes, data: bytes) -> tuple[Any, ...]:
         """Return a row of edges, and add it to the totals."""
@@ -196,6 +220,19 @@ class SqliteWriter:
         check = edges_check(number, data_check, consulted)
         self._totals.edges += check
         return number, check, data_check, consulted, data
+
+    def put_scip(self, path: str, file_hash: str, uses: ScipUses) -> None:
+        data = records.pack_scip(uses)
+        data_check = blob_check(data)
+        check = row_check(path, data_check, file_hash)
+        self._totals.scip += check - self._sum_of("scip", "path", [path])
+        self._connection.execute(
+            "INSERT OR REPLACE INTO scip VALUES (?, ?, ?, ?, ?)", (path, check, data_check, file_hash, data)
+        )
+
+    def drop_scip(self) -> None:
+        self._connection.execute("DELETE FROM scip")
+        self._totals.scip = 0
 
     def put_run(self, run: PostingRun, rows: Iterable[tuple[str, bytes]]) -> None:
         number = run.number
@@ -300,7 +337,8 @@ class SqliteWriter:
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
 
     def clear(self) -> None:
-        """Drop everything but the counters: numbers are never used twice. The ids that end are remembered."""
+        """Drop everything but the counters, because numbers are never used twice, and the SCIP documents. The
+        ids that end are remembered."""
         if self._unchecked:
             self._retire_unchecked()
         else:
@@ -315,8 +353,10 @@ class SqliteWriter:
             self._connection.execute(f"DELETE FROM {table}")
         self._connection.execute("DELETE FROM meta WHERE key NOT IN ('generation', 'identity')")
         self._names.clear()
+        self._put.clear()
+        self._all_known = True
         self._unchecked = False
-        self._totals = Totals(retired=self._totals.retired)
+        self._totals = Totals(retired=self._totals.retired, scip=self._totals.scip)
 
     def _retire_unchecked(self) -> None:
         """Retire the ids of an index that lacks checks of now. An ended id that has a check keeps it."""

@@ -98,6 +98,7 @@ class ModuleSystem:
     members_are_spread = False  # whether members may stand in other files than their type, as `definers` says
     has_open_types = False  # whether a type or module may be written in parts, in several files
     homes_hold_modules = False  # whether a file knows the modules below `home` by their names
+    sees_only_imports = False  # whether a file sees no name of another without importing it
     fields_apart = False  # whether a member that is not called is a field, also if a method has its name
 
     def module(self, importer: str, written: str) -> Module | None:
@@ -204,6 +205,8 @@ def _is_visible(path: str, importer: str) -> bool:
 
 def nearest(candidates: Iterable[str], importer: str) -> str:
     """Return the path that shares most leading folders with the importer; the first by name among equals."""
+    if isinstance(candidates, list) and len(candidates) == 1:
+        return str(candidates[0])
     folders = importer.split("/")[:-1]
 
     def shared(path: str) -> int:

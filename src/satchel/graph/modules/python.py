@@ -15,6 +15,8 @@ class PythonModules(ModuleSystem):
     A folder without `__init__.py` is a package too, so that a name from the root of the repository, or from
     its `src`, is known as well."""
 
+    sees_only_imports = True
+
     def __init__(self, paths: tuple[str, ...]) -> None:
         self._packages = {
             path.rpartition("/")[0] for path in paths if path.rpartition("/")[2].startswith("__init__.py")

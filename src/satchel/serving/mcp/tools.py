@@ -28,6 +28,7 @@ _RARE_FIELDS = frozenset(
         "anchor_policy",
         "budget_counts",
         "chunk_type",
+        "count",
         "explain",
         "file_pattern",
         "file_type",
@@ -48,8 +49,10 @@ _RARE_FIELDS = frozenset(
         "strategy",
         "tags",
         "trace",
+        "word",
     }
 )
+_PLAIN_FIELDS = frozenset({"include_paths", "exclude_paths", "ref"})  # whose names say what they take
 _RESPONSE_MODES = [mode.value for mode in ResponseMode]
 _ANNOTATIONS = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
 
@@ -108,10 +111,11 @@ def input_schema(command: Command, projects: Sequence[str] = ()) -> dict[str, An
 
 
 def output_schema(command: Command) -> dict[str, Any]:
-    """Return the JSON Schema of the structured content: the top-level fields that every answer has."""
-    properties, always = _properties(command.response)
+    """Return the JSON Schema of the structured content: the top-level fields that every answer has, by name.
+    The published contracts have their types, which would be a tenth of the list of tools."""
+    _, always = _properties(command.response)
     left_out = not_facts(command.response)
-    fields = {name: _type_alone(properties[name]) for name in always if name not in left_out}
+    fields: dict[str, Any] = {name: {} for name in always if name not in left_out}
     return {
         "type": "object",
         "properties": {
@@ -142,7 +146,7 @@ def _argument(name: str, schema: dict[str, Any], command: Command) -> dict[str, 
     a switch.
     """
     shown = _type_of(schema)
-    is_plain = name in _RARE_FIELDS and "enum" not in shown and shown.get("type") != "boolean"
+    is_plain = name in _RARE_FIELDS | _PLAIN_FIELDS and "enum" not in shown and shown.get("type") != "boolean"
     if "description" in schema and not is_plain:
         shown["description"] = schema["description"].replace(" (repeatable)", "")
     default = DEFAULT_PACK_TOKENS if command.counted and name == "budget_tokens" else schema.get("default")
@@ -179,13 +183,6 @@ def _type_of(schema: dict[str, Any]) -> dict[str, Any]:
         items = schema.get("items")
         return {"type": "array", "items": _type_alone(items) if isinstance(items, dict) else {}}
     return {"type": schema["type"]} if isinstance(schema.get("type"), str) else {}
-
-
-def _type_alone(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the bare type of a schema; nothing if the value may be null."""
-    may_be_null = any(part.get("type") == "null" for part in schema.get("anyOf", []))
-    kind = schema.get("type", "string" if "enum" in schema else None)
-    return {"type": kind} if isinstance(kind, str) and not may_be_null else {}
 
 
 def _marked(kind: type[msgspec.Struct], mark: type) -> frozenset[str]:
@@ -283,3 +280,10 @@ def _set_budget(command: Command, payload: dict[str, Any], mode: ResponseMode, *
     payload["budget_counts"] = (counted if with_data else Counted.TEXT).value
     payload["reserve_tokens"] = _ENVELOPE_TOKENS if with_data else 0
     return True
+
+
+def _type_alone(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the bare type of a schema; nothing if the value may be null."""
+    may_be_null = any(part.get("type") == "null" for part in schema.get("anyOf", []))
+    kind = schema.get("type", "string" if "enum" in schema else None)
+    return {"type": kind} if isinstance(kind, str) and not may_be_null else {}

@@ -21,11 +21,12 @@ from satchel.visible_json import compact
 
 if TYPE_CHECKING:
     from satchel import storage
+    from satchel.serving import served_project
     from satchel.serving.watching import index_updater, updater_state
 else:  # `--help` must load no engine
     index_updater = late("satchel.serving.watching.index_updater")
     updater_state = late("satchel.serving.watching.updater_state")
-    storage = late("satchel.storage")
+    served_project, storage = late("satchel.serving.served_project"), late("satchel.storage")
 
 _POLL_SECONDS = 0.5  # on some systems a signal is handled only between two waits
 
@@ -44,7 +45,8 @@ def run(request: WatchRequest) -> int:
     """Keep the index of a folder fresh until interrupted: an edit can be found within a second.
 
     Prints a line for the first refresh and for each one after it. Several may watch the same folder, and
-    any other command may run beside it: one of them indexes a change, the others see that it is done.
+    any other command may run beside it: one of them indexes a change, the others see that it is done. While
+    it runs, it answers the questions of other command lines about this folder, which saves their start.
     """
     if not os.path.isdir(request.segment):
         raise ProjectNotFound(f"{request.segment!r} is not a folder", hint="give the root of a project")
@@ -55,15 +57,19 @@ def run(request: WatchRequest) -> int:
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: done.set())
-    updater = index_updater.IndexUpdater(
-        request.segment,
-        index_dir=request.index_dir or None,
-        on_event=lambda event: _print(event, request.json, done),
+    project = served_project.ServedProject(Path(request.segment).resolve())
+    project.open(
+        request.index_dir,
+        "",
+        lambda root: index_updater.IndexUpdater(
+            root,
+            index_dir=request.index_dir or None,
+            on_event=lambda event: _print(event, request.json, done),
+        ),
     )
-    updater.start()
     while not done.wait(_POLL_SECONDS):
-        pass
-    updater.stop()
+        project.release_if_old()
+    project.close()
     return 0
 
 

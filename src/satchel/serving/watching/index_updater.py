@@ -74,6 +74,11 @@ class IndexUpdater:
         return self._state.progress
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What there was to say of the last walk over all files."""
+        return self._state.notes
+
+    @property
     def state(self) -> IndexState | None:
         """The state of the index when it was last known to be fresh; None while it is not."""
         return self._state.index_state if self.is_fresh else None

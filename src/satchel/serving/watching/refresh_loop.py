@@ -227,6 +227,8 @@ class RefreshLoop:
         if state.stale:
             self.engine.refresh()
             state = self.engine.state()
+        with self._state.condition:
+            self._state.notes = self.engine.notes
         # A walk goes by time stamps, which an edit can preserve; an event proves that the file was written.
         if 0 < len(self._pending.paths) <= _MANY_PATHS:
             found = self.engine.refresh(paths=sorted(self._pending.paths))

@@ -49,6 +49,7 @@ class UpdaterState:
     failure: str = ""  # the message of the last attempt, if it failed
     index_state: IndexState | None = None
     progress: tuple[int, int] | None = None
+    notes: tuple[str, ...] = ()  # of the last walk over all files
     stopped: bool = False
 
     def issue_cookie(self) -> int:

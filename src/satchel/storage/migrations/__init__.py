@@ -13,6 +13,7 @@ from satchel.storage.migrations import (
     m005_change_times,
     m006_checks,
     m007_code_graph,
+    m008_scip,
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -23,9 +24,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     m005_change_times.STATEMENTS,
     m006_checks.STATEMENTS,
     m007_code_graph.STATEMENTS,
+    m008_scip.STATEMENTS,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
-READABLE_SCHEMA = 7  # an index of an older one lacks checks of now: it is not read, and indexed anew
+READABLE_SCHEMA = 8  # an index of an older one lacks checks of now: it is not read, and indexed anew
 
 
 def migrate(connection: sqlite3.Connection) -> bool:

@@ -1,0 +1,177 @@
+"""How many tokens does an agent read until it has seen all the lines that it needs?
+
+An agent that follows a fixed policy makes calls one after the other. A `Reading` is what one call shows. Its
+tokens are counted over plain text, a citation and the lines, for Satchel and for other tools alike. A call
+whose citation names nothing that is new is not made; every other call is paid for in full.
+
+    pack     one pack, of the first budget of the ladder that is enough
+    next     a pack of 4,000 tokens, then the definitions that it proposes, then those that it names or cuts,
+             then as `search`
+    search   a search, then the definition around each hit, ten hits at a time
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import islice
+from typing import NamedTuple
+
+import msgspec
+
+from satchel.engine import Engine
+from satchel.errors import InvalidBudget
+from satchel.evaluation.fixes import Line
+from satchel.pack_request import PackRequest
+from satchel.packing import surrounding_lines
+from satchel.packing.pack import Pack, plain_text
+from satchel.packing.surrounding_lines import FetchedLines
+from satchel.storage.open_files import OpenFiles
+from satchel.tokenizers import DEFAULT_BUDGET, CharsPerToken
+from satchel.types import Hit
+
+CEILING = 30_000  # tokens; whoever has read more without seeing the place reads on by hand
+LADDER = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_000, CEILING)
+FIRST_PACK = 4_000  # tokens of the pack that an agent asks for by default
+_PAGE = 10  # hits of one search
+_MOST_HITS = 100
+_DEFINED_AT = re.compile(r"\bdefined at (.+):(\d+)$")
+
+CountTokens = Callable[[str], int]
+
+
+class Reading(NamedTuple):
+    """The answer to one call: its text and the lines that it shows."""
+
+    text: str
+    lines: frozenset[Line]
+
+
+class Packs:
+    """The packs of one query at some budgets. Each is made once; what the query finds serves them all."""
+
+    def __init__(self, engine: Engine, query: str, tokenizer: str = DEFAULT_BUDGET) -> None:
+        self._request = PackRequest(query=query, tokenizer=tokenizer)
+        self._pipeline = engine.pipeline(self._request)
+        self._made: dict[int, Pack | None] = {}
+
+    def of(self, budget: int) -> Pack | None:
+        """Return the pack of a budget; None where the budget is too small for any pack of this query."""
+        if budget not in self._made:
+            gauge = msgspec.structs.replace(self._request, budget_tokens=budget).gauge(plain_text)
+            try:
+                self._made[budget] = self._pipeline.pack(gauge)
+            except InvalidBudget:
+                self._made[budget] = None
+        return self._made[budget]
+
+    def lines(self, budget: int) -> frozenset[Line]:
+        """Return the lines that the pack of a budget shows."""
+        return _shown(self.of(budget))
+
+
+class AgentCalls:
+    """The calls that policies are made of, asked of one index."""
+
+    def __init__(self, engine: Engine, packs: Packs, query: str) -> None:
+        self._engine = engine
+        self._packs = packs
+        self._query = query
+        self._files = OpenFiles(engine.snapshot())
+
+    def pack_then_next(self) -> Iterator[Reading]:
+        """Yield what an agent reads that starts with a pack."""
+        pack = self._packs.of(FIRST_PACK)
+        if pack is not None:
+            yield Reading(plain_text(pack), _shown(pack))
+            yield from self.proposed(pack)
+            for item in pack.items:
+                yield from self._definition(item.path, item.start_line, item.end_line)
+        yield from self.search_then_get()
+
+    def proposed(self, pack: Pack) -> Iterator[Reading]:
+        """Yield the definitions that the proposals of a pack lead to, the first proposal first: where the
+        proposal says that the name is defined, else the first hit of a search for it."""
+        for proposal in pack.next_queries:
+            if stated := _DEFINED_AT.search(proposal.reason):
+                yield from self._definition(stated[1], int(stated[2]), int(stated[2]))
+                continue
+            for hit in self._engine.search(proposal.query, 1)[0]:
+                yield from self._definition(hit.path, hit.start_line, hit.end_line)
+
+    def search_then_get(self) -> Iterator[Reading]:
+        """Yield what an agent reads that searches and gets the definition around each hit."""
+        hits: Sequence[Hit] = self._engine.search(self._query, _MOST_HITS)[0]
+        for start in range(0, len(hits), _PAGE):
+            page = hits[start : start + _PAGE]
+            yield _snippets(page)
+            for hit in page:
+                yield from self._definition(hit.path, hit.start_line, hit.end_line)
+
+    def _definition(self, path: str, first: int, last: int) -> Iterator[Reading]:
+        """Yield the innermost definition around some lines, as `get --enclosing` shows it."""
+        file = self._files.get(path)
+        if file is not None:
+            definitions = surrounding_lines.definitions(file)
+            found = surrounding_lines.enclosing(file, definitions, FetchedLines(path, first, last))
+            yield reading_of(path, found.first, file.lines[found.first - 1 : found.last])
+
+
+def reading_of(path: str, first: int, lines: Sequence[str]) -> Reading:
+    """Return consecutive lines of a file as a reading."""
+    cited = f"{path}:{first}:{first + len(lines) - 1}\n"
+    return Reading(cited + "".join(lines), frozenset((path, first + at) for at in range(len(lines))))
+
+
+def tokens_until_seen(wanted: Set[Line], readings: Iterable[Reading], count: CountTokens) -> int | None:
+    """Return the tokens of all readings up to the one that shows the last wanted line; None if that takes
+    more than the ceiling, or never happens."""
+    seen: set[Line] = set()
+    tokens = 0
+    for reading in readings:
+        if reading.lines <= seen:
+            continue
+        # A text that is longer than the rest in any tokenizer is not counted: files may be large.
+        if len(reading.text) > (CEILING - tokens) * CharsPerToken.MOST:
+            return None
+        tokens += count(reading.text)
+        if tokens > CEILING:
+            return None
+        seen |= reading.lines
+        if wanted <= seen:
+            return tokens
+    return None
+
+
+def tokens_of_one_pack(wanted: Set[Line], packs: Packs, count: CountTokens) -> int | None:
+    """Return the tokens of the smallest pack of the ladder that shows all wanted lines; None if none does."""
+    for budget in LADDER:
+        pack = packs.of(budget)
+        if pack is not None and wanted <= _shown(pack):
+            return count(plain_text(pack))
+    return None
+
+
+def seen_after_next(packs: Packs, calls: AgentCalls) -> frozenset[Line]:
+    """Return the lines that were seen after a pack of 4,000 tokens and its first proposal."""
+    pack = packs.of(FIRST_PACK)
+    followed = islice(calls.proposed(pack), 1) if pack is not None else ()
+    return _shown(pack).union(*(reading.lines for reading in followed))
+
+
+def _shown(pack: Pack | None) -> frozenset[Line]:
+    items = pack.items if pack is not None else ()
+    return frozenset(
+        (item.path, line) for item in items for line in range(item.start_line, item.end_line + 1)
+    )
+
+
+def _snippets(hits: Sequence[Hit]) -> Reading:
+    """Return the answer to a search: where each hit is, and the few lines of it that are shown."""
+    texts: list[str] = []
+    lines: set[Line] = set()
+    for hit in hits:
+        shown = hit.snippet.rstrip("\n")
+        texts.append(f"{hit.path}:{hit.start_line}:{hit.end_line} {hit.name}\n{shown}\n")
+        lines.update((hit.path, hit.snippet_line + at) for at in range(shown.count("\n") + 1))
+    return Reading("".join(texts), frozenset(lines))

@@ -1,0 +1,1 @@
+"""How an index that a compiler's own indexer wrote (SCIP) becomes further edges."""

@@ -1,0 +1,129 @@
+"""Which files hold a text? Candidates by the words of the index, then a scan of their contents.
+
+Contents are the indexed text, in which secrets are redacted, with every line end as `\\n`: line numbers and
+columns are those of the file. They are kept decoded as long as they are small together, so that a text whose
+words tell nothing is found by a scan of all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from satchel.cancellation import CancelToken
+from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.required_text import Clause
+from satchel.retrieval.text_pattern import TextPattern
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_POLLED = 64  # files between two looks at the token
+_LINE_END = re.compile(rb"\r\n?")
+
+
+class FileMatches(msgspec.Struct, frozen=True):
+    """A file, by its position, and how often the pattern matches in it."""
+
+    at: int
+    count: int
+
+
+class Scan(msgspec.Struct, frozen=True):
+    """The files with matches in the order they were read. `unread` counts the files that were not read
+    because the time was over; `read` counts the others that were looked into."""
+
+    files: tuple[FileMatches, ...]
+    read: int
+    unread: int = 0
+
+
+def content_of(corpus: Corpus, at: int) -> bytes:
+    """Return the text of a file as bytes, with line ends as `\\n`."""
+    path = corpus.files[at].path
+    kept = corpus.file_cache.contents
+    found = kept.get(path)
+    if found is not None:
+        return found
+    content = corpus.snapshot.text(path).encode("utf-8", "surrogatepass")
+    if b"\r" in content:
+        content = _LINE_END.sub(b"\n", content)
+    # A file of a tree that does not fit is not kept: it would push out another before it is asked for again.
+    return kept.keep(path, content, len(content)) if corpus.memo(_fits) else content
+
+
+def _fits(corpus: Corpus) -> bool:
+    return sum(record.size for record in corpus.files) <= corpus.file_cache.contents.limit
+
+
+def scan(corpus: Corpus, pattern: TextPattern, order: Sequence[int], token: CancelToken) -> Scan:
+    """Return which of some files hold a pattern. `order` are their positions; the scan ends early when the
+    deadline of the token has passed, and raises Cancelled when the token was cancelled."""
+    candidates = candidate_files(corpus, pattern.required)
+    found: list[FileMatches] = []
+    chosen = [at for at in order if candidates[at]] if candidates is not None else order
+    for number, at in enumerate(chosen):
+        if number % _POLLED == 0 and number:
+            if token.is_expired and not token.is_cancelled:
+                return Scan(tuple(found), number, len(chosen) - number)
+            token.check()
+        count = pattern.count(content_of(corpus, at))
+        if count:
+            found.append(FileMatches(at, count))
+    return Scan(tuple(found), len(chosen))
+
+
+def candidate_files(corpus: Corpus, required: Sequence[Clause]) -> NDArray[np.bool_] | None:
+    """Return for each file whether a line of it may meet all clauses; None if every file may."""
+    units = candidate_units(corpus, required)
+    if units is None:
+        return None
+    files = np.zeros(len(corpus.files), bool)
+    owners = corpus.file_of[units]
+    files[owners[owners >= 0]] = True
+    return files
+
+
+def candidate_units(corpus: Corpus, required: Sequence[Clause]) -> NDArray[np.bool_] | None:
+    """Return for each unit whether it holds the terms of all clauses; None if no clause has a term."""
+    found: NDArray[np.bool_] | None = None
+    for clause in required:
+        held = _holding_any(corpus, clause)
+        if held is not None:
+            found = held if found is None else found & held
+    return found
+
+
+def _holding_any(corpus: Corpus, clause: Clause) -> NDArray[np.bool_] | None:
+    """Return for each unit whether it holds the terms of one part of a clause; None if that is not known."""
+    result: NDArray[np.bool_] | None = None
+    for part in clause:
+        terms = part.terms()
+        if not terms:
+            return None
+        held = np.ones(len(corpus.file_of), bool)
+        for alternatives in terms:
+            one = np.zeros(len(corpus.file_of), bool)
+            for positions, _ in corpus.postings_many(alternatives):
+                one[positions] = True
+            held &= one
+        result = held if result is None else result | held
+    return result
+
+
+def matching_lines(pattern: TextPattern, content: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield the number of each matching line from 1, and where its first match starts and ends in the line,
+    in bytes."""
+    line, line_start, before = 1, 0, 0
+    for start, end in pattern.spans(content):
+        if start < before:
+            continue  # on a line that was yielded
+        line += content.count(b"\n", line_start, start)
+        line_start = content.rfind(b"\n", 0, start) + 1
+        yield line, start - line_start, end - line_start
+        before = content.find(b"\n", end)
+        before = len(content) if before < 0 else before

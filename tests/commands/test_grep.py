@@ -1,0 +1,110 @@
+"""`satchel grep`: citations are true, budgets hold, counts add up."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+import pytest
+from builders import make_tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from satchel import Engine, tokenizers
+from satchel.commands.grep import COMMAND, GrepRequest, GrepResponse, run
+from satchel.errors import InvalidBudget, InvalidRequest
+from satchel.lines import split_lines
+from satchel.rendering import agent_text
+from satchel.visible_json import compact
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+FILES = {
+    "src/cart.py": (
+        "class Cart:\n    def total(self, items):\n        return sum(item.price for item in items)\n\n"
+        "    def empty(self):\n        return not self.items\n"
+    ),
+    "src/shop.py": "from cart import Cart\n\n\ndef sell(items):\n    return Cart().total(items)\n",
+    "tests/test_cart.py": "def test_total():\n    items = []\n    assert Cart().total(items) == 0\n",
+    "README.md": "# Shop\n\nAll items of a cart.\n",
+    "long.txt": "var items = '" + "x" * 5_000 + "items';\n",
+    "settings.py": f"TOKEN = '{SECRET}'\n",
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    engine = Engine.open(make_tree(tmp_path_factory.mktemp("grep") / "shop", FILES))
+    engine.refresh()
+    return engine
+
+
+def grep(engine: Engine, pattern: str, **fields: object) -> GrepResponse:
+    return run(engine, msgspec.convert({"pattern": pattern, **fields}, GrepRequest))
+
+
+@settings(max_examples=60, deadline=None)
+@given(budget=st.integers(150, 3_000), context=st.integers(0, 5))
+def test_every_budget_holds_and_every_citation_is_true(engine: Engine, budget: int, context: int) -> None:
+    found = grep(engine, "items", budget_tokens=budget, context=context)
+    assert tokenizers.get("o200k").count(compact(found)) <= found.used_tokens <= budget
+    for group in found.groups:
+        lines = split_lines(engine.snapshot().text(group.path))
+        for part in group.excerpts:
+            text = "".join(lines[part.start_line - 1 : part.end_line])
+            assert part.content_hash == hashlib.sha256(text.encode()).hexdigest()
+            assert part.is_cut or part.text == text
+            assert all("items" in lines[number - 1] for number in part.matched)
+            chunk = engine.get(part.chunk_id)
+            assert chunk.start_line <= part.matched[0] <= chunk.end_line
+
+
+def test_counts_add_up(engine: Engine) -> None:
+    written = sum(text.count("items") for text in FILES.values())
+    found = grep(engine, "items")
+    assert (found.matches, found.files) == (written, 5)
+    assert (found.shown_matches, found.shown_files) == (written, 5)
+    counted = grep(engine, "items", count=True)
+    assert sum(item.matches for item in counted.counts) == written
+    few = grep(engine, "items", budget_tokens=400)
+    assert 0 < few.shown_matches < written == few.matches
+
+
+def test_matches_are_grouped_by_the_definition_around_them(engine: Engine) -> None:
+    groups = grep(engine, "items", path_prefix="src").groups
+    assert {(group.path, group.name) for group in groups} == {
+        ("src/cart.py", "Cart.total"),
+        ("src/cart.py", "Cart.empty"),
+        ("src/shop.py", "sell"),
+    }
+
+
+def test_a_kind_of_chunk_is_a_filter(engine: Engine) -> None:
+    found = grep(engine, "items", chunk_type="function")
+    assert found.groups
+    assert {group.path for group in found.groups} <= {"src/shop.py", "tests/test_cart.py"}
+
+
+def test_a_secret_is_not_found(engine: Engine) -> None:
+    assert grep(engine, SECRET[:12]).matches == 0
+    assert grep(engine, "TOKEN = ").matches == 1
+
+
+def test_what_cannot_be_asked_is_refused(engine: Engine) -> None:
+    with pytest.raises(InvalidBudget) as refused:
+        grep(engine, "items", budget_tokens=20)
+    least = refused.value.details["min_tokens"]
+    assert grep(engine, "items", budget_tokens=least).used_tokens <= least
+    with pytest.raises(InvalidRequest):
+        grep(engine, "items", context=51)
+
+
+def test_the_text_for_agents_cites_each_line(engine: Engine) -> None:
+    text = agent_text.render(grep(engine, "def total"))
+    assert "src/cart.py:2-3 method Cart.total [defined here]" in text
+    assert "  2:     def total(self, items):" in text
+    assert COMMAND.tool == "grep"
+
+
+def test_nothing_found_is_said(engine: Engine, tmp_path: Path) -> None:
+    assert "0 matches in 0 files" in agent_text.render(grep(engine, "no such text"))
