@@ -15,15 +15,22 @@ from satchel.pack_request import PackLayout, PackRequest
 from satchel.packing import guidance
 from satchel.packing.assembly import Assembly, FilledPack
 from satchel.packing.budget import Gauge, make_within
-from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, Item, Pack, Role, Trust
 from satchel.packing.sections import Section
+from satchel.packing.selection import PackPlan
 from satchel.retrieval import candidates, ranker
 from satchel.retrieval.anchors import find_anchors, is_only_anchor
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.dependencies import external_names, import_statements, needed_imports
-from satchel.retrieval.hit_lines import best_lines, term_worths
+from satchel.retrieval.dependencies import ExternalName, external_names, import_statements, needed_imports
+from satchel.retrieval.hit_lines import (
+    best_definition,
+    best_lines,
+    lines_around,
+    pointed_lines,
+    term_worths,
+)
 from satchel.retrieval.intent import Intent
+from satchel.retrieval.passage_spans import naming_line, signature_at
 from satchel.retrieval.passages import score_passages, split_by_chunk
 from satchel.retrieval.query import parse_query
 from satchel.retrieval.related import RelatedChunk, find_related
@@ -32,15 +39,13 @@ from satchel.retrieval.search import gather_evidence
 from satchel.retrieval.suggest import suggest
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
-from satchel.tokenizers import CharsPerToken, characters_of
-from satchel.types import Passage, RelatedMode, Strategy, Suggestion
+from satchel.tokenizers import characters_of
+from satchel.types import LineRange, Passage, RelatedMode, Strategy, Suggestion
 
-FILES = 25  # that passages are taken from
+FILES = 40  # that passages are taken from, or that are at least named
 _ALL = 1_000_000  # passages: which are of a kind is known only when they are cut
-_LEAST_MAPPED, _MOST_MAPPED = 10, 40  # files that are at least named
-_CHARS_PER_MAPPED = 1_200  # one more for so much more room
-_CHARS_PER_MAPPED_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
-_CHARS_PER_NAME = 600  # however little room there is: the map is to take a fifth of it at most
+_CHARS_PER_NAME = 1_200  # one more file is named for so much more that is shown
+_CHARS_PER_NAME_OF_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
 _MOST_QUERIES = 3  # that are proposed
 _CLEAR = 0.7  # how sure it must be what a question asks for before that decides
 _OTHER_KIND = 0.6  # what a document is worth where code is preferred, and the other way round
@@ -63,9 +68,15 @@ class PackOrigin(msgspec.Struct, frozen=True):
 class CorpusReading:
     """Reads the text of items from the index."""
 
-    def __init__(self, corpus: Corpus, rarity: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        rarity: Mapping[str, float] | None = None,
+        pointed: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
         self.corpus = corpus
         self.rarity = rarity or {}
+        self.pointed = pointed or {}  # lines that the query names, by path
 
     def lines(self, path: str) -> Sequence[str]:
         return self.corpus.lines(path)
@@ -73,10 +84,24 @@ class CorpusReading:
     def record(self, path: str) -> FileRecord:
         return self.corpus.files[self.corpus.position_of[path]]
 
-    def best_lines(self, passage: Passage, chars: int) -> tuple[int, int]:
-        """Return the lines of a passage that hold most of the query."""
-        lines = self.corpus.lines(passage.path)
-        return best_lines(self.rarity, passage.start_line, passage.end_line, lines, chars)
+    def best_definition(self, passage: Passage) -> LineRange:
+        """Return the lines of the definition in a passage that holds most of the query."""
+        return best_definition(self.corpus, self.rarity, self.pointed.get(passage.path, ()), passage)
+
+    def best_lines(self, path: str, within: LineRange, chars: int) -> LineRange:
+        """Return the lines within a range that the query points at, or that hold most of it."""
+        for line in self.pointed.get(path, ()):
+            if within[0] <= line <= within[1]:
+                return lines_around(line, within, self.corpus.lines(path), chars)
+        return best_lines(self.rarity, *within, self.corpus.lines(path), chars)
+
+    def signature(self, path: str, line: int) -> LineRange:
+        """Return the signature of the innermost definition around a line."""
+        return signature_at(self.corpus, path, line)
+
+    def naming_line(self, passage: Passage) -> int:
+        """Return the line that names the best definition of a passage."""
+        return naming_line(self.corpus, passage, self.best_definition(passage))
 
     def imports(self, path: str, content: str) -> tuple[str, ...]:
         """Return the import statements of the file that bring in a name which the content uses."""
@@ -88,6 +113,17 @@ class CorpusReading:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
+
+
+def _suggestion(found: ExternalName) -> Suggestion:
+    return Suggestion(found.name, f"used here {_times(found.uses)}, defined at {found.path}:{found.line}")
+
+
+def _promise_at(passages: Sequence[Passage], path: str, line: int) -> float:
+    """Return what the passage that holds a line promises; 0 if none of the passages does."""
+    return next(
+        (one.promise for one in passages if one.path == path and one.start_line <= line <= one.end_line), 0.0
+    )
 
 
 def _overlaps(passage: Passage, ends: Collection[tuple[str, int]]) -> bool:
@@ -111,7 +147,8 @@ class PackPipeline:
         self.asked = self.context.query if self.context else parse_query(self.query)
         self.anchors = find_anchors(corpus, self.asked)
         rarity = term_worths(self.context.evidence) if self.context else {}
-        self.reading = CorpusReading(corpus, rarity)
+        pointed = pointed_lines(self.context) if self.context else {}
+        self.reading = CorpusReading(corpus, rarity, pointed)
 
     def _weights(self) -> Mapping[str, float]:
         """Return what the signals of files and of passages weigh; what the request says comes first."""
@@ -129,17 +166,12 @@ class PackPipeline:
 
     def _sectioned(self, gauge: Gauge) -> Pack:
         """Fill six sections, each passage in one of them."""
-        room = gauge.room()
-        chars = min(filter(None, (room.tokens * CharsPerToken.USUAL, room.chars)), default=0)
         is_report = self.context is not None and not self.context.query_terms.all_title
-        per_file = _CHARS_PER_MAPPED_REPORT if is_report else _CHARS_PER_MAPPED
-        mapped = min(_MOST_MAPPED, _LEAST_MAPPED + chars // per_file, chars // _CHARS_PER_NAME)
-        plan = PackPlan(self.request.caps(), map_files=mapped)
-        found = (
-            []
-            if self.is_elsewhere
-            else self.passages(self.request.max_candidates, max(FILES, plan.map_files))
+        plan = PackPlan(
+            self.request.caps(),
+            chars_per_name=_CHARS_PER_NAME_OF_REPORT if is_report else _CHARS_PER_NAME,
         )
+        found = [] if self.is_elsewhere else self.passages(self.request.max_candidates)
         assembly = Assembly(self._frame(gauge, self.request.mode.value), gauge, self.reading, plan)
         return self._guided(assembly, assembly.fill(found, lambda: self._about(found, some=True)))
 
@@ -156,13 +188,13 @@ class PackPipeline:
             caps, limit=self.request.limit, with_imports=True, flat=True, apart=is_only_anchor(self.asked)
         )
         assembly = Assembly(self._frame(gauge, ""), gauge, self.reading, plan)
-        filled = assembly.fill(found, lambda: self._about(found, some=True))
-        return self._guided(assembly, assembly.add(filled, self._related(filled.pack)))
+        filled = assembly.fill(found, lambda: self._about(found, some=True), self._related)
+        return self._guided(assembly, filled)
 
-    def passages(self, count: int, files: int = FILES) -> list[Passage]:
+    def passages(self, count: int) -> list[Passage]:
         """Return the passages that may answer; first those that the code graph answers with."""
         related = [item for item in relation_passages(self.corpus, self.query) if self._is_accepted(item)]
-        found = self._found_passages(count, files)
+        found = self._found_passages(count)
         if not related:
             return found
         shown = {(item.path, line) for item in related for line in (item.start_line, item.end_line)}
@@ -181,13 +213,13 @@ class PackPipeline:
         record = self.reading.record(passage.path)
         return self.filters.accepts_file(record) and self.filters.accepts_chunk(record, passage.kind)
 
-    def _found_passages(self, count: int, files: int) -> list[Passage]:
+    def _found_passages(self, count: int) -> list[Passage]:
         """Return the passages that words and meaning find."""
         if self.context is None:
             return []
         signals = ranker.signals(self.context)
         if not self.filters.by_kind:
-            return score_passages(self.context, signals, self.weights, files=files, count=count)
+            return score_passages(self.context, signals, self.weights, files=FILES, count=count)
         every_file = self.context.count
         everything = score_passages(
             self.context, signals, self.weights, files=every_file, count=_ALL, in_detail=every_file
@@ -265,8 +297,8 @@ class PackPipeline:
             )
         return leaning
 
-    def _related(self, pack: Pack) -> list[Item]:
-        """Return what belongs to the items of a pack."""
+    def _related(self, primaries: Sequence[Item]) -> list[Item]:
+        """Return what belongs to some items."""
         wanted = self.request
         if not HOPS[wanted.strategy] or not wanted.max_related_per_primary or self.context is None:
             return []
@@ -276,13 +308,13 @@ class PackPipeline:
             mode = RelatedMode.FOCUS if strong >= _CLEAR else RelatedMode.EXPLORE
         found = find_related(
             self.corpus,
-            [(item.path, item.start_line, item.end_line) for item in pack.items],
+            [(item.path, item.start_line, item.end_line) for item in primaries],
             set(self.context.query_terms.terms),
             hops=HOPS[wanted.strategy],
             mode=mode,
             per_primary=wanted.max_related_per_primary,
         )
-        items = [self._related_item(pack, item) for item in found]
+        items = [self._related_item(primaries, item) for item in found]
         allowed = [
             item
             for item in items
@@ -291,7 +323,7 @@ class PackPipeline:
         ]
         return [item for item in allowed if wanted.include_docs or not languages.get(item.language).prose]
 
-    def _related_item(self, pack: Pack, found: RelatedChunk) -> Item:
+    def _related_item(self, primaries: Sequence[Item], found: RelatedChunk) -> Item:
         chunk = found.chunk
         record = self.reading.record(chunk.path)
         content = "".join(self.corpus.lines(chunk.path)[chunk.start_line - 1 : chunk.end_line])
@@ -307,7 +339,7 @@ class PackPipeline:
             kind=chunk.kind.value,
             symbol=".".join(chunk.title_path),
             section=Section.TESTS if "test" in record.tags else Section.KEY_USAGES,
-            score=round(min(1.0, found.worth) * pack.items[found.primary].score / 2, 4),
+            score=round(min(1.0, found.worth) * primaries[found.primary].score / 2, 4),
             role=Role.RELATED,
             language=record.language,
             reasons=tuple(label.value for label in found.labels),
@@ -322,10 +354,11 @@ class PackPipeline:
         gauge, pack = assembly.gauge, filled.pack
         said = assembly.frame.hints
         hints = (*self._nothing(pack), *guidance.hints(pack, filled.left_out, filled.size))
-        queries = self._next(pack)
+        queries = self._next(pack, filled.left_out.passages)
         left = gauge.left(filled.size)
-        for count in range(max(len(hints), len(queries)), 0, -1):
-            wanted = {"hints": (*said, *hints[:count]), "next_queries": queries[:count]}
+        most = max(len(hints), len(queries))
+        for count, asked in (*((count, count) for count in range(most, 0, -1)), (1, 0)):
+            wanted = {"hints": (*said, *hints[:count]), "next_queries": queries[:asked]}
             if left.holds(assembly.cost(msgspec.structs.replace(assembly.frame, **wanted))):
                 fuller = msgspec.structs.replace(pack, **wanted)
                 size = gauge.size(fuller)
@@ -333,12 +366,24 @@ class PackPipeline:
                     return assembly.seal(fuller, size)
         return assembly.seal(pack, filled.size)
 
-    def _next(self, pack: Pack) -> tuple[Suggestion, ...]:
-        """Return searches that this index answers."""
+    def _next(self, pack: Pack, left_out: Sequence[Passage]) -> tuple[Suggestion, ...]:
+        """Return searches that this index answers: names that items use and that are defined elsewhere, first
+        those whose definitions promise most, then the most used."""
         if not pack.counts.candidates:
             proposed = (*self._instead(), *suggest(self.corpus, self.query, self.filters))
             return tuple({item.query: item for item in reversed(proposed)}.values())[::-1]
-        return self._about(pack.items)[:_MOST_QUERIES]
+        lines = {
+            (item.path, line) for item in pack.items for line in range(item.start_line, item.end_line + 1)
+        }
+        spans = [(item.path, item.start_line, item.end_line) for item in pack.items]
+        found = [
+            item
+            for item in external_names(self.corpus, spans, some=True)
+            if (item.path, item.line) not in lines and item.name != self.query
+        ]
+        promises = {item: _promise_at(left_out, item.path, item.line) for item in found}
+        found.sort(key=lambda item: -promises[item])
+        return tuple(map(_suggestion, found[:_MOST_QUERIES]))
 
     def _about(
         self, shown: Sequence[Item] | Sequence[Passage], *, some: bool = False
@@ -346,7 +391,7 @@ class PackPipeline:
         """Return names that items use, and where they are defined; with `some` as if not all were shown."""
         spans = [(item.path, item.start_line, item.end_line) for item in shown]
         return tuple(
-            Suggestion(item.name, f"used here {_times(item.uses)}, defined at {item.path}:{item.line}")
+            _suggestion(item)
             for item in external_names(self.corpus, spans, some=some)
             if item.name != self.query
         )

@@ -74,10 +74,17 @@ def test_only_the_unit_that_is_short_is_named() -> None:
     enough.check(framed(enough))
 
 
-def test_a_question_larger_than_any_budget_is_said_to_be() -> None:
+def test_what_must_be_said_and_is_larger_than_any_budget_is_said_to_be() -> None:
     measured = gauge("json", tokens=4000)
     with pytest.raises(InvalidQuery, match="more than any budget"):
-        measured.check(make_pack(query="💡購" * 90_000, budget=measured.budget()))
+        measured.check(make_pack(hints=("💡購" * 90_000,), budget=measured.budget()))
+
+
+@pytest.mark.parametrize("format", ["context", "json", "markdown", "sections", "terminal", "xml"])
+def test_a_long_report_leaves_the_budget_to_the_answer(format: str) -> None:
+    measured = gauge(format, tokens=1000)
+    report = "The basket forgets its total when the session ends. " * 400
+    assert measured.size(make_pack(query=report, budget=measured.budget())).tokens < 400
 
 
 @pytest.mark.parametrize(

@@ -115,3 +115,31 @@ def test_a_next_query_is_a_name_that_this_index_defines_elsewhere(engine: Engine
         assert not any(
             item.path == path and item.start_line <= int(line) <= item.end_line for item in pack.items
         )
+
+
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_what_did_not_fit_is_fetched_by_one_proposed_call(engine: Engine, query: str) -> None:
+    pack = ask(engine, case("context", query, tokens=2500)).pack
+    (proposed,) = [hint.removeprefix("get ") for hint in pack.hints if hint.startswith("get ")]
+    found = engine.find(proposed.split())
+    assert found and all(one.chunk is not None for one in found)
+    for one in found:
+        assert one.chunk is not None
+        shown = [
+            item
+            for item in pack.items
+            if item.path == one.chunk.path
+            and item.start_line <= one.chunk.start_line
+            and one.chunk.end_line <= item.end_line
+        ]
+        assert not shown, one.chunk
+
+
+def test_a_section_that_promises_little_is_not_called_missing(tmp_path: Path) -> None:
+    files = {
+        "shop/basket.py": "def basket_total(prices):\n    return sum(prices)\n",
+        "docs/notes.md": "# Notes\n\nThe total is printed on paper.\n" + "Nothing else matters here.\n" * 30,
+    }
+    engine = memory_engine(age(make_tree(tmp_path, files)))
+    pack = ask(engine, case("context", "basket_total", tokens=130)).pack
+    assert pack.items and not [hint for hint in pack.hints if "none is shown" in hint]

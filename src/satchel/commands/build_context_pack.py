@@ -163,7 +163,7 @@ def response_of(pack: Pack, trace: dict[str, Any] | None = None) -> BuildContext
     """Return a pack in the shape of this command."""
     counts, budget = pack.counts, pack.budget
     return BuildContextPackResponse(
-        query=pack.query,
+        query=pack.stated_query,
         ref=pack.ref,
         mode=pack.mode,
         budget_tokens=budget.max_tokens,

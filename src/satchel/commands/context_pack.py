@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -21,7 +22,7 @@ from satchel.commands.freshness import IndexStateItem, index_state, short_state
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.commands.tool_results import packed_response
 from satchel.pack_request import PackLayout, PackRequest
-from satchel.packing.pack import Budget, Item, Pack, Trust
+from satchel.packing.pack import Item, Pack, Trust
 from satchel.tokenizers import CharsPerToken
 from satchel.types import AnchorPolicy, Counted, RelatedMode, ResponseMode, Strategy, Suggestion
 from satchel.visible_json import compact
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 DEFAULT_CHARS = 20_000
+_YIELDING = 0.9  # how fast the room for the state grows with the budget; below 1, so that items lose none
+_TRUST_CHARS = 300  # about what is said of trust, beside the state
 _STATE_SHARE = 8  # the state of a fresh index takes at most one part in so many of the budget
 
 
@@ -160,12 +163,12 @@ def flat_response(
         minimal = mode is ResponseMode.MINIMAL
         # Where the text for agents is counted, it is written from the data, and needs all of it.
         strict = minimal and counts is Counted.DATA
-        state = None if minimal else _state(engine)
+        state, asked = (None, asked) if minimal else _with_room(_state(engine), asked)
         traced = (trace or mode is ResponseMode.FULL) and not minimal
         told = trace_of(engine) if traced else None
 
         def respond(pack: Pack) -> ContextPackResponse:
-            answer = response_of(pack, _with_room(state, pack.budget), told)
+            answer = response_of(pack, state, told)
             return _strict(answer) if strict else answer
 
         def agent_text(pack: Pack) -> str:
@@ -208,12 +211,19 @@ def _state(engine: Engine) -> IndexStateItem:
     return short_state(index_state(engine))
 
 
-def _with_room(state: IndexStateItem | None, budget: Budget) -> IndexStateItem | None:
-    """Return the state, where the budget of a pack has room for it: a small answer has only a stale one."""
-    room = budget.max_chars or budget.max_tokens * CharsPerToken.USUAL
-    if state is None or state.stale or len(compact(state)) * _STATE_SHARE <= room:
-        return state
-    return None
+def _with_room(state: IndexStateItem, asked: PackRequest) -> tuple[IndexStateItem | None, PackRequest]:
+    """Return the state if the budget has room for it (a small answer has only a stale one), and the request.
+    Where the budget is only a little too small, the request keeps room free, more of it the larger the budget
+    is: so the answer that has the state shows no less than a smaller one without it."""
+    chars, tokens = asked.max_chars or 0, asked.budget_tokens or 0
+    room = min(filter(None, (chars, tokens * CharsPerToken.USUAL)), default=0)
+    size = len(compact(state))
+    if state.stale or size * _STATE_SHARE <= room:
+        return state, asked
+    short_by = size * _STATE_SHARE - room
+    kept_free = max(0.0, size + _TRUST_CHARS - _YIELDING * short_by)
+    reserve = math.ceil(kept_free / (CharsPerToken.DENSE if tokens else CharsPerToken.USUAL))
+    return None, msgspec.structs.replace(asked, reserve_tokens=asked.reserve_tokens + reserve)
 
 
 def response_of(
@@ -224,7 +234,7 @@ def response_of(
     doubted = pack.trust is not None and pack.trust.anchor_not_found
     return ContextPackResponse(
         version=VERSION,
-        query=pack.query,
+        query=pack.stated_query,
         model_id=pack.model_id,
         profile=pack.profile,
         items=[_item(item, pack.ref) for item in pack.items],

@@ -20,8 +20,7 @@ from satchel.tokenizers import CharsPerToken, Tokenizer
 
 MAX_TOKENS = 200_000
 MAX_CHARS = 2_000_000
-_SMALLEST_TOKENS = 40  # a citation and a line
-_GUIDANCE, _GUIDANCE_TOKENS = 0.03, 60  # the share of a budget kept for guidance, and the most of it
+_GUIDANCE, _GUIDANCE_TOKENS = 0.03, 100  # the share of a budget kept for guidance, and the most of it
 _ROUNDS = 6  # of writing the size into the text that is measured; two are usual
 _NEAR = 16  # numbers that are tried one by one where those rounds find no true size
 # What is counted for each item beside the whole text: its last characters, and the characters that may follow
@@ -38,6 +37,10 @@ class Size(NamedTuple):
     def without(self, other: Size) -> Size:
         """Return the difference of two sizes."""
         return Size(self.tokens - other.tokens, self.chars - other.chars)
+
+    def plus(self, other: Size) -> Size:
+        """Return the sum of two sizes."""
+        return Size(self.tokens + other.tokens, self.chars + other.chars)
 
     def joined(self, other: Size) -> Size:
         """Return the smallest size that holds both sizes."""
@@ -125,6 +128,20 @@ class Gauge:
         full = self.budget()
         return self.measure(self.render(stating(pack, Size(full.used_tokens, full.used_chars))))
 
+    def size_in_any(self, pack: Pack) -> Size:
+        """Return the size of a pack that states the largest numbers a budget can have, so that it is the same
+        whatever the budget is."""
+        tokens = MAX_TOKENS if self.max_tokens else 0
+        budget = Budget(
+            tokenizer=self.tokenizer.name,
+            max_tokens=tokens,
+            max_chars=MAX_CHARS if self.max_chars else 0,
+            used_tokens=tokens,
+            used_chars=MAX_CHARS,
+            headroom_tokens=math.ceil(tokens * self.tokenizer.headroom),
+        )
+        return self.measure(self.render(msgspec.structs.replace(pack, budget=budget)))
+
     def sealed(self, pack: Pack, size: Size | None = None) -> Pack:
         """Return the complete pack with its own size written into it; `size` is its size while it was filled,
         if that is known."""
@@ -144,13 +161,6 @@ class Gauge:
         tokens, chars = self.max_tokens * _GUIDANCE, self.max_chars * _GUIDANCE
         return Size(
             min(int(tokens), _GUIDANCE_TOKENS), min(int(chars), CharsPerToken.USUAL * _GUIDANCE_TOKENS)
-        )
-
-    def smallest_item(self) -> Size:
-        """Return the size below which no item is worth trying."""
-        return Size(
-            _SMALLEST_TOKENS if self.max_tokens else 0,
-            CharsPerToken.USUAL * _SMALLEST_TOKENS if self.max_chars else 0,
         )
 
     def left(self, size: Size) -> Size:

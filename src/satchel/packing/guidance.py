@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import ceil
 
 import msgspec
@@ -12,8 +12,11 @@ from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Size
 from satchel.packing.pack import DropReason, Pack
 from satchel.packing.sections import Section
 from satchel.tokenizers import CharsPerToken
+from satchel.types import Passage
 
 _MOST_HINTS = 4
+_MOST_FETCHED = 4  # passages that one call of `get` is proposed for
+LIKELY = 0.1  # of the best promise; a section without a passage that promises as much is not missed
 _UNLIKE = 1.4  # how much more tokens the rest may take for its length: shorter passages, denser text
 _ITEM_TOKENS, _ITEM_CHARS = 180, 600  # of a citation with its hashes, in the longest of the formats
 _ESTIMATED = 1.4  # a tokenizer that estimates counts more, and leaves headroom
@@ -23,22 +26,43 @@ _MANY = 6  # items below one folder; fewer are no reason to narrow
 _SAME_FOLDER = 0.6  # the share of items below one folder that makes it worth naming
 
 
-def hints(pack: Pack, left_out: Sequence[int], size: Size) -> tuple[str, ...]:
-    """Return the hints of a pack, most useful first. `left_out` has the characters of each passage that did
-    not fit, `size` is that of the whole pack."""
-    found = (*_empty_sections(pack), *_larger_budget(pack, left_out, size), *_narrower(pack, _SAME_FOLDER))
+class LeftOutPassages(msgspec.Struct, frozen=True):
+    """What is not in a pack, or not whole."""
+
+    passages: Sequence[Passage]  # that did not fit, the most promising first
+    chars: Sequence[int]  # of each of them, and of each related item that did not fit
+    missed: Collection[Section]  # of passages that are likely to be needed, or that a cap forbids
+
+
+def hints(pack: Pack, left_out: LeftOutPassages, size: Size) -> tuple[str, ...]:
+    """Return the hints of a pack, most useful first; `size` is that of the whole pack."""
+    found = (
+        *_fetchable(left_out.passages),
+        *_larger_budget(pack, left_out.chars, size),
+        *_empty_sections(pack, left_out.missed),
+        *_narrower(pack, _SAME_FOLDER),
+    )
     return found[:_MOST_HINTS]
 
 
-def all_hints(pack: Pack, left_out: Sequence[int]) -> tuple[str, ...]:
+def all_hints(pack: Pack, passages: Sequence[Passage]) -> tuple[str, ...]:
     """Return every hint that the pack may get once it is filled, to prepare for counting them."""
     empty = msgspec.structs.replace(pack, items=())
-    return (*_empty_sections(empty), *_narrower(pack, 0.0), *_larger_budget(pack, left_out, Size()))
+    sizes = [passage.size for passage in passages]
+    told = (*_empty_sections(empty, tuple(Section)), *_narrower(pack, 0.0))
+    return (*told, *_larger_budget(pack, sizes, Size()))
 
 
-def _empty_sections(pack: Pack) -> Iterator[str]:
-    """Yield a hint for each section that shows nothing although it had passages."""
-    for section in Section:
+def _fetchable(passages: Sequence[Passage]) -> Iterator[str]:
+    """Yield the locators of the best passages that did not fit, which `get` takes in one call."""
+    if passages:
+        first = passages[:_MOST_FETCHED]
+        yield "get " + " ".join(f"{one.path}:{one.start_line}:{one.end_line}" for one in first)
+
+
+def _empty_sections(pack: Pack, missed: Collection[Section]) -> Iterator[str]:
+    """Yield a hint for each of the missed sections that shows nothing although it had passages."""
+    for section in (section for section in Section if section in missed):
         dropped = pack.counts.dropped_by_section.get(section.value, 0)
         if dropped and not pack.of_section(section):
             yield f"{section.value}: none is shown, {dropped} left out"

@@ -6,92 +6,88 @@ in two items.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
-
-import msgspec
+from collections.abc import Iterator, Sequence
 
 from satchel import ids
 from satchel.packing.pack import Item
 from satchel.packing.sections import Section
-from satchel.packing.selection import PassageReader, SelectedPassage
-from satchel.types import ChunkKind, LineRange
+from satchel.packing.selection import PackPlan, PassageReader, SelectedPassage
+from satchel.types import ChunkKind, Passage
 
 _SECTIONS = {section: number for number, section in enumerate(Section)}
 
 
-class PackPlan(msgspec.Struct, frozen=True):
-    """How a pack is to be filled."""
-
-    caps: Mapping[Section, int]
-    map_files: int = 0  # how many files are at least named
-    limit: int = 0  # whole passages at most; 0 means as many as fit
-    with_imports: bool = False  # whether items carry the import lines that they need
-    flat: bool = False  # whether items are ordered by score alone, whatever their section
-    apart: bool = False  # whether neighbours stay items of their own
-
-
 class ItemBuilder:
     """Makes items of selected passages. Items are remembered, because a pack is put together again and again
-    while it is filled. `best` is the highest promise of all passages, which scores are relative to."""
+    while it is filled. `passages` are all that may be selected, `sections` their sections."""
 
-    def __init__(self, ref: str, reader: PassageReader, best: float, plan: PackPlan) -> None:
+    def __init__(
+        self,
+        ref: str,
+        reader: PassageReader,
+        plan: PackPlan,
+        passages: Sequence[Passage] = (),
+        sections: Sequence[Section] = (),
+    ) -> None:
         self.ref = ref
         self.reader = reader
-        self.best = best
         self.plan = plan
-        self.added_signatures = 0  # in the last call of `build`
+        self.best = max((passage.promise for passage in passages), default=1.0)
         self._texts: dict[tuple[str, int, int], tuple[str, str]] = {}
         self._items: dict[tuple[object, ...], Item] = {}
+        self._known: dict[str, list[tuple[int, int, Section]]] = defaultdict(list)
+        for passage, section in zip(passages, sections, strict=True):
+            if plan.caps[section]:
+                self._known[passage.path].append((passage.start_line, passage.end_line, section))
+        for known in self._known.values():
+            known.sort()
 
     def build(self, selected: Sequence[SelectedPassage]) -> list[Item]:
         """Return the items by section, then by rank of the file, then by line."""
-        signatures = list(self._missing_signatures(selected))
-        if signatures and self.plan.limit:  # the passages themselves count first against the limit
-            signatures = signatures[: max(0, self.plan.limit - len(self._build(selected)))]
-        self.added_signatures = len(signatures)
-        if len(selected) == 1 and not signatures:
-            return [self._known_item(selected)]
-        return self._build((*selected, *signatures))
-
-    def _build(self, selected: Sequence[SelectedPassage]) -> list[Item]:
-        ordered = sorted(
-            _without_shared_lines(selected),
-            key=lambda one: (_SECTIONS[one.section], one.passage.rank, one.start_line, one.end_line),
-        )
-        items: list[Item] = []
-        for _, own in groupby(ordered, key=lambda one: (one.section, one.passage.path)):
-            items += [self._known_item(run) for run in self._runs(list(own))]
+        by_file: dict[str, list[SelectedPassage]] = defaultdict(list)
+        for one in selected:
+            by_file[one.passage.path].append(one)
+        ranks = {path: min(one.passage.rank for one in own) for path, own in by_file.items()}
+        items = [item for own in by_file.values() for item in self.of_file(own)]
         if self.plan.flat:
-            items.sort(key=lambda item: -item.score)
-        return items
+            return sorted(items, key=lambda item: (-item.score, ranks[item.path], item.start_line))
+        return sorted(items, key=lambda item: (_SECTIONS[item.section], ranks[item.path], item.start_line))
 
-    def _missing_signatures(self, selected: Sequence[SelectedPassage]) -> Iterator[SelectedPassage]:
-        """Yield the signatures of long definitions of which only windows or parts are selected."""
-        covered: dict[str, list[LineRange]] = defaultdict(list)
+    def of_file(self, selected: Sequence[SelectedPassage]) -> list[Item]:
+        """Return the items of selected passages of one file, by line. A line is in the section of the passage
+        that it is of, whichever passage brings it in as a signature."""
+        owners: dict[int, tuple[Section, SelectedPassage]] = {}
         for one in selected:
-            covered[one.passage.path].append((one.start_line, one.end_line))
+            for line in range(one.start_line, one.end_line + 1):
+                owners[line] = one.section, one
         for one in selected:
-            first, last = _signature_lines(one)
-            if not one.passage.whole or (not one.whole and one.start_line > first):
-                shown = covered[one.passage.path]
-                if not any(start <= first <= end for start, end in shown):
-                    shown.append((first, last))
-                    yield msgspec.structs.replace(one, start_line=first, end_line=last)
+            for line in range(one.signature[0], one.signature[1] + 1):
+                if line not in owners:
+                    owners[line] = self._section_at(one, line), one
+        return [self._known_item(run, owners) for run in self._runs(owners)]
 
-    def _runs(self, selected: list[SelectedPassage]) -> Iterator[list[SelectedPassage]]:
-        """Yield groups of passages that touch, overlap, or have only blank lines between them."""
-        run = [selected[0]]
-        last = selected[0].end_line
-        for one in selected[1:]:
-            between = self.reader.lines(one.passage.path)[last : one.start_line - 1]
-            if any(line.strip() for line in between) or (self.plan.apart and one.start_line > last):
-                yield run
-                run = []
-            run.append(one)
-            last = max(last, one.end_line) if len(run) > 1 else one.end_line
-        yield run
+    def _section_at(self, one: SelectedPassage, line: int) -> Section:
+        """Return the section of the passage that holds a line; that of the selected passage if none does."""
+        known = self._known[one.passage.path]
+        at = bisect_right(known, line, key=lambda item: item[0]) - 1
+        return known[at][2] if at >= 0 and line <= known[at][1] else one.section
+
+    def _runs(self, owners: dict[int, tuple[Section, SelectedPassage]]) -> Iterator[tuple[int, int]]:
+        """Yield the first and last lines of items: lines of one section with at most blank ones between
+        them."""
+        ordered = sorted(owners)
+        first = last = ordered[0]
+        for line in ordered[1:]:
+            (section, one), (own_section, other) = owners[last], owners[line]
+            between = self.reader.lines(one.passage.path)[last : line - 1] if line > last + 1 else ()
+            is_apart = self.plan.apart and one.passage is not other.passage
+            if section is not own_section or is_apart or any(text.strip() for text in between):
+                yield first, last
+                first = line
+            last = line
+        yield first, last
 
     def _text(self, path: str, first: int, last: int) -> tuple[str, str]:
         """Return lines of a file and their hash, computed once for each range."""
@@ -101,25 +97,31 @@ class ItemBuilder:
             found = self._texts[path, first, last] = content, ids.hash_text(content)
         return found
 
-    def _known_item(self, run: Sequence[SelectedPassage]) -> Item:
-        """Return the item of a run, made once. Passages share no lines, so their lines identify them."""
-        key = tuple(
-            (one.passage.path, one.passage.start_line, one.passage.end_line, one.start_line, one.end_line)
-            for one in run
+    def _known_item(self, run: tuple[int, int], owners: dict[int, tuple[Section, SelectedPassage]]) -> Item:
+        """Return the item of a run, made once for the same passages."""
+        inside = [owners[line] for line in range(run[0], run[1] + 1) if line in owners]
+        passages = list({id(one): one for _, one in inside}.values())
+        key = (
+            *run,
+            inside[0][0],
+            *(
+                (one.passage.path, one.passage.start_line, one.start_line, one.end_line, one.is_name)
+                for one in passages
+            ),
         )
         found = self._items.get(key)
         if found is None:
-            found = self._items[key] = self._item(run)
+            found = self._items[key] = self._item(run, inside[0][0], passages)
         return found
 
-    def _item(self, run: Sequence[SelectedPassage]) -> Item:
-        leading = max(run, key=lambda one: (one.whole, one.passage.promise, -one.start_line))
+    def _item(self, run: tuple[int, int], section: Section, passages: Sequence[SelectedPassage]) -> Item:
+        leading = max(passages, key=lambda one: (one.whole, one.passage.promise, -one.start_line))
         passage = leading.passage
-        first, last = min(one.start_line for one in run), max(one.end_line for one in run)
+        first, last = run
         content, content_hash = self._text(passage.path, first, last)
         record = self.reader.record(passage.path)
-        kind, symbol = _kind_and_name(leading, first, last)
-        is_chunk = passage.whole and (first, last) == (passage.start_line, passage.end_line)
+        kind, symbol = _kind_and_name(passages, first, last)
+        is_chunk = passage.whole and run == (passage.start_line, passage.end_line)
         return Item(
             path=passage.path,
             start_line=first,
@@ -131,63 +133,35 @@ class ItemBuilder:
             chunk_id=passage.chunk_id if is_chunk else f"{passage.path}:{first}:{last}",
             kind=kind.value,
             symbol=symbol,
-            section=leading.section,
+            section=section,
             score=round(passage.promise / self.best, 4) if self.best else 0.0,
             language=record.language,
-            reasons=_reasons(run),
+            reasons=_reasons(passages),
             imports=self.reader.imports(passage.path, content) if self.plan.with_imports else (),
             redactions=sum(first <= line <= last for line in record.redactions),
         )
 
 
-def _without_shared_lines(selected: Sequence[SelectedPassage]) -> list[SelectedPassage]:
-    """Return the selected passages, signatures and parts shortened by the lines that another section shows
-    already."""
-    kept = [one for one in selected if one.whole]
-    for one in selected:
-        if not one.whole:
-            starts = [other.start_line for other in kept if _clash(one, other)]
-            last = min(one.end_line, min(starts, default=one.end_line + 1) - 1)
-            if one.start_line <= last:
-                kept.append(msgspec.structs.replace(one, end_line=last))
-    return kept
-
-
-def _clash(one: SelectedPassage, other: SelectedPassage) -> bool:
-    """Whether two passages of different sections share lines."""
-    return (
-        one.passage.path == other.passage.path
-        and one.section is not other.section
-        and one.start_line <= other.end_line
-        and other.start_line <= one.end_line
+def _kind_and_name(passages: Sequence[SelectedPassage], first: int, last: int) -> tuple[ChunkKind, str]:
+    """Return the kind and name to cite lines by: those of the definition that the lines open with, or that
+    they open inside of; else those of the first definition that starts in them, rather than of a constant."""
+    opening = passages[0].passage
+    named = [item for item in opening.names if item[0] <= first]
+    if named:
+        return named[-1][1], named[-1][2]
+    if first < opening.start_line or not opening.whole:  # a signature or a window of a longer definition
+        return opening.kind, opening.name
+    inside = [item for one in passages for item in one.passage.names if first <= item[0] <= last]
+    _, kind, name = min(
+        inside, key=lambda item: (item[1] is ChunkKind.CONST, item), default=(0, opening.kind, opening.name)
     )
-
-
-def _signature_lines(selected: SelectedPassage) -> LineRange:
-    """Return the lines that name what is selected. For a part of several definitions that is the line of the
-    last definition which starts before the end of the part."""
-    passage = selected.passage
-    starts = [line for line, _, _ in passage.names if line <= selected.end_line]
-    if selected.whole or not passage.whole or not starts or starts[-1] <= passage.head[1]:
-        return passage.head
-    return starts[-1], starts[-1]
-
-
-def _kind_and_name(selected: SelectedPassage, first: int, last: int) -> tuple[ChunkKind, str]:
-    """Return the kind and name to cite lines by: those of the first definition that starts in them, rather
-    than of a constant."""
-    passage = selected.passage
-    inside = [item for item in passage.names if first <= item[0] <= last]
-    if selected.whole or not inside:
-        return passage.kind, passage.name
-    _, kind, name = next((item for item in inside if item[1] is not ChunkKind.CONST), inside[0])
     return kind, name
 
 
-def _reasons(run: Sequence[SelectedPassage]) -> tuple[str, ...]:
-    """Return the reasons why lines are in the pack. `map` says that a signature only names a file that may
-    matter, `part` that a passage did not fit whole."""
-    if all(one.is_signature for one in run):
+def _reasons(passages: Sequence[SelectedPassage]) -> tuple[str, ...]:
+    """Return the reasons why lines are in the pack. `map` says that a line only names a file that may matter,
+    `part` that a passage did not fit whole."""
+    if all(one.is_name for one in passages):
         return ("map",)
-    named = dict.fromkeys(reason for one in run for reason in one.passage.reasons)
-    return (*named, "part") if any(not one.whole for one in run) else tuple(named)
+    named = dict.fromkeys(reason for one in passages for reason in one.passage.reasons)
+    return (*named, "part") if any(not one.whole for one in passages) else tuple(named)

@@ -14,6 +14,7 @@ from satchel.packing.sections import Section
 from satchel.types import Suggestion
 
 WORK_TREE = "worktree"  # the ref of what is read from disk
+_STATED_CHARS = 400  # of a query; the caller of a pack knows the rest of a long report
 
 
 class Role(StrEnum):
@@ -121,6 +122,12 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
     next_queries: tuple[Suggestion, ...] = ()
     hints: tuple[str, ...] = ()  # what is missing, and how to get it
 
+    @property
+    def stated_query(self) -> str:
+        """The query as data states it: of a long one the beginning, which leaves the budget to the answer."""
+        is_long = len(self.query) > _STATED_CHARS
+        return f"{self.query[:_STATED_CHARS].rstrip()}…" if is_long else self.query
+
     def of_section(self, section: Section) -> tuple[Item, ...]:
         """Return the items of one section."""
         return tuple(item for item in self.items if item.section is section)
@@ -131,5 +138,5 @@ def plain_text(pack: Pack) -> str:
     no format was chosen."""
     items = [f"{item.locator} {item.symbol}".rstrip() + f"\n{item.content}" for item in pack.items]
     queries = [f"{query.query}: {query.reason}" for query in pack.next_queries]
-    headline = f"{pack.query}: {len(pack.items)} items of {pack.ref}"
+    headline = f"{pack.stated_query}: {len(pack.items)} items of {pack.ref}"
     return "\n".join([headline, *pack.hints, *items, *queries])

@@ -12,17 +12,19 @@ from functools import lru_cache
 import msgspec
 import numpy as np
 
+from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import Evidence
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.intent import Intent
 from satchel.retrieval.messages import pinned_lines
-from satchel.retrieval.passage_spans import is_inner_test, is_listing
+from satchel.retrieval.passage_spans import is_definition, is_inner_test, is_listing
 from satchel.retrieval.query_terms import Weighting
+from satchel.retrieval.signals.mentions import mentioned_candidates
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
 from satchel.storage.records import ChunkRecord
 from satchel.terms import terms
-from satchel.types import LineRange
+from satchel.types import LineRange, Passage
 
 _NAME_WORTH = 3.0  # a word in a chunk's name counts like three in its text
 _SHOWN_CHARS = 800  # a longer chunk is shown in part: ten answers stay within 2,000 tokens
@@ -59,6 +61,7 @@ class HitLineSelector:
         evidence = context.evidence
         self.scores = np.round(evidence.by_unit(unit_worth(context), Weighting.BLEND), 6)
         self.worths = term_worths(evidence)
+        self.pointed = pointed_lines(context)
         self.about_tests = bool(context.intents.get(Intent.TESTS))
 
     def of_file(self, at: int) -> Iterator[HitLines]:
@@ -137,6 +140,9 @@ class HitLineSelector:
         whole = chunk.start_line, chunk.end_line
         if self.whole_chunks or self._last_shown(*whole, lines) == chunk.end_line:
             return whole
+        for line in self.pointed.get(chunk.path, ()):
+            if chunk.start_line <= line <= chunk.end_line:
+                return lines_around(line, whole, lines, _SHOWN_CHARS)
         return best_lines(self.worths, first, last, lines, _SHOWN_CHARS)
 
     def _between(self, path: str, first: int, last: int) -> list[ChunkRecord]:
@@ -148,12 +154,70 @@ class HitLineSelector:
         return [chunk for chunk in chunks if self.filters.accepts_chunk(record, chunk.kind)]
 
     def _worth(self, chunk: ChunkRecord, lines: Sequence[str]) -> float:
-        """Return what the query terms in a chunk and in its name are worth together."""
-        words = terms_in("".join(lines[chunk.start_line - 1 : chunk.end_line]))
-        names = terms_in(" ".join(chunk.title_path))
-        found = sum(self.worths[term] for term in sorted(words.intersection(self.worths)))
-        named = sum(self.worths[term] for term in sorted(names.intersection(self.worths)))
-        return round(found + _NAME_WORTH * named, 6)
+        return chunk_worth(self.worths, chunk, lines)
+
+
+def chunk_worth(worths: Mapping[str, float], chunk: ChunkRecord, lines: Sequence[str]) -> float:
+    """Return what the query terms in a chunk and in its name are worth together."""
+    words = terms_in("".join(lines[chunk.start_line - 1 : chunk.end_line]))
+    names = terms_in(" ".join(chunk.title_path))
+    found = sum(worths[term] for term in sorted(words.intersection(worths)))
+    named = sum(worths[term] for term in sorted(names.intersection(worths)))
+    return round(found + _NAME_WORTH * named, 6)
+
+
+def pointed_lines(context: Context) -> dict[str, tuple[int, ...]]:
+    """Return the lines of candidates that messages, links and stack frames of the query lead to, by path: the
+    lines of messages first, then links, then the deepest frame."""
+    query = context.query
+    named = [(item.path, item.first_line) for item in query.mentions]
+    named += [(frame.path, frame.line) for frame in reversed(query.frames)]
+    found: dict[str, dict[int, None]] = {}
+    for item in pinned_lines(context.corpus, query):
+        found.setdefault(context.corpus.files[item.at].path, {})[item.line] = None
+    for path, line in named:
+        for at, _ in mentioned_candidates(context, path, 1) if line else ():
+            found.setdefault(context.records[at].path, {})[line] = None
+    return {path: tuple(lines) for path, lines in found.items()}
+
+
+def lines_around(line: int, within: LineRange, lines: Sequence[str], chars: int) -> LineRange:
+    """Return a line with as many lines above and below it, inside a range, as fit into `chars`."""
+    first = last = line
+    size = len(lines[line - 1])
+    while True:
+        above = len(lines[first - 2]) if first > within[0] else 0
+        below = len(lines[last]) if last < within[1] else 0
+        if above and size + above <= chars:
+            first, size = first - 1, size + above
+            below = below if size + below <= chars else 0
+        elif not below or size + below > chars:
+            return first, last
+        if below:
+            last, size = last + 1, size + below
+
+
+def best_definition(
+    corpus: Corpus, worths: Mapping[str, float], pointed: Sequence[int], passage: Passage
+) -> LineRange:
+    """Return the lines of the definition in a passage that the query points at, or that is worth most to it;
+    the lines of the passage if it is one definition or none, or a window of a longer one."""
+    own = passage.start_line, passage.end_line
+    if not passage.whole or len(passage.names) < 2:
+        return own
+    lines = corpus.lines(passage.path)
+    chunks = [chunk for chunk in corpus.chunks(passage.path, *own) if is_definition(chunk)]
+    if len(chunks) < 2:
+        return own
+    best = max(
+        chunks,
+        key=lambda chunk: (
+            any(chunk.start_line <= line <= chunk.end_line for line in pointed),
+            chunk_worth(worths, chunk, lines),
+            -chunk.start_line,
+        ),
+    )
+    return max(own[0], best.start_line), min(own[1], best.end_line)
 
 
 # The lines of some hundred files that are asked for again and again.

@@ -15,7 +15,7 @@ import msgspec
 from satchel import ids
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.records import ChunkRecord
-from satchel.types import ChunkKind, Label, LineRange
+from satchel.types import ChunkKind, Label, LineRange, Passage
 
 _WHOLE_CHARS = 3_200  # a longer definition is offered in windows
 _MOST_HEAD_LINES = 6  # of a signature; of a longer signature the first line is taken
@@ -197,6 +197,11 @@ def _head(corpus: Corpus, path: str, span: PassageSpan) -> LineRange:
     else:
         around = next((item for item in reversed(known[:at]) if item[1] >= span.first_line), None)
         start, _, name = around or (_telling_line(corpus, path, span), 0, "")
+    return _signature(corpus, path, start, name)
+
+
+def _signature(corpus: Corpus, path: str, start: int, name: str) -> LineRange:
+    """Return the lines of the signature of a definition that starts at a line."""
     lines = corpus.lines(path)[start - 1 : start - 1 + _MOST_HEAD_LINES]
     # The name may stand below the first line, as under `static int`.
     named = next((number for number, line in enumerate(lines) if name in line), 0)
@@ -206,6 +211,29 @@ def _head(corpus: Corpus, path: str, span: PassageSpan) -> LineRange:
         if number >= named and depth <= 0:
             return start, start + number
     return start, start + named
+
+
+def signature_at(corpus: Corpus, path: str, line: int) -> LineRange:
+    """Return the signature of the innermost definition around a line; the line itself outside of all."""
+    known = corpus.definitions(path)
+    around = [
+        item for item in known[: bisect_right(known, line, key=lambda item: item[0])] if item[1] >= line
+    ]
+    return _signature(corpus, path, around[-1][0], around[-1][2]) if around else (line, line)
+
+
+def naming_line(corpus: Corpus, passage: Passage, within: LineRange) -> int:
+    """Return the line that names the first definition of a passage which starts within a range; else the
+    first line of the passage's signature that has its name."""
+    known = corpus.definitions(passage.path)
+    at = bisect_left(known, (within[0],))
+    if passage.whole and at < len(known) and known[at][0] <= within[1]:
+        start, _, name = known[at]
+        first, last = _signature(corpus, passage.path, start, name)
+    else:
+        (first, last), name = passage.head, passage.name.rpartition(".")[2]
+    lines = corpus.lines(passage.path)[first - 1 : last]
+    return next((number for number, line in enumerate(lines, first) if name and name in line), first)
 
 
 def _telling_line(corpus: Corpus, path: str, span: PassageSpan) -> int:

@@ -12,9 +12,9 @@ import msgspec
 from satchel.pack_pipeline import CorpusReading
 from satchel.packing.assembly import Assembly
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Gauge, Size
-from satchel.packing.items import PackPlan
 from satchel.packing.pack import Counts, DropReason, Pack
 from satchel.packing.sections import Section
+from satchel.packing.selection import PackPlan
 from satchel.retrieval.corpus import Corpus
 from satchel.reviewing.passages import ReviewPassage
 from satchel.tokenizers import CharsPerToken
