@@ -92,3 +92,27 @@ def test_a_missing_copy_is_named(folder: Path) -> None:
         arguments = ["--queries", folder / "queries.jsonl", "--copies", folder, "--index", folder / "index"]
         script("dump.py", *arguments, "--out", folder / "none.npz")
     assert "one__shop@000000000000" in error.value.stderr
+
+
+def test_reports_are_asked_of_clones_at_their_commits_without_a_working_copy(tmp_path: Path) -> None:
+    from builders import git, git_repo  # the other tests here need no git
+
+    source = git_repo(tmp_path / "source", {"shop/basket.py": "def total(items):\n    return sum(items)\n"})
+    first = git(source, "rev-parse", "HEAD").strip()
+    (source / "shop" / "basket.py").rename(source / "shop" / "cart.py")
+    git(source, "add", "-A")
+    git(source, "commit", "-qm", "Rename the basket")
+    second = git(source, "rev-parse", "HEAD").strip()
+    clones = tmp_path / "clones"
+    clones.mkdir()
+    git(clones, "clone", "-q", "--shared", "--no-checkout", str(source), "One__shop")
+    rows = [
+        {"set": "swe_multi", "repo": "shop", "source": "one/Shop", "commit": commit, "query_id": str(at)}
+        | {"query": "Wrong total\n\nThe sum of all items is wrong.", "gold": [{"path": path}]}
+        for at, (commit, path) in enumerate([(first, "shop/basket.py"), (second, "shop/cart.py")])
+    ]
+    (tmp_path / "queries.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, rows)))
+    asking = ["--queries", tmp_path / "queries.jsonl", "--clones", clones, "--index", tmp_path / "index"]
+    told = script("dump.py", *asking, "--out", tmp_path / "features.npz")
+    assert "2 questions, 2 candidates; an answer is among them for 2; 0 answers are not indexed" in told
+    assert not (clones / "One__shop" / "shop").exists()
