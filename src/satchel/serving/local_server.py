@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from satchel import plugins
+from satchel import plugins, settings
 from satchel.commands.command import Command, Group
 from satchel.commands.freshness import ReindexResult
 from satchel.commands.session import Session, refuse_local_paths
@@ -59,7 +59,7 @@ class LocalServer:
 
     def __init__(self, project: ServedProject) -> None:
         self._project = project
-        self._environment = deciding_environment()
+        self._environment, self._user_stamp = deciding_environment(), settings.user_stamp()
         self._path = socket_path(str(project.root))
         self._socket: socket.socket | None = None
         self._inode = 0  # of the socket at the path
@@ -115,13 +115,17 @@ class LocalServer:
 
     def _check(self, folder: str, environment: dict[str, str], words: list[str]) -> None:
         """Raise Declined unless these words, typed in that folder, mean this root and only read its index."""
-        if environment != self._environment or not words or set(words) & set(_OWN):
+        if environment != self._environment or settings.user_stamp() != self._user_stamp:
+            raise Declined
+        if not words or set(words) & set(_OWN):
             raise Declined
         command = plugins.find("command", words[0])
         if not isinstance(command, Command) or command.group not in _ANSWERED or not command.fresh:
             raise Declined
         options = cli_flags.make_parser(command).parse_args(words[1:])
-        if socket_path(str(Path(folder) / cli_run.root_of(options))) != self._path:
+        # The served folder may have been moved, and another one be in its place by now.
+        meant = {str(Path(folder) / cli_run.root_of(options)), str(self._project.root)}
+        if {socket_path(root) for root in meant} != {self._path}:
             raise Declined
         try:
             refuse_local_paths(command, cli_flags.read_request(command, options, for_terminal=False))
@@ -138,7 +142,8 @@ class LocalServer:
         if not is_current or updater.state is None or updater.notes:
             raise Declined
         known = KnownFreshness(None, updater.state, None)
-        with self._project.taken(Call(seconds=_CALL_SECONDS), options.profile) as engine:
+        profile = settings.chosen_profile(options.profile)  # not that of `serve --profile`
+        with self._project.taken(Call(seconds=_CALL_SECONDS), profile) as engine:
             yield Session(
                 engine, PACK_FORMATS, freshener=KnownFreshener(known), project=str(cli_run.root_of(options))
             )
