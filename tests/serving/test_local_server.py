@@ -55,7 +55,9 @@ def serving(words: list[str], root: Path, environment: dict[str, str]) -> Iterat
     """Run a server of a root, which answers command lines while the context lasts."""
     command = [sys.executable, "-m", "satchel", *words, "--segment", str(root)]
     path = Path(environment["XDG_RUNTIME_DIR"]) / "satchel" / Path(local_client.socket_path(str(root))).name
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         try:
             while not path.exists():
                 time.sleep(0.05)
