@@ -121,6 +121,9 @@ def test_a_served_question_loads_no_engine(served: Path, environment: dict[str, 
         (["search", "bank", "--index-dir", "elsewhere"], {}),
         (["status"], {}),
         (["search", "bank", "--no-refresh"], {}),
+        (["search", "bank", "--no-ref"], {}),
+        (["search", "bank", "--no-serv"], {}),
+        (["search", "bank", "--inde", "elsewhere"], {}),
     ],
 )
 def test_whatever_may_differ_is_answered_by_the_command_itself(
@@ -216,3 +219,18 @@ def test_settings_of_the_user_that_changed_since_are_not_ignored(
         (tmp_path / "satchel" / "config.toml").write_text("nonsense = 1\n")
         code, _, said = run(["search", "bank"], tmp_path / "shop", environment)
     assert code == 6 and b"nonsense" in said
+
+
+@pytest.mark.parametrize("flag", ["--hel", "--h", "-h"])
+def test_help_is_printed_by_the_command_and_not_by_the_server(
+    flag: str, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "a.py").write_text("def bank():\n    pass\n")
+    command = [sys.executable, "-m", "satchel", "watch", "--segment", str(tmp_path)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        code, answer, _ = run(["search", "bank", flag], tmp_path, environment)
+        process.terminate()
+        assert b"usage" not in process.stdout.read()
+    assert code == 0 and answer.startswith(b"usage: satchel search")

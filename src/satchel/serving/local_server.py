@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -47,7 +48,7 @@ _REQUEST_SECONDS = 2.0  # for a request to arrive, which is sent at once
 _CALL_SECONDS = 120.0  # as over HTTP
 _FRESH_MS = 15_000  # an index that takes longer is brought up to date by the command itself, with progress
 _ANSWERED = (Group.ASK, Group.LOOK)  # the groups of commands that only read
-_OWN = ("-h", "--help", "--no-refresh")  # words that only a process with streams of its own can answer
+_HELP = re.compile(r"--h|-[^-]*h")  # also shortened, and beside another letter: it would be printed here
 
 
 class Declined(Exception):
@@ -117,12 +118,15 @@ class LocalServer:
         """Raise Declined unless these words, typed in that folder, mean this root and only read its index."""
         if environment != self._environment or settings.user_stamp() != self._user_stamp:
             raise Declined
-        if not words or set(words) & set(_OWN):
+        if not words or any(_HELP.match(word) for word in words):
             raise Declined
         command = plugins.find("command", words[0])
         if not isinstance(command, Command) or command.group not in _ANSWERED or not command.fresh:
             raise Declined
         options = cli_flags.make_parser(command).parse_args(words[1:])
+        # Flags may be shortened, so that only their values tell.
+        if options.index_dir or options.no_server or getattr(options, "no_refresh", False):
+            raise Declined
         # The served folder may have been moved, and another one be in its place by now.
         meant = {str(Path(folder) / cli_run.root_of(options)), str(self._project.root)}
         if {socket_path(root) for root in meant} != {self._path}:
