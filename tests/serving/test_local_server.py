@@ -46,7 +46,8 @@ def served(shop: Path, environment: dict[str, str]) -> Iterator[Path]:
         process.stdout.readline()
         yield shop
         process.terminate()
-    assert not any((Path(environment["XDG_RUNTIME_DIR"]) / "satchel").iterdir()), "the socket was left behind"
+    path = Path(environment["XDG_RUNTIME_DIR"]) / "satchel" / Path(local_client.socket_path(str(shop))).name
+    assert not path.exists(), "the socket was left behind"
     shutil.rmtree(environment["XDG_RUNTIME_DIR"])
 
 
