@@ -61,7 +61,12 @@ def load(
     walk = _apply(walk, _read(root / PROJECT_FILE), trusted=False)
     number = workers or _environment_number("SATCHEL_WORKERS")
     options = Options(walk, number, chosen_index(root, index_dir), query_log=query_log)
-    return with_profile(options, profile or os.environ.get("SATCHEL_PROFILE") or QUALITY)
+    return with_profile(options, chosen_profile(profile))
+
+
+def chosen_profile(profile: str = "") -> str:
+    """Return the way to rank that the caller gave, or the environment, or the usual one."""
+    return profile or os.environ.get("SATCHEL_PROFILE") or QUALITY
 
 
 def with_profile(options: Options, profile: str) -> Options:
@@ -90,8 +95,17 @@ def with_index_inside(options: Options, root: Path, index_dir: Path) -> Options:
 
 def project_stamp(root: Path) -> tuple[int, int] | None:
     """Return the time and size by which a changed project file is known; None if there is none."""
+    return _stamp(root / PROJECT_FILE)
+
+
+def user_stamp() -> tuple[int, int] | None:
+    """Return the time and size by which a changed user file is known; None if there is none."""
+    return _stamp(_user_file().resolve())  # many keep their settings elsewhere and link to them
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
     try:
-        status = os.lstat(root / PROJECT_FILE)
+        status = os.lstat(path)
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size

@@ -53,6 +53,7 @@ def test_a_real_file_is_read_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data, told",
     [
+        (b"", "it is empty"),
         (b"hello, this is no index at all", "no field|takes"),
         (field(2, b"x" * 40)[:-1], "takes 40 bytes, and 39 are left"),
         (varint(2 << 3 | 2) + varint(2**40), "takes 1099511627776 bytes, and 0 are left"),

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -46,8 +46,25 @@ def served(shop: Path, environment: dict[str, str]) -> Iterator[Path]:
         process.stdout.readline()
         yield shop
         process.terminate()
-    assert not any((Path(environment["XDG_RUNTIME_DIR"]) / "satchel").iterdir()), "the socket was left behind"
+    path = Path(environment["XDG_RUNTIME_DIR"]) / "satchel" / Path(local_client.socket_path(str(shop))).name
+    assert not path.exists(), "the socket was left behind"
     shutil.rmtree(environment["XDG_RUNTIME_DIR"])
+
+
+@contextmanager
+def serving(words: list[str], root: Path, environment: dict[str, str]) -> Iterator[None]:
+    """Run a server of a root, which answers command lines while the context lasts."""
+    command = [sys.executable, "-m", "satchel", *words, "--segment", str(root)]
+    path = Path(environment["XDG_RUNTIME_DIR"]) / "satchel" / Path(local_client.socket_path(str(root))).name
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            while not path.exists():
+                time.sleep(0.05)
+            yield
+        finally:
+            process.terminate()
 
 
 def run(words: list[str], folder: Path, environment: dict[str, str]) -> tuple[int, bytes, bytes]:
@@ -105,6 +122,9 @@ def test_a_served_question_loads_no_engine(served: Path, environment: dict[str, 
         (["search", "bank", "--index-dir", "elsewhere"], {}),
         (["status"], {}),
         (["search", "bank", "--no-refresh"], {}),
+        (["search", "bank", "--no-ref"], {}),
+        (["search", "bank", "--no-serv"], {}),
+        (["search", "bank", "--inde", "elsewhere"], {}),
     ],
 )
 def test_whatever_may_differ_is_answered_by_the_command_itself(
@@ -162,3 +182,56 @@ def test_a_server_that_says_nothing_is_not_waited_for(
         code, answer, _ = run(["search", "bank"], tmp_path, environment)
         assert code == 0 and b"a.py:1" in answer and time.monotonic() - started < 30
     os.unlink(local_client.socket_path(str(tmp_path)))
+
+
+def test_a_folder_that_was_moved_is_not_answered_from_the_one_in_its_place(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    place, moved = tmp_path / "place", tmp_path / "moved"
+    place.mkdir()
+    (place / "a.py").write_text("def bank():\n    pass\n")
+    with serving(["watch"], place, environment):
+        place.rename(moved)
+        place.mkdir()
+        (place / "b.py").write_text("def basket():\n    pass\n")
+        time.sleep(2)  # until the server has looked at the new folder
+        _, answer, _ = run(["search", "bank"], moved, environment)
+    assert b"a.py:1" in answer
+
+
+def test_the_profile_of_the_server_is_not_that_of_the_command(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    shutil.copytree(SHOP, tmp_path / "shop", ignore=shutil.ignore_patterns("_ctx"))
+    words = ["search", "what happens when the bank is busy", "--json", "--explain"]
+    alone = run([*words, "--no-server"], tmp_path / "shop", environment)
+    with serving(["serve", "http", "--port", "0", "--profile", "fast"], tmp_path / "shop", environment):
+        assert run(words, tmp_path / "shop", environment) == alone
+        assert not loads_the_engine(words, tmp_path / "shop", environment)
+
+
+def test_settings_of_the_user_that_changed_since_are_not_ignored(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    shutil.copytree(SHOP, tmp_path / "shop", ignore=shutil.ignore_patterns("_ctx"))
+    (tmp_path / "satchel").mkdir()
+    environment = {**environment, "XDG_CONFIG_HOME": str(tmp_path)}
+    with serving(["watch"], tmp_path / "shop", environment):
+        (tmp_path / "satchel" / "config.toml").write_text("nonsense = 1\n")
+        code, _, said = run(["search", "bank"], tmp_path / "shop", environment)
+    assert code == 6 and b"nonsense" in said
+
+
+@pytest.mark.parametrize("flag", ["--hel", "--h", "-h"])
+def test_help_is_printed_by_the_command_and_not_by_the_server(
+    flag: str, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "a.py").write_text("def bank():\n    pass\n")
+    command = [sys.executable, "-m", "satchel", "watch", "--segment", str(tmp_path)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        code, answer, _ = run(["search", "bank", flag], tmp_path, environment)
+        process.terminate()
+        assert b"usage" not in process.stdout.read()
+    assert code == 0 and answer.startswith(b"usage: satchel search")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from satchel import plugins
+from satchel import plugins, settings
 from satchel.commands.command import Command, Group
 from satchel.commands.freshness import ReindexResult
 from satchel.commands.session import Session, refuse_local_paths
@@ -47,7 +48,7 @@ _REQUEST_SECONDS = 2.0  # for a request to arrive, which is sent at once
 _CALL_SECONDS = 120.0  # as over HTTP
 _FRESH_MS = 15_000  # an index that takes longer is brought up to date by the command itself, with progress
 _ANSWERED = (Group.ASK, Group.LOOK)  # the groups of commands that only read
-_OWN = ("-h", "--help", "--no-refresh")  # words that only a process with streams of its own can answer
+_HELP = re.compile(r"--h|-[^-]*h")  # also shortened, and beside another letter: it would be printed here
 
 
 class Declined(Exception):
@@ -59,7 +60,7 @@ class LocalServer:
 
     def __init__(self, project: ServedProject) -> None:
         self._project = project
-        self._environment = deciding_environment()
+        self._environment, self._user_stamp = deciding_environment(), settings.user_stamp()
         self._path = socket_path(str(project.root))
         self._socket: socket.socket | None = None
         self._inode = 0  # of the socket at the path
@@ -115,13 +116,20 @@ class LocalServer:
 
     def _check(self, folder: str, environment: dict[str, str], words: list[str]) -> None:
         """Raise Declined unless these words, typed in that folder, mean this root and only read its index."""
-        if environment != self._environment or not words or set(words) & set(_OWN):
+        if environment != self._environment or settings.user_stamp() != self._user_stamp:
+            raise Declined
+        if not words or any(_HELP.match(word) for word in words):
             raise Declined
         command = plugins.find("command", words[0])
         if not isinstance(command, Command) or command.group not in _ANSWERED or not command.fresh:
             raise Declined
         options = cli_flags.make_parser(command).parse_args(words[1:])
-        if socket_path(str(Path(folder) / cli_run.root_of(options))) != self._path:
+        # Flags may be shortened, so that only their values tell.
+        if options.index_dir or options.no_server or getattr(options, "no_refresh", False):
+            raise Declined
+        # The served folder may have been moved, and another one be in its place by now.
+        meant = {str(Path(folder) / cli_run.root_of(options)), str(self._project.root)}
+        if {socket_path(root) for root in meant} != {self._path}:
             raise Declined
         try:
             refuse_local_paths(command, cli_flags.read_request(command, options, for_terminal=False))
@@ -138,7 +146,8 @@ class LocalServer:
         if not is_current or updater.state is None or updater.notes:
             raise Declined
         known = KnownFreshness(None, updater.state, None)
-        with self._project.taken(Call(seconds=_CALL_SECONDS), options.profile) as engine:
+        profile = settings.chosen_profile(options.profile)  # not that of `serve --profile`
+        with self._project.taken(Call(seconds=_CALL_SECONDS), profile) as engine:
             yield Session(
                 engine, PACK_FORMATS, freshener=KnownFreshener(known), project=str(cli_run.root_of(options))
             )

@@ -95,6 +95,9 @@ class ScipFile:
                         hint="index parts of the project, and give their files one by one",
                         details={"bytes": status.st_size, "max_bytes": MOST_BYTES},
                     )
+                # Left behind by an indexer that failed; taken as an index, it would drop what is known.
+                if not status.st_size:
+                    raise Malformed("it is empty")
                 yield stream, status
         except OSError as error:
             raise FileNotFound(f"{name!r} cannot be read: {error.strerror}", hint=_HINT) from error
