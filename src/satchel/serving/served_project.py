@@ -72,10 +72,10 @@ class ServedProject:
         self._stamp = settings.project_stamp(self.root)
         if make_updater is not None:
             self.updater = make_updater(self.root)
-            self.updater.start()
             if not index_dir:  # a command line that does not name the index means another one
                 self._local = local_server.LocalServer(self)
                 self._local.start()
+            self.updater.start()
 
     def _open_engine(self) -> Engine:
         self.engine = engine.Engine.open(self.root, index_dir=self._index_dir or None, profile=self._profile)
