@@ -24,6 +24,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "context_pack": ("basket",),
     "eval": (str(Path(__file__).parent.parent / "evaluation" / "shop.jsonl"),),
     "get": ("README.md:1:3",),
+    "grep": ("basket",),
     "impact": ("add_money",),
     "index": (),
     "map": (),

@@ -90,11 +90,19 @@ def test_a_secret_is_not_found(engine: Engine) -> None:
     assert grep(engine, "TOKEN = ").matches == 1
 
 
+@pytest.mark.parametrize("tokenizer", ["o200k", "cl100k", "claude", "chars4"])
+@pytest.mark.parametrize("budget", [-7, 0, 1, 20])
+def test_a_budget_that_is_too_small_names_one_that_works(engine: Engine, budget: int, tokenizer: str) -> None:
+    with pytest.raises(InvalidBudget) as refused:
+        grep(engine, "items", budget_tokens=budget, tokenizer=tokenizer)
+    least = refused.value.details["min_tokens"]
+    assert grep(engine, "items", budget_tokens=least, tokenizer=tokenizer).used_tokens <= least
+
+
 def test_what_cannot_be_asked_is_refused(engine: Engine) -> None:
     with pytest.raises(InvalidBudget) as refused:
-        grep(engine, "items", budget_tokens=20)
-    least = refused.value.details["min_tokens"]
-    assert grep(engine, "items", budget_tokens=least).used_tokens <= least
+        grep(engine, "items", budget_tokens=200_001)
+    assert refused.value.details == {"max_tokens": 200_000}
     with pytest.raises(InvalidRequest):
         grep(engine, "items", context=51)
 

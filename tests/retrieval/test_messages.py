@@ -25,6 +25,9 @@ FILES = {
     "web/app.js": "function send(id) {\n  throw new Error(`order ${id} was not accepted by the shop`)\n}\n",
     "tests/test_error.py": "def test_it():\n    assert run() == 'Justfile does not contain recipe `x`.'\n",
     "docs/recipes.md": "# Recipes\n\nA justfile contains recipes. A recipe that depends on itself is an error.\n",
+    "src/graph.py": "def drop(node):\n    raise KeyError('no such node in the recipe graph of this file')\n",
+    "src/lock.py": "def lock():\n    raise OSError('file is locked: %s' % name)\n\n\ndef busy():\n    return 'Still busy!'\n",
+    "docs/names.txt": 'A name is a "quoted term" here.\n\ndocs/releases/1.2.3.txt\n',
 }
 MESSAGES = {
     "justfile does not contain recipe": ("src/error.rs", 4),
@@ -37,6 +40,9 @@ MESSAGES = {
         "web/app.js",
         2,
     ),
+    "file is locked": ("src/lock.py", 2),
+    "still busy": ("src/lock.py", 6),
+    '"recipe graph"': ("src/graph.py", 2),
     'Why does it say "connection refused by peer" when the shop is up?': ("src/net.go", 2),
 }
 
@@ -72,6 +78,10 @@ def test_the_pack_has_the_line(engine: Engine, message: str) -> None:
         "src/recipe.py",
         "connection to the shop",
         "open a file for reading",
+        "recipe graph",
+        "quoted term",
+        "quoted term of name",
+        "typo in docs/releases/1.2.3.txt",
     ],
 )
 def test_an_ordinary_question_holds_no_message(engine: Engine, question: str) -> None:

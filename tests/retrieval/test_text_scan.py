@@ -120,10 +120,11 @@ def test_a_pattern_that_cannot_be_searched_is_refused(text: str) -> None:
         TextPattern(text, PatternOptions())
 
 
-@pytest.mark.parametrize("expression", ["(", r"(a)\1", "(?<=a)b", "a*", "^", "x{1001}"])
-def test_an_expression_that_is_no_use_is_refused(expression: str) -> None:
+@pytest.mark.parametrize("expression", ["(", r"(a)\1", "(?<=a)b", "a*", "^", "x{1001}", "a)|(b"])
+@pytest.mark.parametrize("word", [False, True])
+def test_an_expression_that_is_no_use_is_refused(expression: str, word: bool) -> None:
     with pytest.raises(InvalidQuery):
-        TextPattern(expression, PatternOptions(regex=True))
+        TextPattern(expression, PatternOptions(regex=True, word=word))
 
 
 def test_a_definition_goes_before_its_uses(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -21,7 +22,9 @@ from satchel.commands.command import (
 from satchel.commands.freshness import IndexStateItem, index_state, short_state
 from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
 from satchel.commands.tool_results import packed_response
+from satchel.errors import InvalidBudget
 from satchel.pack_request import PackLayout, PackRequest
+from satchel.packing.budget import Size, named_minimum, too_small
 from satchel.packing.pack import Item, Pack, Trust
 from satchel.tokenizers import CharsPerToken
 from satchel.types import AnchorPolicy, Counted, RelatedMode, ResponseMode, Strategy, Suggestion
@@ -159,6 +162,41 @@ def flat_response(
     counts: Counted = Counted.DATA,
 ) -> ContextPackResponse:
     """Return the flat pack that is asked for, of the work tree or of `ref`, in the shape of this command."""
+
+    def make(asked: PackRequest) -> ContextPackResponse:
+        return _respond(session, asked, ref=ref, trace=trace, mode=mode, counts=counts)
+
+    try:
+        return make(asked)
+    except InvalidBudget as error:
+        raise _with_tried_minimum(error, asked, make) from None
+
+
+def _with_tried_minimum(
+    error: InvalidBudget, asked: PackRequest, make: Callable[[PackRequest], object]
+) -> InvalidBudget:
+    """Return the error with a least budget that was tried: what is kept free for the state of the index grows
+    with the budget, so the first one that is named may be too small."""
+    given = Size(asked.budget_tokens or 0, asked.max_chars or 0)
+    least = given.joined(named_minimum(error))
+    while True:
+        larger = msgspec.structs.replace(
+            asked, budget_tokens=least.tokens or None, max_chars=least.chars or None
+        )
+        try:
+            make(larger)
+        except InvalidBudget as further:
+            if least.holds(named_minimum(further)):  # no budget is enough
+                return error
+            least = least.joined(named_minimum(further))
+        else:
+            return too_small(given, least) if least != given else error
+
+
+def _respond(
+    session: Session, asked: PackRequest, *, ref: str, trace: bool, mode: ResponseMode, counts: Counted
+) -> ContextPackResponse:
+    """Return the answer to a request whose budget holds it."""
     with at_ref(session.engine, ref) as engine:
         minimal = mode is ResponseMode.MINIMAL
         # Where the text for agents is counted, it is written from the data, and needs all of it.

@@ -129,11 +129,11 @@ def run(engine: Engine, request: GrepRequest) -> GrepResponse:
 
 
 def _check(request: GrepRequest) -> None:
-    if not 1 <= request.budget_tokens <= MOST_TOKENS:
+    if request.budget_tokens > MOST_TOKENS:
         raise InvalidBudget(
-            f"the budget is {request.budget_tokens} tokens, it must be from 1 to {MOST_TOKENS}",
+            f"the budget is {request.budget_tokens} tokens, it must be at most {MOST_TOKENS}",
             hint=f"use {DEFAULT_TOKENS}",
-            details={"min_tokens": 1},
+            details={"max_tokens": MOST_TOKENS},
         )
     if not 0 <= request.context <= MOST_CONTEXT:
         raise InvalidRequest(

@@ -184,7 +184,7 @@ class Gauge:
         if self.fits(self._largest_size(empty)):
             return
         least = self._least_budget(empty)
-        raise _too_small(Size(self.max_tokens, self.max_chars), least)
+        raise too_small(Size(self.max_tokens, self.max_chars), least)
 
     def _largest_size(self, pack: Pack) -> Size:
         """Return the larger of the sizes while the pack is filled and when it is complete: a bar that is
@@ -228,14 +228,19 @@ def make_within(gauge: Gauge, make: Callable[[Gauge], Pack]) -> Pack:
             pack = make(gauge.limited_to(least))
         except InvalidBudget as error:
             # Each error names more than was given. One that does not says that no budget is enough.
-            named = Size(error.details.get("min_tokens", 0), error.details.get("min_chars", 0))
+            named = named_minimum(error)
             if least.holds(named):
                 raise
             least = least.joined(named)
             continue
         if least == given:
             return pack
-        raise _too_small(given, least)
+        raise too_small(given, least)
+
+
+def named_minimum(error: InvalidBudget) -> Size:
+    """Return the least budget that an error names; 0 in a unit that it does not name."""
+    return Size(error.details.get("min_tokens", 0), error.details.get("min_chars", 0))
 
 
 def stating(pack: Pack, size: Size) -> Pack:
@@ -297,7 +302,7 @@ def _upper_bound(measure: Callable[[Size], Size], start: Size) -> Size:
     return size
 
 
-def _too_small(given: Size, least: Size) -> InvalidBudget:
+def too_small(given: Size, least: Size) -> InvalidBudget:
     """Return the error of a budget that holds no answer. It names the units that are short, and the least of
     each that is enough."""
     short = Size(

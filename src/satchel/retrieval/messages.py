@@ -38,6 +38,9 @@ _MOST_UNITS = 150  # that are compared with one message literal by literal
 _MOST_LINES = 3  # that one message may mean; a text on more lines says nothing about where it is from
 _LEAST_PARTS = 10  # characters of a literal that a message must hold
 _LEAST_WORDS = 2
+# Words of a query without quotes that may be an ordinary phrase: of 100 such as `migration graph`, 19 stand
+# inside of a longer literal that is not what is asked for.
+_MOST_PHRASE = 3
 _LEAST_UNQUOTED = 5  # words of a message on a line without quotes, which may be inside a longer literal
 _LEAST_SHARE = 0.5  # of a message that a literal without holes makes up
 _LEAST_FILLED = 0.25  # of a message that the parts of a literal with holes make up; the rest are values
@@ -84,7 +87,8 @@ def _find(corpus: Corpus, query: Query) -> tuple[MessageLine, ...]:
     best: dict[tuple[int, int], float] = {}
     for run in _runs(query):
         is_all = _unquoted(query.text.strip()) == run
-        for found in _lines_of(corpus, run):
+        is_phrase = query.text.strip() == run and len(_WORD.findall(run)) <= _MOST_PHRASE
+        for found in _lines_of(corpus, run, is_phrase=is_phrase):
             if not is_all and (found.worth == _UNQUOTED or _aside(corpus, found.at) == _TESTS):
                 continue  # code that a report shows, not a message
             place = found.at, found.line
@@ -118,17 +122,18 @@ def _is_telling(run: str) -> bool:
     return len(_WORD.findall(run)) >= _LEAST_WORDS
 
 
-def _lines_of(corpus: Corpus, run: str) -> list[MessageLine]:
+def _lines_of(corpus: Corpus, run: str, *, is_phrase: bool) -> list[MessageLine]:
     """Return the lines that hold a message as it is, or else those whose literals it is made of. A test
-    repeats what code prints, so code whose literals give the message goes before it."""
-    verbatim = _verbatim(corpus, run)
+    repeats what code prints, so code whose literals give the message goes before it. What may be a phrase is
+    only a message if a literal of code says nothing else."""
+    verbatim = _verbatim(corpus, run, is_phrase=is_phrase)
     if verbatim and _aside(corpus, verbatim[0].at) == 0:
         return verbatim
     filled = _filled(corpus, run)
     return filled if filled and (not verbatim or _aside(corpus, filled[0].at) == 0) else verbatim
 
 
-def _verbatim(corpus: Corpus, run: str) -> list[MessageLine]:
+def _verbatim(corpus: Corpus, run: str, *, is_phrase: bool) -> list[MessageLine]:
     """Return the lines with a literal that holds all of a message, in any case of letters."""
     units = candidate_units(corpus, [(Part(run, whole=True, folded=True),)])
     if units is None:
@@ -147,7 +152,9 @@ def _verbatim(corpus: Corpus, run: str) -> list[MessageLine]:
             start = content.rfind(b"\n", 0, place) + 1
             end = content.find(b"\n", place)
             line = content[start : end if end >= 0 else len(content)].decode("utf-8", "replace")
-            worth = _verbatim_worth(corpus, at, line, run)
+            worth = 0.0
+            if not is_phrase or (_aside(corpus, at) == 0 and _says_only(line, run)):
+                worth = _verbatim_worth(corpus, at, line, run)
             if worth:
                 found.append(MessageLine(at, content.count(b"\n", 0, place) + 1, worth))
             place = lowered.find(wanted, max(end, place + 1)) if end >= 0 else -1
@@ -165,6 +172,12 @@ def _verbatim_worth(corpus: Corpus, at: int, line: str, run: str) -> float:
             return round(0.9 + 0.08 * len(run) / len(literal), 3) + exact
     is_long = len(_WORD.findall(run)) >= _LEAST_UNQUOTED
     return _UNQUOTED if is_long and _is_code(corpus, at) and not _COMMENT.match(line) else 0.0
+
+
+def _says_only(line: str, run: str) -> bool:
+    """Whether a literal of a line has no other words than a message; holes and marks do not count."""
+    wanted = _WORD.findall(run.lower())
+    return any(_WORD.findall(_HOLE.sub(" ", literal).lower()) == wanted for literal in _literals(line))
 
 
 def _literals(line: str) -> Iterator[str]:
@@ -200,6 +213,7 @@ def _filled(corpus: Corpus, run: str) -> list[MessageLine]:
     found: list[MessageLine] = []
     for position in _best_units(corpus, run):
         at = int(corpus.file_of[position])
+        is_code = _is_code(corpus, at)  # documents put single terms into quotes
         lines = corpus.lines(corpus.files[at].path)
         first, last = int(corpus.first_lines[position]), int(corpus.last_lines[position])
         held = "".join(lines[first - 1 : last]).encode("utf-8", "surrogatepass")
@@ -207,7 +221,8 @@ def _filled(corpus: Corpus, run: str) -> list[MessageLine]:
             line = lines[number - 1] if number <= len(lines) else ""
             if len(line) > _LONGEST_LINE:
                 continue
-            worth = max((_filled_worth(literal, run) for literal in _texts(line)), default=0.0)
+            texts = [text for text in _texts(line) if is_code or len(_WORD.findall(text)) > _LEAST_WORDS]
+            worth = max((_filled_worth(literal, run) for literal in texts), default=0.0)
             if worth:
                 found.append(MessageLine(at, number, worth))
     own = [item for item in found if _aside(corpus, item.at) < _TESTS] or found
@@ -239,7 +254,7 @@ def _best_units(corpus: Corpus, run: str) -> list[int]:
 def _texts(line: str) -> list[str]:
     """Return the literals of a line; of a line without any, which may be inside of one, the line itself."""
     found = [text for text in _literals(line) if " " in text or _HOLE.search(text)]
-    if found or _COMMENT.match(line) or len(_WORD.findall(line)) < _LEAST_UNQUOTED:
+    if found or _COMMENT.match(line) or len(_WORD.findall(line)) < _LEAST_UNQUOTED or " " not in line.strip():
         return found
     return [line.strip()]
 

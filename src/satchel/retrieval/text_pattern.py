@@ -57,6 +57,9 @@ class TextPattern:
         if not self.options.regex and self.options.ignore_case == self._lowers:
             return self._word_expression()
         expression = self.text if self.options.regex else _quoted(self.text)
+        if self.options.word and self.options.regex:
+            # By itself first: `a)|(b` is no expression, but would be one between the ends of a group.
+            compile_expression(expression, ignore_case=self.options.ignore_case)
         if self.options.word:
             expression = rf"\b(?:{expression})\b" if self.options.regex else _bounded(self.text, expression)
         return compile_expression(expression, ignore_case=self.options.ignore_case)

@@ -51,27 +51,44 @@ class ToolCallResult(msgspec.Struct, frozen=True):
 def run_tool(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolCallResult:
     """Run a tool and return its result; errors are results too.
 
-    Warnings and other text around the answer can push a result over its budget. The command is then run
-    again with that much less room.
+    A budget that an error recommends must hold, so it is tried before it is sent. Where it is short, the
+    command is run again with that much less room, and recommends so much more.
     """
     try:
-        step = before = 0
+        result = _run_within(dispatcher, tool_call, call)
+        shorter = tool_call
         for _ in range(_MAX_ATTEMPTS):
-            result = _run_once(dispatcher, tool_call, call)
-            excess = _excess_tokens(tool_call, result)
-            # A budget that an error recommends must hold, so it is tried before it is sent.
-            if not excess and tool_call.counts_result and (recommended := _recommended_budget(result)):
-                retried = tool_call.with_fields(**recommended)
-                excess = _excess_tokens(retried, _run_once(dispatcher, retried, call))
-            if not excess:
+            recommended = _recommended_budget(result) if tool_call.counts_result else {}
+            if not recommended:
                 break
-            # A little less room may hold the same items again: then twice as much is taken away.
-            step, before = (2 * step if before and excess >= before else excess), excess
-            reserved = tool_call.request.payload["reserve_tokens"] + step
-            tool_call = tool_call.with_fields(reserve_tokens=reserved)
+            tried = _run_within(dispatcher, tool_call.with_fields(**recommended), call)
+            missing = _missing_tokens(recommended, tried)
+            if not missing:
+                break
+            shorter = _with_less_room(shorter, missing)
+            result = _run_once(dispatcher, shorter, call)
     except SatchelError as error:
         return error_result(failure(error))
     return result
+
+
+def _run_within(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolCallResult:
+    """Run the command and return a result within its budget. Warnings and other text around the answer can
+    push a result over it. The command is then run again with that much less room."""
+    step = before = 0
+    for _ in range(_MAX_ATTEMPTS):
+        result = _run_once(dispatcher, tool_call, call)
+        excess = _excess_tokens(tool_call, result)
+        if not excess:
+            break
+        # A little less room may hold the same items again: then twice as much is taken away.
+        step, before = (2 * step if before and excess >= before else excess), excess
+        tool_call = _with_less_room(tool_call, step)
+    return result
+
+
+def _with_less_room(tool_call: ToolCall, tokens: int) -> ToolCall:
+    return tool_call.with_fields(reserve_tokens=tool_call.request.payload["reserve_tokens"] + tokens)
 
 
 def _run_once(dispatcher: Dispatcher, tool_call: ToolCall, call: Call) -> ToolCallResult:
@@ -119,6 +136,14 @@ def _recommended_budget(result: ToolCallResult) -> dict[str, int]:
         return {}
     fields = {"min_tokens": "budget_tokens", "min_chars": "max_chars"}
     return {field: error["details"][name] for name, field in fields.items() if name in error["details"]}
+
+
+def _missing_tokens(recommended: dict[str, int], tried: ToolCallResult) -> int:
+    """Return by how many tokens a recommended budget is too small, as a call with it showed."""
+    further = _recommended_budget(tried)
+    missing = {name: value - recommended.get(name, 0) for name, value in further.items()}
+    in_chars = -(-missing.get("max_chars", 0) // CharsPerToken.USUAL)
+    return max(0, missing.get("budget_tokens", 0), in_chars)
 
 
 def _without_budget_fields(tool_call: ToolCall, response: Response) -> Response:
