@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from builders import make_tree, memory_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from satchel.engine import Engine
+from satchel.errors import Cancelled
+from satchel.graph import update
 from satchel.graph.update import GraphUpdate
+from satchel.storage.memory import MemorySnapshot
 
 MODULES = {
     "pkg/a.py": (
@@ -158,3 +163,43 @@ def test_a_name_that_was_missing_leads_to_the_files_that_asked_for_it(tmp_path: 
     make_tree(tmp_path, {"pkg/a.py": "def added():\n    pass\n"})
     engine.refresh()
     assert "added" in {target.name for target in edges(engine)["use.py"].targets}
+
+
+def test_edges_are_the_same_whether_parsed_files_are_kept_or_read_from_the_store(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    make_tree(tmp_path, {path: texts[0] for path, texts in MODULES.items()})
+    kept = edges(memory_engine(tmp_path))
+    assert any(found.uses for found in kept.values())
+    monkeypatch.setattr(GraphUpdate, "keep", lambda *arguments: None)
+    assert edges(memory_engine(tmp_path)) == kept
+    # A limit that two files exceed: some are kept, some are read.
+    monkeypatch.undo()
+    monkeypatch.setattr(update, "_PARSED_KEPT", 2_000)
+    assert edges(memory_engine(tmp_path)) == kept
+
+
+def test_a_first_index_reads_no_facts_from_the_store(tmp_path: Path, monkeypatch: Any) -> None:
+    def unwanted(*arguments: Any) -> Any:
+        raise AssertionError("read from the store")
+
+    monkeypatch.setattr(MemorySnapshot, "facts", unwanted)
+    make_tree(tmp_path, {path: texts[0] for path, texts in MODULES.items()})
+    memory_engine(tmp_path)
+
+
+def test_the_search_for_cycles_is_on_again_after_every_file_was_resolved(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    seen: list[bool] = []
+
+    def fail(*arguments: Any) -> Any:
+        seen.append(gc.isenabled())
+        raise Cancelled("the call was cancelled")
+
+    assert gc.isenabled()
+    monkeypatch.setattr(update, "_by_modules", fail)
+    with pytest.raises(Cancelled):
+        memory_engine(make_tree(tmp_path, {"a.py": "def a():\n    pass\n"}))
+    assert seen == [False]
+    assert gc.isenabled()

@@ -1,8 +1,9 @@
 """Read the uses of members: names behind the expression of what they belong to.
 
-A file writes the same member access again and again: of the 204,000 in Django, 62,000 differ from all others
-of their files. So what a text means is found out once for each file. Where that depends on the place, it
-depends on the value that its first name has there, or on the class around it, and is found out once for each.
+A file writes the same member access again and again: of the 223,900 in the Python files of Django, 67,000
+differ from all others of their files. So what a text means is found out once for each file. Where that
+depends on the place, it depends on the value that its first name has there, or on the class around it, and is
+found out once for each.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class MemberReader(NameReader):
             self._has_other_calls,
         )
         members: dict[Label, dict[bytes, _Member]] = {label: {} for label in Label}
-        # A cold index of Django comes here 204,000 times, so the label of most is told here.
+        # The Python files of Django come here 223,900 times, so the label of most is told here.
         for node in nodes:
             start, end = node.start_byte, node.end_byte
             if every and start in bound:

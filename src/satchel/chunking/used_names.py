@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import tree_sitter
 
 
-_USES = Label.USES  # naming a member of an Enum takes 100 ns
+_USES = Label.USES  # naming a member of an Enum takes 80 ns, a constant 6
 _TYPE_FOLLOWED = re.compile(rb"<|\??(?:\[\])?\s+(?!(?:is|as|in|and|or|when|switch|with)\b)[A-Za-z_@]")
 _TYPE_PRECEDED = re.compile(rb"(?:\b(?:new|is|as|typeof\()|<)\s*$")
 _NOT_A_NAME = re.compile(r"[\d<{^?]")

@@ -164,6 +164,8 @@ class Resolver(ValueRules):
         return answer, steps
 
     def _head(self, path: str, head: str) -> Answer | None:
+        if head[:1] not in _MARKED:  # most heads
+            return self.name(path, head)
         if head[:1] in ("<", "{") and head[-1] not in ">}":
             return self._seen_name(path, head)
         if head.startswith("<"):

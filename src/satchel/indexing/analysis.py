@@ -54,6 +54,9 @@ class GraphStage(Protocol):
     def note(self, snapshot: Snapshot, path: str) -> None:
         """Remember what a file shows to others before it is replaced or dropped."""
 
+    def keep(self, record: FileRecord, packed: PackedFile) -> None:
+        """Keep what was parsed of a file that is being put, so that it need not be read from the store."""
+
     def resolve(self, writer: Writer, *, everything: bool, check: Callable[[], None]) -> int:
         """Put the edges of all files that the noted changes touch, or of everything; return how many."""
 

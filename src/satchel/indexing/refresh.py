@@ -237,6 +237,8 @@ class _RefreshRun:
             self.retire(record.path, file.packed)
             self.note(record.path)
             first_unit = self.writer.put_file(record, file.packed)
+            if self.graph is not None and self.first:
+                self.graph.keep(record, file.packed)
             if file.packed.unit_count:
                 covered.append((first_unit, file.packed.unit_count))
                 vectors.append(file.vector)
