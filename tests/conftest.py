@@ -10,7 +10,8 @@ from hypothesis import settings
 
 import satchel.storage
 
-settings.register_profile("busy", deadline=None)  # a busy machine is slow, and that is no failure
+# A busy machine is slow, and that is no failure. `benchmarks/faulting/fuzzing.py` tries more examples.
+settings.register_profile("busy", deadline=None, max_examples=60)
 settings.load_profile("busy")
 satchel.storage.__path__.append(str(builders.PLUGGED_STORES))
 

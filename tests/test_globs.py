@@ -43,7 +43,7 @@ def by_python(pattern: str, path: str) -> bool:
     return re.fullmatch(expression, path, re.DOTALL) is not None
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(pattern=PATTERNS.map("".join), path=PATHS)
 def test_short_patterns_match_what_an_expression_of_python_matches(pattern: str, path: str) -> None:
     assert globs.glob(pattern)(path) is by_python(pattern, path)

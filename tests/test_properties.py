@@ -87,7 +87,7 @@ trees_with_secrets = st.dictionaries(
     max_size=4,
 )
 few = settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase is not Phase.explain],

@@ -89,7 +89,7 @@ def test_headings_of_whole_documents(name: str) -> None:
     assert len(headings) == count
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(DOCUMENTS)
 def test_headings_are_those_of_a_full_parser(text: str) -> None:
     try:
@@ -102,7 +102,7 @@ def test_headings_are_those_of_a_full_parser(text: str) -> None:
         ] == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(DOCUMENTS, st.sampled_from([1, 12, 40, 6000]))
 def test_every_visible_line_is_in_exactly_one_exact_chunk(text: str, max_chars: int) -> None:
     lines = split_lines(text)
@@ -113,7 +113,7 @@ def test_every_visible_line_is_in_exactly_one_exact_chunk(text: str, max_chars: 
     assert all(chunk.text == "".join(lines[chunk.start_line - 1 : chunk.end_line]) for chunk in chunks)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(DOCUMENTS)
 def test_a_chunk_ends_visibly_and_its_body_lacks_only_the_heading(text: str) -> None:
     headings = {found.line: found for found in find_headings(text)}

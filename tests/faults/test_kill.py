@@ -16,8 +16,8 @@ from builders import clean_environment, dump, make_engine, make_tree, memory_eng
 
 from satchel.errors import IndexMissing
 
-ROUNDS = 25  # of each of the two kinds
-FILES = 300
+ROUNDS = 15  # of each of the two kinds
+FILES = 200
 
 # One process that has loaded everything forks the victims: fifty starts of Python would take a minute.
 _KILLER = """

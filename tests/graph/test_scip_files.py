@@ -128,7 +128,7 @@ DAMAGE = st.tuples(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(damage=DAMAGE)
 def test_a_damaged_file_gives_edges_or_a_typed_error(
     shop: Engine, damage: tuple[bytes, list[tuple[int, bytes]]]
@@ -139,7 +139,7 @@ def test_a_damaged_file_gives_edges_or_a_typed_error(
     _import_or_refuse(shop, data)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.binary(max_size=300))
 @example(data=b"")
 @example(data=field(2, b""))
@@ -176,7 +176,7 @@ DOCUMENTS = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(found=st.lists(DOCUMENTS, max_size=4), root=st.text(max_size=20) | st.just("file:///%ff\0"))
 def test_any_documents_are_taken_or_refused(shop: Engine, found: list[Document], root: str) -> None:
     _import_or_refuse(shop, scip_bytes(found, root))

@@ -69,7 +69,7 @@ def pieces(draw: st.DrawFn) -> str:
     return line[start : start + draw(st.integers(1, 40))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(text=pieces(), ignore_case=st.booleans(), swap=st.booleans())
 def test_no_line_is_missed_for_any_literal(corpus: Corpus, text: str, ignore_case: bool, swap: bool) -> None:
     if swap and ignore_case and text.isascii():
@@ -79,7 +79,7 @@ def test_no_line_is_missed_for_any_literal(corpus: Corpus, text: str, ignore_cas
     check(corpus, text, PatternOptions(ignore_case=ignore_case))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(text=pieces())
 def test_no_line_is_missed_for_any_whole_word(corpus: Corpus, text: str) -> None:
     check(corpus, text, PatternOptions(word=True))

@@ -21,7 +21,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=40).map("".join)
 @given(text=TEXTS)
 @example(";\n/x\n  y\n\nz")
 @example('{"a":"x\\n  y\\n\\n z\\n"}')
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 def test_the_parts_of_a_text_have_its_tokens(name: str, text: str) -> None:
     parts = ExactSplitter().cut(text).texts()
     assert sum(original_count(name, part) for part in parts) == original_count(name, text)

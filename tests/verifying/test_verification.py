@@ -234,7 +234,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(before=LINES, after=LINES, seed=st.integers(0, 999))
 def test_a_place_of_now_always_holds_the_cited_text(
     before: list[tuple[str, str]], after: list[tuple[str, str]], seed: int

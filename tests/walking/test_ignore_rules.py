@@ -106,7 +106,7 @@ TREES = st.dictionaries(
 IGNORES = st.dictionaries(FOLDERS.map("/".join), st.lists(LINES, max_size=4), max_size=3)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tree=TREES, ignores=IGNORES)
 def test_the_plain_walk_finds_what_git_finds(tree: dict[str, str], ignores: dict[str, list[str]]) -> None:
     root = Path(tempfile.mkdtemp(prefix="walk"))
@@ -160,7 +160,7 @@ def odd_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such names there")
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(ODD_LINES, min_size=1, max_size=3), deeper=st.lists(ODD_LINES, max_size=1))
 def test_any_line_matches_what_it_matches_to_git(odd_tree: Path, lines: list[str], deeper: list[str]) -> None:
     root = odd_tree / "tree"
@@ -182,7 +182,7 @@ def test_any_line_matches_what_it_matches_to_git(odd_tree: Path, lines: list[str
 PLAIN_LINES = LINES.filter(lambda line: line[0] not in "#!" and not line.rstrip().endswith("**/"))
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(lines=st.lists(PLAIN_LINES, max_size=4), place=FOLDERS, name=NAMES)
 def test_plain_lines_match_a_file_as_pathspec_says(lines: list[str], place: list[str], name: str) -> None:
     rules = IgnoreRules((), lambda folder, name: None, lines)
