@@ -94,7 +94,8 @@ def _megabytes(package: Distribution) -> float:
 def test_a_core_installation_answers(core: Environment) -> None:
     assert "7 parsed" in core.run("satchel", "index").stdout
     assert "shop/payment.py" in core.run("satchel", "search", "what happens when the bank is busy").stdout
-    pack = core.run("satchel", "pack", "how is a payment retried", "--budget-tokens", "300").stdout
+    question = "how is a payment retried when the bank is busy"
+    pack = core.run("satchel", "pack", question, "--budget-tokens", "300").stdout
     assert "of 300 o200k tokens" in pack and "## definitions" in pack
     code = "from satchel import Engine; e = Engine.open('.'); e.refresh(); print(e.search('tax')[0][0].path)"
     assert core.run("python", "-c", code).stdout.strip() == "shop/prices.py"
