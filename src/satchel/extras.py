@@ -15,8 +15,9 @@ DISTRIBUTION = "satchel-context"
 # extra -> the modules that Satchel imports from its packages; `serve` is all servers and what watches files
 MODULES = {
     "grpc": ("grpc", "grpc_health", "grpc_reflection", "google.protobuf"),
-    "http": ("prometheus_client", "starlette", "uvicorn"),
+    "http": ("jinja2", "prometheus_client", "starlette", "uvicorn"),
     "huggingface": ("tokenizers",),
+    "library": ("distributed", "psycopg"),
     "mcp": ("anyio", "mcp", "mcp_types", "starlette", "uvicorn"),
     "serve": ("watchfiles",),
 }
