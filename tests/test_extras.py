@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -93,7 +94,7 @@ def test_the_extras_bring_what_they_are_asked_for() -> None:
     carried = {"anyio": "mcp", "mcp_types": "mcp", "google": "grpcio-reflection"}  # by what that one needs
     providers = packages_distributions()
     for extra, modules in extras.MODULES.items():
-        named = {normal(line.partition(">")[0]) for line in declared[extra]}
+        named = {normal(re.split(r"[\[>]", line)[0]) for line in declared[extra]}
         for module in modules:
             top = module.partition(".")[0]
             packages = {carried[top]} if top in carried else set(map(normal, providers[top]))
