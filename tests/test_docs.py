@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -41,6 +42,45 @@ def test_a_console_example_prints_what_is_shown(block: str, workplace: Path) -> 
 @pytest.mark.parametrize("block", blocks("python"))
 def test_a_python_example_runs(block: str, workplace: Path) -> None:
     result = subprocess.run([sys.executable, "-c", block], cwd=workplace, capture_output=True, text=True)
+    assert result.returncode == 0 and result.stdout, result.stderr
+
+
+@pytest.fixture
+def repository(workplace: Path) -> Path:
+    """The shop as a repository with two commits on `main`, beside which `satchel` and `git` can be called."""
+    shop = workplace / "examples" / "shop"
+    path = shop / "shop" / "basket.py"
+    for message, text in (
+        ("The shop opens", ""),
+        ("A basket is explained", "\n# A basket is never empty twice.\n"),
+    ):
+        path.write_text(path.read_text() + text)
+        for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", message]):
+            subprocess.run(["git", *IDENTITY, *words], cwd=shop, check=True, capture_output=True)
+    program = workplace / "programs" / "satchel"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m satchel "$@"\n')
+    program.chmod(0o755)
+    return shop
+
+
+IDENTITY = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize("block", blocks("bash"))
+def test_a_shell_example_runs_to_its_end(block: str, repository: Path, workplace: Path) -> None:
+    variables = {
+        **os.environ,
+        "PATH": f"{workplace / 'programs'}{os.pathsep}{os.environ['PATH']}",
+        **{
+            f"GIT_{who}_{what}": "a@example.org"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        },
+    }
+    command = ["bash", "-euo", "pipefail", "-c", block]
+    result = subprocess.run(command, cwd=repository, env=variables, capture_output=True, text=True)
     assert result.returncode == 0 and result.stdout, result.stderr
 
 
