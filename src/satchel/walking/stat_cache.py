@@ -206,7 +206,7 @@ def _columns(numbers: array[int], width: int) -> list[array[int]]:
 
 def save(file: Path, cached: StatCache, root: Path) -> None:
     """Write a cache file. It only saves time, so a folder that cannot be written is not an error."""
-    new = file.with_name(f"{file.name}.{os.getpid()}.new")
+    new = file.with_name(f"{file.name}.{os.getpid()}.part")
     with suppress(OSError):
         before = os.stat(file.parent)
         if before.st_dev != os.stat(root).st_dev:
