@@ -65,4 +65,21 @@ def read_word(written: str) -> str:
 
 def short_ref(ref: str) -> str:
     """Return a ref as packs show it: of a commit only the first digits."""
-    return ref if ref == WORK_TREE or not _COMMIT.fullmatch(ref) else ref[:_SHORT_COMMIT]
+    repository, at, own = ref.rpartition("@")
+    short = own if own == WORK_TREE or not _COMMIT.fullmatch(own) else own[:_SHORT_COMMIT]
+    return f"{repository}{at}{short}"
+
+
+def cited_path(path: str, ref: str) -> str:
+    """Return a path as a citation writes it: that of a library with the commit of its repository,
+    `NAME@COMMIT:path`."""
+    name, _, own = path.partition("/")
+    return f"{short_ref(ref)}:{own}" if ref.startswith(f"{name}@") else path
+
+
+def read_cited_path(written: str) -> tuple[str, str]:
+    """Return the path and the ref that `cited_path` wrote for a file of a library; an empty ref if it is
+    none."""
+    ref, colon, own = written.partition(":")
+    name, at, _ = ref.partition("@")
+    return (f"{name}/{own}", ref) if colon and at and name else (written, "")
