@@ -47,7 +47,7 @@ class BareValue(msgspec.Struct, frozen=True):
     """Marks a request field whose flag may stand without a value on the command line, and then has this
     one."""
 
-    value: int
+    value: int | str
 
 
 class LocalPath(msgspec.Struct, frozen=True):

@@ -136,31 +136,39 @@ def _rounded(number: int) -> int:
 
 
 class JointSnapshot:
-    """One generation of each of some repositories, as one snapshot. Closing it closes none of theirs."""
+    """One generation of each of some repositories, as one snapshot."""
 
-    def __init__(self, snapshots: Mapping[str, Snapshot], before: JointSnapshot | None = None) -> None:
+    def __init__(
+        self, snapshots: Mapping[str, Snapshot], before: JointSnapshot | None = None, *, closes: bool = False
+    ) -> None:
         """Join snapshots by the names of their repositories. What `before` has read of a repository that is
-        the same is taken over."""
-        kept = before.shards if before is not None else {}
-        self.shards: dict[str, Shard] = {}
-        bases = (0, 0, 0)
+        the same is taken over. With `closes` they are closed with this one, otherwise by their owners."""
         # A slash sorts behind `-` and `.`: this order of names is the order of all their paths.
-        for name in sorted(snapshots, key=lambda name: f"{name}/"):
-            known, snapshot = kept.get(name), snapshots[name]
-            if known is not None and known.snapshot is snapshot and _bases(known) == bases:
-                shard = known
-            else:
+        self._snapshots = {name: snapshots[name] for name in sorted(snapshots, key=lambda name: f"{name}/")}
+        self._kept = before.shards if before is not None else {}
+        self._closes = closes
+
+    @cached_property
+    def shards(self) -> dict[str, Shard]:
+        """Return the repositories by name, in the order of their paths."""
+        found: dict[str, Shard] = {}
+        bases = (0, 0, 0)
+        for name, snapshot in self._snapshots.items():
+            shard = self._kept.get(name)
+            if shard is None or shard.snapshot is not snapshot or _bases(shard) != bases:
                 shard = Shard(name, snapshot, bases)
-            self.shards[name] = shard
+            found[name] = shard
             bases = shard.ends
+        self._kept = {}
+        return found
 
     @property
     def generation(self) -> int:
-        return sum(shard.snapshot.generation for shard in self._all)
+        return sum(snapshot.generation for snapshot in self._snapshots.values())
 
     @cached_property
     def version(self) -> str:
-        known = [(shard.name, shard.snapshot.version) for shard in self._all]
+        known = [(name, snapshot.version) for name, snapshot in self._snapshots.items()]
         index = ids.hash_text("\n".join(f"{name} {version.partition(':')[0]}" for name, version in known))
         state = ids.hash_text("\n".join(f"{name} {version}" for name, version in known))
         return f"joint-{index[:16]}:{state[:16]}"
@@ -351,7 +359,8 @@ class JointSnapshot:
         return pack(join_histories(parts))
 
     def close(self) -> None:
-        """Do nothing: the snapshots belong to their repositories."""
+        for snapshot in self._snapshots.values() if self._closes else ():
+            snapshot.close()
 
     @property
     def _all(self) -> Collection[Shard]:

@@ -10,7 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from satchel import settings
+import msgspec
+
+from satchel import ids, settings
 from satchel.cancellation import CancelToken
 from satchel.engine import Engine
 from satchel.errors import (
@@ -110,10 +112,13 @@ class LibraryEngine(Engine):
         other._take_over(self)
         return other
 
-    def snapshot(self) -> Snapshot:
-        found = super().snapshot()
+    def _take_newest(self) -> Snapshot:
+        newest = self.store.joined()
         self._tell_problems()
-        return found
+        if self._snapshot is None or self._snapshot.version != newest.version:
+            self._forget()
+            self._snapshot = newest
+        return self._snapshot
 
     def ensure_fresh(self, token: CancelToken | None = None) -> None:
         """Bring the index of every folder up to date; commits stay as they were synced. A folder whose index
@@ -132,7 +137,6 @@ class LibraryEngine(Engine):
         self.notes = tuple(notes)
         with suppress(IndexProblem):
             self._fresh_version = self._take_newest().version  # also inside an answer, which is made from it
-        self._tell_problems()
 
     def _tell_problems(self) -> None:
         told = [f"{name} is left out: {error.message}" for name, error in self.store.problems.items()]
@@ -158,8 +162,8 @@ class LibraryEngine(Engine):
                     state = member.live.state()
                     project[name] = state.project_watermark
                     reasons.update(dict.fromkeys(state.stale_reasons))
-        described = {"kind": LIBRARY, "repositories": project}, {"kind": LIBRARY, "repositories": index}
-        return IndexState(*described, True, snapshot.generation, tuple(reasons), snapshot.version)
+        marks = _watermark(project), _watermark(index)
+        return IndexState(*marks, True, snapshot.generation, tuple(reasons), snapshot.version)
 
     def read(self, path: str) -> Source | Skipped:
         """Return one file of a repository as it is now, or why it is left out."""
@@ -244,6 +248,12 @@ class LibraryEngine(Engine):
     def _take_over(self, before: Self) -> None:
         super()._take_over(before)
         self._fresh_version = ""
+
+
+def _watermark(repositories: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one watermark for those of some repositories: an answer with a budget has no room for all."""
+    state = ids.hash_text(msgspec.json.encode(dict(sorted(repositories.items()))).decode())
+    return {"kind": LIBRARY, "repositories": len(repositories), "state_hash": state}
 
 
 def _of_one_repository(what: str) -> SatchelError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -85,7 +85,7 @@ class JointStore:
         self.location = location
         self.members = {member.name: member for member in members}
         self.problems = self._unopened = dict(unopened or {})  # why a repository cannot be asked
-        self._last: JointSnapshot | None = None
+        self._last: JointSnapshot | None = None  # of the engine that asks
 
     def exists(self) -> bool:
         return any(member.source.store.exists() for member in self.members.values())
@@ -101,8 +101,18 @@ class JointStore:
         return any(member.source.store.is_locked() for member in self.members.values())
 
     def snapshot(self) -> JointSnapshot:
-        """Join the newest generation of every repository that has one; `problems` says why others have
-        none."""
+        """Open the newest generation of every repository that has one."""
+        found: dict[str, Snapshot] = {}
+        for name, member in self.members.items():
+            with suppress(IndexProblem, ConfigError):
+                found[name] = member.source.store.snapshot()
+        if not found:
+            raise _nothing_indexed()
+        return JointSnapshot(found, closes=True)
+
+    def joined(self) -> JointSnapshot:
+        """Join the newest generations as the one engine that asks keeps them: what it has read of a
+        repository that did not change stays. `problems` says why a repository is left out."""
         found: dict[str, Snapshot] = {}
         self.problems = dict(self._unopened)
         for name, member in self.members.items():
@@ -111,7 +121,7 @@ class JointStore:
             except (IndexProblem, ConfigError, ProjectNotFound) as error:
                 self.problems[name] = error
         if not found:
-            raise IndexMissing("no repository of the library has an index", hint=SYNC_HINT)
+            raise _nothing_indexed()
         self._last = JointSnapshot(found, self._last)
         return self._last
 
@@ -144,3 +154,7 @@ class JointStore:
         for member in self.members.values():
             member.source.release()
             member.source.store.close()
+
+
+def _nothing_indexed() -> IndexMissing:
+    return IndexMissing("no repository of the library has an index", hint=SYNC_HINT)

@@ -27,15 +27,8 @@ import msgspec
 from satchel.errors import InvalidRequest
 from satchel.packing.pack import LIBRARY, Item, Pack, Role
 from satchel.packing.sections import Section
-from satchel.rendering.packs.quoting import (
-    WORD,
-    cited_path,
-    one_word,
-    quoted_line,
-    read_cited_path,
-    read_word,
-    short_ref,
-)
+from satchel.rendering.packs.quoting import WORD, one_word, quoted_line, read_word
+from satchel.rendering.visible import cited_path, read_cited_path, short_ref
 from satchel.types import Suggestion
 from satchel.verifying.saved_pack import SHORT_HASH, Citation, CitedPack
 
