@@ -32,6 +32,7 @@ LEVELS = (
     ("pack_pipeline",),
     ("reviewing",),
     ("engine",),
+    ("library",),
     ("evaluation",),
     ("commands",),
     ("rendering",),

@@ -142,8 +142,17 @@ class Engine(Segment):
         """Return what makes the pack of a request from the newest generation of the index."""
         with self.pinned():
             notes = self.notes if self._tree.content_id else ()  # those of a work tree are told aside
-            origin = pack_pipeline.PackOrigin(self.ref, self.profile, self.model_id, notes)
+            origin = pack_pipeline.PackOrigin(self.ref, self.profile, self.model_id, notes, self.ref_of)
             return pack_pipeline.PackPipeline(self.corpus(), request, origin)
+
+    def ref_of(self, path: str) -> str:
+        """Return the ref that a citation of a path states."""
+        return self.ref
+
+    def repository_ref(self, path: str) -> str:
+        """Return the repository of a path with its commit, `NAME@COMMIT`; empty where there is one
+        repository."""
+        return ""
 
     def _review(self, change: str, request: PackRequest, gauge: Gauge) -> Pack:
         found = change_set.read_changes(self.root, change, self.options.walk)

@@ -153,6 +153,16 @@ def wants_no_colour() -> bool:
     return "NO_COLOR" in os.environ
 
 
+def library_folder() -> Path:
+    """Return the folder of the user's library where none is named."""
+    base = (
+        os.environ.get("XDG_DATA_HOME")
+        or os.environ.get("LOCALAPPDATA")
+        or os.path.expanduser("~/.local/share")
+    )
+    return Path(base) / "satchel" / "library"
+
+
 def _user_file() -> Path:
     base = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("APPDATA") or os.path.expanduser("~/.config")
     return Path(base) / "satchel" / "config.toml"

@@ -68,6 +68,7 @@ class GotChunk(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     symbol: str = ""
     also_asked: tuple[str, ...] = ()
+    ref: str = ""  # of a library: the repository and its commit, `NAME@COMMIT`, or `NAME@worktree`
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -126,7 +127,10 @@ def run(engine: Engine, request: GetRequest) -> GetResponse:
         tokenizer=request.tokenizer,
         used_tokens=shown.used,
         stop_reason=shown.stop_reason,
-        chunks=[_chunk(entries[number], texts[number]) for number in shown.numbers],
+        chunks=[
+            _chunk(entries[number], texts[number], engine.repository_ref(entries[number].file.path))
+            for number in shown.numbers
+        ],
         left_out=[_id(entry) for number, entry in enumerate(entries) if number not in kept],
         missing=missing,
         min_tokens=least_budget(shown.least, tokenizer.headroom),
@@ -204,7 +208,7 @@ def _merged(entries: list[_Entry]) -> _Entry:
     return _Entry(entries[0].file, span, tuple(item for entry in entries for item in entry.answers))
 
 
-def _chunk(entry: _Entry, text: str) -> GotChunk:
+def _chunk(entry: _Entry, text: str, ref: str) -> GotChunk:
     """Return an entry as the response has it."""
     asked, *others = entry.answers
     file, span, chunk = entry.file, entry.span, asked.chunk
@@ -228,6 +232,7 @@ def _chunk(entry: _Entry, text: str) -> GotChunk:
         detail="; ".join(dict.fromkeys(item.detail for item in entry.answers if item.detail)),
         symbol=symbol.qualified_name if symbol else "",
         also_asked=tuple(item.asked for item in others),
+        ref=ref,
     )
 
 

@@ -51,7 +51,7 @@ class Assembly:
         it later; they are only prepared for counting here. `related` returns what belongs to some items."""
         kept, copies = drop_near_copies(passages, self.reader)
         sections = [section_of(passage) for passage in kept]
-        builder = ItemBuilder(self.frame.ref, self.reader, self.plan, kept, sections)
+        builder = ItemBuilder(self.reader, self.plan, kept, sections)
         empty = msgspec.structs.replace(self.frame, counts=_nothing_fits(sections, copies))
         self.gauge.prepare(self._packs_to_count(empty, kept, sections, builder, queries))
         self.gauge.check(empty)

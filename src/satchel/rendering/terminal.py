@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from satchel.lines import split_lines
 from satchel.plugins import late
 from satchel.rendering.style import Style
-from satchel.rendering.visible import NOTEBOOK_NOTE, one_line, shown_source, visible
+from satchel.rendering.visible import NOTEBOOK_NOTE, cited_path, one_line, shown_source, visible
 from satchel.visible_json import indented
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
@@ -49,7 +49,8 @@ def render(response: Any, style: Style) -> str:
 def _search(response: SearchResponse, style: Style) -> str:
     rows = []
     for hit in response.hits:
-        where = style.path(f"{one_line(hit.path)}:{hit.start_line}-{hit.end_line}")
+        cited = cited_path(hit.path, hit.ref)
+        where = style.path(f"{one_line(cited)}:{hit.start_line}-{hit.end_line}")
         rows.append(f"{where}  {style.dim(hit.kind)} {style.name(one_line(hit.name))}".rstrip())
         rows.append(style.dim(f"  {one_line(hit.id)}  score {hit.score:g}"))
         for reason in hit.reasons:
@@ -65,7 +66,8 @@ def _search(response: SearchResponse, style: Style) -> str:
 def _get(response: GetResponse, style: Style) -> str:
     rows = []
     for chunk in response.chunks:
-        where = style.path(f"{one_line(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
+        cited = cited_path(chunk.path, chunk.ref)
+        where = style.path(f"{one_line(cited)}:{chunk.start_line}-{chunk.end_line}")
         text = shown_source(chunk.path, chunk.text)
         note = f"  {chunk.fate}: {one_line(chunk.detail)}" if chunk.detail else ""
         note += f"  {NOTEBOOK_NOTE}" if text != chunk.text else ""

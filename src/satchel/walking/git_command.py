@@ -48,6 +48,9 @@ _SAFE_CONFIG = (
     "protocol.allow=never",
     "submodule.recurse=false",
 )
+# How git asks for credentials and reaches other machines.
+_ASKING = ("core.askPass=", "core.sshCommand=", "credential.helper=", "protocol.allow=")
+_ASKING_VARIABLES = frozenset({"GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO"})
 _SAFE_ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",  # unlike protocol.allow, a repository cannot override this per protocol
     "GIT_NO_LAZY_FETCH": "1",  # a partial clone would fetch missing objects
@@ -121,31 +124,37 @@ class GitUnusable(Unsupported):
         self.problem = problem
 
 
-def command_line(args: Sequence[str]) -> list[str]:
-    """Return the full command line for git, with every setting that could run a program overridden."""
+def command_line(args: Sequence[str], *, asking: bool = False) -> list[str]:
+    """Return the full command line for git, with every setting that could run a program overridden. With
+    `asking` git may ask for credentials as the user has set it up; only for a repository whose settings are
+    our own."""
     found = shutil.which("git")
     if found is None or not os.path.isabs(found):
         # A git that is found in the current folder may belong to the repository.
         raise GitUnusable(GitProblem.MISSING)
-    overrides = [part for setting in _SAFE_CONFIG for part in ("-c", setting)]
+    chosen = [setting for setting in _SAFE_CONFIG if not (asking and setting.startswith(_ASKING))]
+    overrides = [part for setting in chosen for part in ("-c", setting)]
     return [found, "--no-pager", *overrides, *args]
 
 
-def environment(outer: Mapping[str, str] | None = None, config: Overrides = ()) -> dict[str, str]:
+def environment(
+    outer: Mapping[str, str] | None = None, config: Overrides = (), *, protocol: str = ""
+) -> dict[str, str]:
     """Return the caller's environment without variables that point git to another repository, and with the
     settings of `config` added. A variable can hold any key; a command-line argument cannot hold a key with
-    `=`."""
+    `=`. Git may reach other repositories by the `protocol` alone, and by none without it."""
+    wanted = _KEPT_VARIABLES | _ASKING_VARIABLES if protocol else _KEPT_VARIABLES
     kept = {
         name: value
         for name, value in (os.environ if outer is None else outer).items()
-        if not name.startswith("GIT_") or name in _KEPT_VARIABLES
+        if not name.startswith("GIT_") or name in wanted
     }
     if config:
         kept["GIT_CONFIG_COUNT"] = str(len(config))
     for number, (key, value) in enumerate(config):
         kept[f"GIT_CONFIG_KEY_{number}"] = os.fsdecode(key)
         kept[f"GIT_CONFIG_VALUE_{number}"] = os.fsdecode(value)
-    return kept | _SAFE_ENVIRONMENT
+    return kept | _SAFE_ENVIRONMENT | {"GIT_ALLOW_PROTOCOL": protocol}
 
 
 def run_git(

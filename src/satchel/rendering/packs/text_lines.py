@@ -3,6 +3,7 @@ an item, next queries, and the errors for a pack that was cut or edited.
 
 headline       worktree, 12 items, 3812 of 4000 o200k tokens
 citation line  src/shop/session.py:12-48 #3f2a9c1d2e4b class SessionStore
+of a library   shop@0f4c1d9e22ab:src/shop/session.py:12-48 #3f2a9c1d2e4b class SessionStore
 
     line     = [path] ":" first ["-" last] tail
     tail     = " #" hash [" @" ref] [" (" label {", " label} ", " distance " hop(s))"] [" " kind [" " symbol]]
@@ -24,9 +25,10 @@ from typing import Any
 import msgspec
 
 from satchel.errors import InvalidRequest
-from satchel.packing.pack import Item, Pack, Role
+from satchel.packing.pack import LIBRARY, Item, Pack, Role
 from satchel.packing.sections import Section
-from satchel.rendering.packs.quoting import WORD, one_word, quoted_line, read_word, short_ref
+from satchel.rendering.packs.quoting import WORD, one_word, quoted_line, read_word
+from satchel.rendering.visible import cited_path, read_cited_path, short_ref
 from satchel.types import Suggestion
 from satchel.verifying.saved_pack import SHORT_HASH, Citation, CitedPack
 
@@ -130,8 +132,13 @@ def read_headline(line: str) -> Headline | None:
 def citation_line(item: Item, pack_ref: str, *, same_path: bool = False, nameless: bool = False) -> str:
     """Return the line that cites an item: without its path if that is the path of the item before it, and
     without its kind and symbol if it is `nameless`."""
-    where = line_numbers(item) if same_path else f"{one_word(item.path)}{line_numbers(item)}"
+    where = line_numbers(item) if same_path else f"{path_word(item)}{line_numbers(item)}"
     return f"{where} {citation_proof(item, pack_ref)}{'' if nameless else kind_and_symbol(item)}"
+
+
+def path_word(item: Item) -> str:
+    """Return the path of an item as one word, in a library with the commit of its repository."""
+    return one_word(cited_path(item.path, item.ref))
 
 
 def line_numbers(item: Item) -> str:
@@ -143,7 +150,8 @@ def line_numbers(item: Item) -> str:
 def citation_proof(item: Item, pack_ref: str) -> str:
     """Return the hash of an item, its ref if it is not that of the pack, and how a related item belongs to
     the others."""
-    ref = f" @{one_word(short_ref(item.ref))}" if item.ref != pack_ref else ""
+    apart = item.ref != pack_ref and pack_ref != LIBRARY
+    ref = f" @{one_word(short_ref(item.ref))}" if apart else ""
     return f"#{item.content_hash[:SHORT_HASH]}{ref}{_relationship(item)}"
 
 
@@ -176,6 +184,9 @@ def read_match(found: Mapping[str, Any], before: str, pack_ref: str, section: st
     try:
         path = before if found["path"] is None else read_word(found["path"])
         ref = pack_ref if found["ref"] is None else read_word(found["ref"])
+        if pack_ref == LIBRARY:
+            path, own_ref = read_cited_path(path)
+            ref = own_ref or ref
     except ValueError as error:
         raise edited_pack(
             f"{line_start(str(found['path']))} has a path or ref that is no JSON string"
@@ -268,7 +279,8 @@ class TextReader:
         return number + 1
 
     def _cited(self, number: int, line: str) -> int:
-        before = self._citations[-1].path if self._citations else ""
+        last = self._citations[-1] if self._citations else None
+        before = cited_path(last.path, last.ref) if last is not None else ""
         citation = self._grammar.citation(line, before, self._head.ref, self._section)
         if citation is None:
             raise edited_pack(f"line {number + 1} is not part of it: {line_start(line)}")
