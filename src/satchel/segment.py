@@ -113,7 +113,7 @@ class Segment(TrackedIndex):
             )
         path = path.resolve()
         options = settings.load(path, index_dir=index_dir or "", workers=workers, profile=profile)
-        place = options.index or path / settings.INDEX_FOLDER
+        place = storage.place_within(options.index or path / settings.INDEX_FOLDER, settings.root_name(path))
         chosen = store or storage.open_store(place, lock_wait_seconds=lock_wait_seconds)
         if options.index and chosen.scratch is not None:
             options = settings.with_index_inside(options, path, chosen.scratch)
