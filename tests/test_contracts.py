@@ -27,6 +27,7 @@ REQUESTS = {
     "impact": {"name": "add_money"},
     "index": {},
     "map": {},
+    "onboard": {},
     "pack": {"query": "basket total price", "format": "markdown", "trace": True},
     "path": {"start": "Basket.total_price", "end": "add_money"},
     "prompt": {},

@@ -31,7 +31,7 @@ from satchel.types import (
 )
 
 if TYPE_CHECKING:
-    from satchel import pack_pipeline, pack_request, reviewing
+    from satchel import onboarding, pack_pipeline, pack_request, reviewing
     from satchel.pack_request import PackRequest
     from satchel.packing import layers, repository_map
     from satchel.packing import pack as packs
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from satchel.walking import change_set, git_trees, source_reader
 else:  # what some commands do without
     pack_pipeline, pack_request = late("satchel.pack_pipeline"), late("satchel.pack_request")
-    reviewing = late("satchel.reviewing")
+    reviewing, onboarding = late("satchel.reviewing"), late("satchel.onboarding")
     layers, packs, repository_map = (
         late(f"satchel.packing.{name}") for name in ("layers", "pack", "repository_map")
     )
@@ -346,6 +346,11 @@ class Engine(Segment):
         return repository_map.fit(
             self.central_symbols() if ranked is None else ranked, budget, tokenizer.count
         )
+
+    def onboarding_page(self, budget: int, count: Callable[[str], int]) -> onboarding.FirstPage:
+        """Return the first page for a newcomer: as many of its lines as `budget` tokens hold."""
+        reader = onboarding.RepositoryReader(self.corpus(), self.read)
+        return onboarding.onboarding_page(reader, self.central_symbols(), budget, count)
 
     def pack_layers(self, *, documents_only: bool = True, segment: str = "") -> layers.LayeredPack:
         """Return the three-layer pack of the index."""

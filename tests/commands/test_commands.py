@@ -28,6 +28,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "impact": ("add_money",),
     "index": (),
     "map": (),
+    "onboard": (),
     "pack": ("basket", "--format", "context"),
     "path": ("Basket.total_price", "add_money"),
     "prompt": (),

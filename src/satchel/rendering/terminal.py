@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.impact import ImpactItem, ImpactResponse
     from satchel.commands.index import IndexResponse
     from satchel.commands.map import MapResponse
+    from satchel.commands.onboard import OnboardResponse
     from satchel.commands.path import PathResponse
     from satchel.commands.prompt import PromptResponse
     from satchel.commands.refs import RefsResponse
@@ -291,6 +292,11 @@ def _path(response: PathResponse, style: Style) -> str:
     return "\n".join(rows) + "\n"
 
 
+def _onboard(response: OnboardResponse, style: Style) -> str:
+    rows = (style.name(row) if row.startswith("## ") else row for row in visible(response.text).split("\n"))
+    return "\n".join(rows)
+
+
 def _map(response: MapResponse | PromptResponse, style: Style) -> str:
     return visible(response.text)
 
@@ -330,6 +336,7 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "MapResponse": _map,
     "PromptResponse": _map,
     "ImpactResponse": _impact,
+    "OnboardResponse": _onboard,
     "PathResponse": _path,
     "RefsResponse": _refs,
     "SearchResponse": _search,
