@@ -53,10 +53,10 @@ def run(options: ServeOptions) -> int:
         raise ConfigError(
             "one --index-dir cannot hold the indexes of several folders", hint="use SATCHEL_HOME"
         )
-    return transport.run(_dispatcher(roots, transport, options), access, options)
+    return transport.run(make_dispatcher(roots, transport, options), access, options)
 
 
-def _dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
+def make_dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
     """Return the dispatcher of the roots: a worker pool for transports with many callers."""
     chosen = settings.chosen_index(roots[0].resolve(), options.index_dir)
     # An index that only its own process sees can neither be kept fresh nor be asked by another one.
