@@ -187,7 +187,7 @@ class TrackedIndex(SnapshotSource):
         what = f"the index folder {folder.name!r}"
         make_folder(folder, what=what, elsewhere=KEEP_ELSEWHERE)
         ignore = folder / ".gitignore"
-        outdated = named_ours and ignore.is_file() and ignore.read_bytes() == own_output.OLD_GITIGNORE
+        outdated = named_ours and ignore.is_file() and ignore.read_bytes() in own_output.OLD_GITIGNORES
         if ours and (outdated or not ignore.exists()):
             replace_file(ignore, own_output.gitignore(self.store.file), what=what, elsewhere=KEEP_ELSEWHERE)
 
