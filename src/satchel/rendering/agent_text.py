@@ -78,9 +78,10 @@ def _search(response: SearchResponse) -> str:
 def _hit(number: int, chunk_id: str, hit: Any) -> list[str]:
     name = f" ({one_line(hit.name)})" if hit.name else ""
     snippet = visible(hit.snippet).rstrip("\n").replace("\n", "\n        ")
+    source = one_line(cited_path(hit.path, getattr(hit, "ref", "")))
     return [
         f"[{number}] CHUNK_ID: {one_line(chunk_id)}",
-        f"    Source: {one_line(cited_path(hit.path, getattr(hit, 'ref', '')))} (lines {hit.start_line}-{hit.end_line})",
+        f"    Source: {source} (lines {hit.start_line}-{hit.end_line})",
         f"    Type: {hit.kind}{name}",
         f"    Snippet: {snippet}",
         "",

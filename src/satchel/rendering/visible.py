@@ -1,5 +1,5 @@
-"""Repository text on a screen: no character drives the terminal or is hidden from the reader, and a citation is
-written in one way."""
+"""Repository text on a screen: no character drives the terminal or is hidden from the reader, and a citation
+is written in one way."""
 
 from __future__ import annotations
 
