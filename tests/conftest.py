@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import builders
+import postgres_server
 import pytest
 from hypothesis import settings
 
@@ -31,6 +32,6 @@ def chosen_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     """With `--store toy:` every index that is given no place of its own is kept in such a store."""
     scheme = request.config.getoption("--store")
     if scheme:
-        home = f"{scheme.rstrip(':')}:{tmp_path_factory.mktemp('home')}"
+        home = postgres_server.store_place(scheme.rstrip(":"), tmp_path_factory.mktemp("home")).rstrip("/")
         builders.STORE_ENVIRONMENT.update({"SATCHEL_HOME": home, **builders.with_plugged_stores()})
         os.environ.update(builders.STORE_ENVIRONMENT)

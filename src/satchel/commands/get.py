@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from satchel import ids, tokenizers
-from satchel.commands.command import Command, Group, LocalPath, Positional, Verbatim
+from satchel.commands.command import Command, GitName, Group, LocalPath, Positional, Verbatim
+from satchel.commands.shared import at_ref
 from satchel.errors import ChunkNotFound, InvalidBudget, InvalidRequest
 from satchel.packing import surrounding_lines
 from satchel.packing.excerpts import Mode, StopReason, fit, headroom, least_budget, show
@@ -44,6 +45,7 @@ class GetRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
         tokenizers.DEFAULT
     )
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
 
 
 class GotChunk(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -110,6 +112,11 @@ def run(engine: Engine, request: GetRequest) -> GetResponse:
     stale is answered with what became of it; what names nothing is listed, and is an error if nothing does.
     """
     _check(request)
+    with at_ref(engine, request.ref) as side:
+        return _response(side, request)
+
+
+def _response(engine: Engine, request: GetRequest) -> GetResponse:
     tokenizer = tokenizers.get(request.tokenizer)
     files = OpenFiles(engine.snapshot())
     found = _find(Lookup(files, WHOLE_FILE_LINES if request.mode is Mode.RAW else LAST_LINE), request)

@@ -11,7 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from satchel.packing.sections import Section
-from satchel.types import Suggestion
+from satchel.types import LineRange, Suggestion
 
 WORK_TREE = "worktree"  # the ref of what is read from disk
 LIBRARY = (
@@ -58,6 +58,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     relationship: tuple[str, ...] = ()  # how a related item belongs to its primary one: `calls`, …
     distance: int = 0
     redactions: int = 0
+    changed: tuple[LineRange, ...] = ()  # of a review: its lines that the change added or removed
 
     @property
     def locator(self) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from satchel.commands.get import GetResponse, GotChunk
     from satchel.commands.grep import GrepExcerpt, GrepGroup, GrepResponse
     from satchel.commands.map import MapItem, MapResponse
+    from satchel.commands.onboard import OnboardResponse
     from satchel.commands.pack import PackResponse
     from satchel.commands.prompt import PromptResponse
     from satchel.commands.refs import RefsResponse
@@ -240,7 +241,7 @@ def _status(response: StatusResponse) -> str:
     return _document(rows)
 
 
-def _prompt(response: PromptResponse) -> str:
+def _prompt(response: PromptResponse | OnboardResponse) -> str:
     return visible(response.text)
 
 
@@ -368,6 +369,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "GetResponse": _get,
     "GrepResponse": _grep,
     "MapResponse": _map,
+    "OnboardResponse": _prompt,
     "PackResponse": _pack,
     "PromptResponse": _prompt,
     "RefsResponse": _refs,

@@ -191,6 +191,10 @@ class Dispatcher:
         updater = (self._served or {})[root].updater
         return None if updater is None else updater.progress
 
+    def is_watched(self, root: Path) -> bool:
+        """Return whether an updater keeps the index of a served root fresh."""
+        return (self._served or {})[root].updater is not None
+
     def _session(
         self, known: KnownFreshness | None, engine: Engine, command: Command, request: Request, project: str
     ) -> Session:

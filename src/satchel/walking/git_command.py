@@ -29,6 +29,8 @@ _PAUSE_SECONDS = 60  # for which git is not called again in a folder where it hu
 
 Overrides = tuple[tuple[bytes, bytes], ...]
 """Settings that win over those of any file, each a key and its value in git's own bytes."""
+Setting = tuple[bytes, bytes, bytes | None]
+"""A setting in force: where it comes from (`file:` and a path, or something else), its key and its value."""
 
 _SAFE_CONFIG = (
     "core.hooksPath=/dev/null",
@@ -253,6 +255,11 @@ def filters_off(root: Path) -> Overrides:
     it. The last check runs with exactly these settings. If it shows a filter that would still run (an older
     git cannot be told such names), GitUnusable is raised and nothing is compared.
     """
+    return settings_without_filters(root)[0]
+
+
+def settings_without_filters(root: Path) -> tuple[Overrides, list[Setting]]:
+    """Return the settings that switch off every content filter, and all settings that are then in force."""
     names = _COMMON_FILTERS
     for _ in range(_FILTER_LOOKS):
         off = tuple(
@@ -260,19 +267,23 @@ def filters_off(root: Path) -> Overrides:
             for name in sorted(names)
             for key, value in _FILTER_OFF.items()
         )
-        switched_on = _active_filters(run_git(root, ["config", "--list", "-z"], config=off))
+        listed = run_git(root, ["config", "--list", "--show-origin", "-z"], config=off).split(b"\0")
+        settings = [
+            (origin, *_setting(record)) for origin, record in zip(*[iter(listed[:-1])] * 2, strict=True)
+        ]
+        switched_on = _active_filters(settings)
         if not switched_on:
-            return off
+            return off, settings
         names |= switched_on
     raise GitUnusable(GitProblem.FAILED, "a filter cannot be switched off")
 
 
-def _active_filters(listed: bytes) -> frozenset[bytes]:
+def _active_filters(settings: Sequence[Setting]) -> frozenset[bytes]:
     """Return the names of the filters that would run a program. The last setting of a key is the one that
     counts."""
-    settings = dict(_setting(record) for record in listed.split(b"\0") if record.startswith(b"filter."))
+    last = {key: value for _, key, value in settings if key.startswith(b"filter.")}
     found = set()
-    for key, value in settings.items():
+    for key, value in last.items():
         name, dot, variable = key.removeprefix(b"filter.").rpartition(b".")
         if dot and value != _FILTER_OFF.get(
             variable,

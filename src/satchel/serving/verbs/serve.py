@@ -59,10 +59,10 @@ def run(options: ServeOptions) -> int:
         )
     if options.library is not None:
         libraries.Library.open(options.library).repositories()  # raises if there is no library
-    return transport.run(_dispatcher(roots, transport, options), access, options)
+    return transport.run(make_dispatcher(roots, transport, options), access, options)
 
 
-def _dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
+def make_dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
     """Return the dispatcher of the roots: a worker pool for transports with many callers."""
     chosen = settings.chosen_index(roots[0].resolve(), options.index_dir) if roots else ""
     # An index that only its own process sees can neither be kept fresh nor be asked by another one.
