@@ -263,12 +263,19 @@ def show(response: LibraryResponse, style: Style) -> str:
         told += [f"{item.files} files"] if item.files is not None else []
         told += [f"{item.parsed} parsed, {item.kept} kept"] if item.parsed is not None else []
         told += ["out of date"] if item.stale else []
-        rows.append(f"{style.name(item.name)}  {style.path(one_line(item.origin))}  {', '.join(told)}")
+        origin = style.path(one_line(_near(item.origin)))
+        rows.append(f"{style.name(item.name)}  {origin}  {', '.join(told)}")
         rows += [f"  {style.error(one_line(item.problem))}"] if item.problem else []
     rows += [f"{response.written} written"] if response.written else []
     if not response.repositories and not response.notes:
         rows.append(f"{one_line(response.library)}: no repository yet; satchel library add PATH|GIT_URL")
     return "\n".join([*rows, *response.notes]) + "\n"
+
+
+def _near(origin: str) -> str:
+    """Return a folder below the current one as a path from there, any other origin as it is."""
+    here = Path.cwd()
+    return f"./{Path(origin).relative_to(here)}" if Path(origin).is_relative_to(here) else origin
 
 
 VERB = Verb("library", LibraryRequest, run, show, group=Group.SET_UP)
