@@ -71,7 +71,7 @@ class FileRow(NamedTuple):
         return checked_rows.stored(self.stored)
 
 
-class Tables(Protocol):
+class ReadableTables(Protocol):
     """The tables of one segment. In a statement `{files}` stands for the partition of that table. `of` names
     the table that the answer rests on, and `keys` the rows of it, if they are few."""
 
@@ -89,7 +89,7 @@ class Tables(Protocol):
 class PostgresPostingRows:
     """The rows of the posting runs of one segment."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: ReadableTables) -> None:
         self._tables = tables
 
     def run_sizes(self) -> list[Any]:
@@ -124,7 +124,7 @@ class PostgresSnapshot:
     """One generation of a segment. That of a writer, whose `totals` run on, changes under its reader, so
     nothing is kept."""
 
-    def __init__(self, tables: Tables, meta: dict[str, str], totals: Totals | None = None) -> None:
+    def __init__(self, tables: ReadableTables, meta: dict[str, str], totals: Totals | None = None) -> None:
         self._tables = tables
         self._meta = meta
         self._own = totals is None
