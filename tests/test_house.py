@@ -30,8 +30,9 @@ LEVELS = (
     ("segment",),
     ("pack_request",),
     ("pack_pipeline",),
-    ("reviewing",),
+    ("reviewing", "onboarding"),
     ("engine",),
+    ("library",),
     ("evaluation",),
     ("commands",),
     ("rendering",),
@@ -267,6 +268,7 @@ ENVIRONMENT = {
     "serving/transports/mcp.py",  # a variable for pydantic
     "settings.py",
     "walking/git_command.py",  # hands it on to git
+    "walking/git_inputs.py",  # what git reads of it decides what git says
 }
 
 

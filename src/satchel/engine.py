@@ -31,13 +31,21 @@ from satchel.types import (
 )
 
 if TYPE_CHECKING:
-    from satchel import pack_pipeline, pack_request, reviewing
+    from satchel import onboarding, pack_pipeline, pack_request, reviewing
     from satchel.pack_request import PackRequest
     from satchel.packing import layers, repository_map
     from satchel.packing import pack as packs
     from satchel.packing.budget import Gauge
     from satchel.packing.pack import Pack
-    from satchel.retrieval import centrality, locators, lookup, references, suggest, text_matches
+    from satchel.retrieval import (
+        centrality,
+        file_figures,
+        locators,
+        lookup,
+        references,
+        suggest,
+        text_matches,
+    )
     from satchel.retrieval import corpus as corpora
     from satchel.retrieval import impact as impacts
     from satchel.retrieval import search as ranking
@@ -48,7 +56,7 @@ if TYPE_CHECKING:
     from satchel.walking import change_set, git_trees, source_reader
 else:  # what some commands do without
     pack_pipeline, pack_request = late("satchel.pack_pipeline"), late("satchel.pack_request")
-    reviewing = late("satchel.reviewing")
+    reviewing, onboarding = late("satchel.reviewing"), late("satchel.onboarding")
     layers, packs, repository_map = (
         late(f"satchel.packing.{name}") for name in ("layers", "pack", "repository_map")
     )
@@ -58,6 +66,7 @@ else:  # what some commands do without
         for name in ("corpus", "locators", "lookup", "references", "suggest", "search")
     )
     impacts, centrality = late("satchel.retrieval.impact"), late("satchel.retrieval.centrality")
+    file_figures = late("satchel.retrieval.file_figures")
     text_matches = late("satchel.retrieval.text_matches")
     git_trees, change_set, source_reader = (
         late(f"satchel.walking.{name}") for name in ("git_trees", "change_set", "source_reader")
@@ -142,8 +151,17 @@ class Engine(Segment):
         """Return what makes the pack of a request from the newest generation of the index."""
         with self.pinned():
             notes = self.notes if self._tree.content_id else ()  # those of a work tree are told aside
-            origin = pack_pipeline.PackOrigin(self.ref, self.profile, self.model_id, notes)
+            origin = pack_pipeline.PackOrigin(self.ref, self.profile, self.model_id, notes, self.ref_of)
             return pack_pipeline.PackPipeline(self.corpus(), request, origin)
+
+    def ref_of(self, path: str) -> str:
+        """Return the ref that a citation of a path states."""
+        return self.ref
+
+    def repository_ref(self, path: str) -> str:
+        """Return the repository of a path with its commit, `NAME@COMMIT`; empty where there is one
+        repository."""
+        return ""
 
     def _review(self, change: str, request: PackRequest, gauge: Gauge) -> Pack:
         found = change_set.read_changes(self.root, change, self.options.walk)
@@ -270,6 +288,10 @@ class Engine(Segment):
             return references.find_file_references(corpus, path, labels)
         return references.find_references(corpus, name, labels, possible=possible)
 
+    def uses_made(self, name: str, labels: Sequence[Label] = ()) -> list[ResolvedReference]:
+        """Return the sure uses inside the definitions of a name: what they call, use or extend."""
+        return references.find_uses_made(self.corpus(), name, labels)
+
     def has_rules(self, definitions: Iterable[SymbolRecord]) -> bool:
         """Return whether uses of these definitions are resolved by rules, not matched by name."""
         corpus = self.corpus()
@@ -319,6 +341,10 @@ class Engine(Segment):
             repository_map.map_symbol(item.record.path, item.record.symbol, item.files) for item in ranked
         ]
 
+    def files(self, path_prefix: str = "", depth: int = 0) -> list[file_figures.FileFigures]:
+        """Return the indexed files below a folder, by path; with a depth, what lies deeper by folder."""
+        return file_figures.list_files(self.corpus(), path_prefix, depth)
+
     def _focus(self, focus: str) -> list[str]:
         """Return the files that a focus means."""
         if not focus.strip():
@@ -337,6 +363,11 @@ class Engine(Segment):
         return repository_map.fit(
             self.central_symbols() if ranked is None else ranked, budget, tokenizer.count
         )
+
+    def onboarding_page(self, budget: int, count: Callable[[str], int]) -> onboarding.FirstPage:
+        """Return the first page for a newcomer: as many of its lines as `budget` tokens hold."""
+        reader = onboarding.RepositoryReader(self.corpus(), self.read)
+        return onboarding.onboarding_page(reader, self.central_symbols(), budget, count)
 
     def pack_layers(self, *, documents_only: bool = True, segment: str = "") -> layers.LayeredPack:
         """Return the three-layer pack of the index."""
