@@ -96,6 +96,17 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     return HOME.sub(lambda match: f'href="{match[1].rstrip("/")}/index.html"', output)
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write `llms.txt`, which agents look for at the top of a site, with links to the pages of the site."""
+
+    def led(match: re.Match[str]) -> str:
+        place = _site_path(_resolved("llms.txt", match[2]))
+        return f"{match[1]}{re.sub(r'[.]md$', '.html', place)}{match[3]}"
+
+    text = LINK.sub(led, (ROOT / "llms.txt").read_text(encoding="utf-8"))
+    Path(config.site_dir, "llms.txt").write_text(text, encoding="utf-8")
+
+
 def _without_folders(source: str, markdown: str) -> str:
     """Return Markdown in which links to folders are plain text: a site shows files, not folders."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -87,6 +88,12 @@ def test_every_document_is_in_the_site_and_its_navigation(site: Path, pages: dic
 
 def test_the_search_index_is_a_file_that_needs_no_server(site: Path) -> None:
     assert "var __index" in (site / "search" / "search_index.js").read_text()[:40]
+
+
+def test_the_file_for_agents_leads_to_documents_and_to_pages(site: Path) -> None:
+    for folder in (ROOT, site):
+        links = re.findall(r"\]\(([^)]+)\)", (folder / "llms.txt").read_text())
+        assert len(links) > 20 and [link for link in links if not (folder / link).is_file()] == []
 
 
 @pytest.fixture
