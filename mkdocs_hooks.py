@@ -22,6 +22,7 @@ DOCS = "docs/"
 # The page that lists all commands; its own name would collide with the page of `satchel index`.
 RENAMED = {"docs/commands/README.md": "commands/overview.md", "README.md": "index.md"}
 MORE_PAGES = ("CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/commands/README.md")
+AGENTS_LIST = "llms.txt"
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)\s]*)?\))")
 HOME = re.compile(r'href="((?:\.\.?/?)+)"')
 FENCE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$", re.MULTILINE | re.DOTALL)
@@ -65,8 +66,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are kept outside of `docs/`, and every file that a page leads to."""
     for path in MORE_PAGES:
         files.append(File.generated(config, _site_path(path), abs_src_path=str(ROOT / path)))
-    for page in list(files.documentation_pages()):
-        source = _repository_path(page.src_uri)
+    for source in (*(_repository_path(page.src_uri) for page in files.documentation_pages()), AGENTS_LIST):
         for target in _targets(source, (ROOT / source).read_text(encoding="utf-8")):
             place = _site_path(target)
             if (ROOT / target).is_file() and files.get_file_from_path(place) is None:
@@ -100,11 +100,11 @@ def on_post_build(config: MkDocsConfig) -> None:
     """Write `llms.txt`, which agents look for at the top of a site, with links to the pages of the site."""
 
     def led(match: re.Match[str]) -> str:
-        place = _site_path(_resolved("llms.txt", match[2]))
+        place = _site_path(_resolved(AGENTS_LIST, match[2]))
         return f"{match[1]}{re.sub(r'[.]md$', '.html', place)}{match[3]}"
 
-    text = LINK.sub(led, (ROOT / "llms.txt").read_text(encoding="utf-8"))
-    Path(config.site_dir, "llms.txt").write_text(text, encoding="utf-8")
+    text = LINK.sub(led, (ROOT / AGENTS_LIST).read_text(encoding="utf-8"))
+    Path(config.site_dir, AGENTS_LIST).write_text(text, encoding="utf-8")
 
 
 def _without_folders(source: str, markdown: str) -> str:
