@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -14,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parent.parent
 LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src")}
@@ -94,6 +96,23 @@ def test_the_file_for_agents_leads_to_documents_and_to_pages(site: Path) -> None
     for folder in (ROOT, site):
         links = re.findall(r"\]\(([^)]+)\)", (folder / "llms.txt").read_text())
         assert len(links) > 20 and [link for link in links if not (folder / link).is_file()] == []
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_a_browser_searches_the_site_without_a_server(site: Path) -> None:
+    asked: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "commands" / "pack.html").as_uri())
+        page.keyboard.press("/")
+        page.keyboard.type("ndcg", delay=20)
+        page.locator(".md-search-result__item").first.wait_for(timeout=15_000)
+        found = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
+        browser.close()
+    assert any("/measuring.html" in link for link in found)
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
 @pytest.fixture
