@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from satchel import plugins
 from satchel.serving.generated_files import command_pages
 
 ROOT = Path(__file__).parent.parent
@@ -107,6 +108,12 @@ def test_files_that_the_documents_name_are_there() -> None:
             continue
         named = re.findall(r"`((?:src|tests|docs|benchmarks)/[\w./-]+)`", path.read_text())
         assert [name for name in named if "NAME" not in name and not (ROOT / name).exists()] == [], path.name
+
+
+def test_every_signal_that_a_score_may_show_is_explained() -> None:
+    page = (ROOT / "docs" / "ranking.md").read_text()
+    names = [name for group in plugins.names("signal") for name in plugins.load("signal", group).signals]
+    assert len(names) > 40 and [name for name in names if f"`{name}`" not in page] == []
 
 
 def test_the_ten_tasks_of_a_newcomer_lead_to_one_file_each() -> None:
