@@ -116,6 +116,45 @@ def test_every_signal_that_a_score_may_show_is_explained() -> None:
     assert len(names) > 40 and [name for name in names if f"`{name}`" not in page] == []
 
 
+def test_every_variable_that_is_read_is_told() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    code = "".join(path.read_text() for path in (ROOT / "src" / "satchel").rglob("*.py"))
+    named = sorted(set(re.findall(r"\bSATCHEL_[A-Z_]+\b", code)))
+    assert len(named) > 5 and [name for name in named if f"`{name}`" not in page] == []
+
+
+def cells(path: str, row: str) -> list[str]:
+    """The figures of one row of a kept result."""
+    lines = (ROOT / "benchmarks" / path).read_text().splitlines()
+    return next(
+        line.removeprefix(row).split() for line in lines if re.match(rf"{re.escape(row)} +[\d.]", line)
+    )
+
+
+def test_the_comparison_states_the_figures_that_are_kept() -> None:
+    """A result that is measured anew is told anew: the page is compared with the texts of the benchmarks."""
+    page = (ROOT / "docs" / "comparison.md").read_text()
+    ranked = [cells("quality/quality.txt", row)[1] for row in ("satchel", "satchel --profile fast")]
+    assert [figure for figure in ranked if figure.removeprefix("0") not in page] == []
+    cold, search = (
+        cells("results/index_speed.txt", f"satchel {row}") for row in ("index (cold)", "search (CLI)")
+    )
+    assert f"| **Satchel** | {float(cold[0]):.1f} | {cold[2]} MB |" in page
+    assert f"| {float(search[0]):.2f} |" in page
+    warm, first = (
+        cells("results/search_speed.txt", f"satchel, {row}") for row in ("warm", "asked for the first time")
+    )
+    assert (
+        f"asked before | {warm[1]} | {warm[2]} |" in page
+        and f"first time | {first[1]} | {first[2]} |" in page
+    )
+    tasks = (ROOT / "benchmarks" / "results" / "tasks.txt").read_text()
+    seen, tokens = re.findall(
+        r"^\| one pack, as large as needed \| (\d+ %) \| ([\d,]+)", tasks, re.MULTILINE
+    )[0]
+    assert f"| one pack, as large as needed | {seen} | {tokens} |" in page
+
+
 def test_the_ten_tasks_of_a_newcomer_lead_to_one_file_each() -> None:
     page = (ROOT / "docs" / "finding-your-way.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("|") and "`src/" in line]
