@@ -427,7 +427,7 @@ def test_without_events_everything_is_looked_at(tmp_path: Path, monkeypatch: pyt
     def refuse(*_: object) -> None:
         raise file_events.WatchFailed("OS file watch limit reached")
 
-    monkeypatch.setattr(refresh_loop, "FolderWatcher", refuse)
+    monkeypatch.setattr(refresh_loop, "watch_folders", refuse)
     watched = Watched(make_tree(tmp_path, SHOP))
     assert [item.event for item in watched.said].count(UpdaterEventKind.NOTE) == 1
     watched.write("src/money.py", "zebra = 1\n")

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from satchel.segment import RULE_FILES
 from satchel.settings import INDEX_FOLDER, PROJECT_FILE, WalkOptions
@@ -139,8 +139,53 @@ class WatchFailed(Exception):
     """The folders cannot be watched, or events were lost."""
 
 
-class FolderWatcher:
-    """Receives the events of the watched folders until it is closed.
+class FolderWatcher(Protocol):
+    """Receives the events of the watched folders until it is closed."""
+
+    watched: WatchedFolders
+
+    def wait(self, milliseconds: int) -> set[tuple[int, str]]:
+        """Return the next batch of events as pairs of kind and path; an empty set after `milliseconds`."""
+
+    def close(self) -> None:
+        """Stop watching and free the watches."""
+
+
+def watch_folders(watched: WatchedFolders, stop: threading.Event) -> FolderWatcher:
+    """Return a watcher of the folders; WatchFailed is raised where there can be none."""
+    try:
+        if not watched.recursive:
+            from satchel.serving.watching.inotify import is_supported
+
+            if is_supported():
+                return _LinuxWatcher(watched, stop)
+        return _AnyWatcher(watched, stop)
+    except (OSError, RuntimeError) as error:
+        raise WatchFailed(str(error)) from error
+
+
+class _LinuxWatcher:
+    """Watches folders one by one. The event of a cookie ends a batch, because somebody waits for it."""
+
+    def __init__(self, watched: WatchedFolders, stop: threading.Event) -> None:
+        from satchel.serving.watching.inotify import InotifyWatcher
+
+        self.watched = watched
+        self._stop = stop
+        self._events = InotifyWatcher(sorted(watched.folders), lambda name: name.startswith(f"{_COOKIE}-"))
+
+    def wait(self, milliseconds: int) -> set[tuple[int, str]]:
+        try:
+            return self._events.wait(milliseconds, _QUIET_MS, _MAX_BATCH_MS, self._stop)
+        except OSError as error:
+            raise WatchFailed(str(error)) from error
+
+    def close(self) -> None:
+        self._events.close()
+
+
+class _AnyWatcher:
+    """Watches folders with watchfiles, where the system is another one than Linux.
 
     Three traps of watchfiles: it drops its events when it is told to stop, it keeps failing once a file name
     was not valid text, and it is silent when the queue of the system overflowed. So a stopped watcher is
@@ -157,15 +202,9 @@ class FolderWatcher:
 
         self.watched = watched
         self._stop = stop
-        try:
-            self._notify = RustNotify(
-                sorted(watched.folders), False, False, _POLL_MS, watched.recursive, True
-            )
-        except (OSError, RuntimeError) as error:
-            raise WatchFailed(str(error)) from error
+        self._notify = RustNotify(sorted(watched.folders), False, False, _POLL_MS, watched.recursive, True)
 
     def wait(self, milliseconds: int) -> set[tuple[int, str]]:
-        """Return the next batch of events as pairs of kind and path; an empty set after `milliseconds`."""
         try:
             found: Any = self._notify.watch(_MAX_BATCH_MS, _QUIET_MS, milliseconds, self._stop)
         except (OSError, RuntimeError) as error:
@@ -173,7 +212,6 @@ class FolderWatcher:
         return found if isinstance(found, set) else set()
 
     def close(self) -> None:
-        """Stop watching and free the watches."""
         self._notify.close()
 
 
@@ -258,6 +296,8 @@ def _add_tree_event(path: str, name: str, watched: WatchedFolders, changes: Pend
         return
     if path in watched.folders or name in (INDEX_FOLDER, ".git") or _is_folder(path):
         changes.everything = changes.folders = True
+    elif not _is_text(relative):
+        changes.everything = True  # only a walk can tell of it
     elif not _EDITOR_FILE.fullmatch(name):
         changes.paths.add(relative)
 
@@ -273,6 +313,15 @@ def _index_folder_inside(watched: WatchedFolders) -> str:
 def _path_inside(folders: tuple[str, ...], path: str) -> str | None:
     """Return `path` relative to the first of the folders that contains it; None if none does."""
     return next((path[len(folder) + 1 :] for folder in folders if path.startswith(f"{folder}/")), None)
+
+
+def _is_text(path: str) -> bool:
+    """Whether the bytes of a path are text, so that a request can name it."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_folder(path: str) -> bool:

@@ -24,6 +24,7 @@ from satchel.serving.watching.file_events import (
     cookie_name,
     find_watched_folders,
     interpret_events,
+    watch_folders,
 )
 from satchel.serving.watching.refresh_schedule import RefreshSchedule
 from satchel.serving.watching.updater_state import UpdaterEvent, UpdaterEventKind, UpdaterState
@@ -288,7 +289,7 @@ class RefreshLoop:
             watched = find_watched_folders(
                 self.engine.root, self.engine.options.walk, folder, self.engine.store.file
             )
-            self._watcher = FolderWatcher(watched, self._stop)
+            self._watcher = watch_folders(watched, self._stop)
             self._schedule.has_events = True
         except (WatchFailed, SatchelError, OSError) as error:
             self._schedule.has_events = False
