@@ -14,14 +14,20 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from satchel.plugins import late
 from satchel.segment import RULE_FILES
 from satchel.settings import INDEX_FOLDER, PROJECT_FILE, WalkOptions
 from satchel.walking.file_filter import FileFilter
 from satchel.walking.git_command import GitUnusable, run_git
 from satchel.walking.own_output import is_own_name, is_own_path
 from satchel.walking.work_tree import in_repository
+
+if TYPE_CHECKING:
+    from satchel.serving.watching import inotify
+else:  # loads what only a process that watches needs
+    inotify = late("satchel.serving.watching.inotify")
 
 _IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 _WATCHED_GIT_FOLDERS = ("refs", "info")  # branches move in the first, the second has a file of ignore rules
@@ -30,7 +36,7 @@ _QUIET_MS = 10  # a batch of events ends after this much silence; a stop is noti
 _MAX_BATCH_MS = 100  # a batch is handed out after this time, even if events keep coming
 _POLL_MS = 300  # how often watchfiles lists the folders itself on systems without events
 
-DELETED = 3  # watchfiles numbers the kinds of events: 1 added, 2 modified, 3 deleted
+MODIFIED, DELETED = 2, 3  # watchfiles numbers the kinds of events; 1 is added
 _EDITOR_FILE = re.compile(r"\..*\.sw[a-px]|\.#.*|#.*#")  # swap and lock files that editors keep beside a file
 _GIT_STATE_FILE = re.compile(r"(HEAD|index|packed-refs|info/exclude|refs/.*)(?<!\.lock)")
 _COOKIE = "settle"
@@ -154,12 +160,8 @@ class FolderWatcher(Protocol):
 def watch_folders(watched: WatchedFolders, stop: threading.Event) -> FolderWatcher:
     """Return a watcher of the folders; WatchFailed is raised where there can be none."""
     try:
-        if not watched.recursive:
-            from satchel.serving.watching.inotify import is_supported
-
-            if is_supported():
-                return _LinuxWatcher(watched, stop)
-        return _AnyWatcher(watched, stop)
+        on_linux = not watched.recursive and inotify.is_supported()
+        return (_LinuxWatcher if on_linux else _AnyWatcher)(watched, stop)
     except (OSError, RuntimeError) as error:
         raise WatchFailed(str(error)) from error
 
@@ -168,11 +170,10 @@ class _LinuxWatcher:
     """Watches folders one by one. The event of a cookie ends a batch, because somebody waits for it."""
 
     def __init__(self, watched: WatchedFolders, stop: threading.Event) -> None:
-        from satchel.serving.watching.inotify import InotifyWatcher
-
         self.watched = watched
         self._stop = stop
-        self._events = InotifyWatcher(sorted(watched.folders), lambda name: name.startswith(f"{_COOKIE}-"))
+        quiet = frozenset({watched.index_folder})
+        self._events = inotify.InotifyWatcher(sorted(watched.folders), _is_cookie, quiet)
 
     def wait(self, milliseconds: int) -> set[tuple[int, str]]:
         try:
@@ -240,6 +241,10 @@ class PendingChanges:
         self.cookie = max(self.cookie, other.cookie)
 
 
+def _is_cookie(name: str) -> bool:
+    return name.startswith(f"{_COOKIE}-")
+
+
 def cookie_name(updater: str, number: int) -> str:
     """Return the name of a cookie file of an updater."""
     return f"{_COOKIE}-{updater}-{number}"
@@ -283,9 +288,11 @@ def _add_index_event(kind: int, name: str, index_file: str, updater: str, change
         changes.cookie = max(changes.cookie, int(name[len(prefix) :]))
     elif not index_file:
         return
-    elif name == index_file and kind == DELETED:
-        changes.everything = True
-    elif name.startswith(index_file):
+    elif name == index_file:
+        changes.everything |= kind == DELETED
+        changes.index |= kind != DELETED
+    # Whoever only reads an index makes and removes files beside it, this process too.
+    elif name.startswith(index_file) and kind == MODIFIED and not name.endswith("-shm"):
         changes.index = True
 
 

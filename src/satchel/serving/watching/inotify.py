@@ -15,7 +15,7 @@ import select
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 
 ADDED, MODIFIED, DELETED = 1, 2, 3  # the numbers that watchfiles gives the kinds of events
@@ -33,7 +33,7 @@ _STOP_MS = 50  # a stop is noticed as soon
 # Folders that cannot be watched and need not: gone since they were listed, or closed to this user.
 _PASSED_OVER = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP)
 
-Event = tuple[int, str]
+_Event = tuple[int, str]
 """The kind of an event and the path that it is about."""
 
 
@@ -41,8 +41,12 @@ class InotifyWatcher:
     """Receives the events of some folders, not of the folders in them, until it is closed. OSError is raised
     if one of them cannot be watched, or if events were lost."""
 
-    def __init__(self, folders: Iterable[str], is_urgent: Callable[[str], bool]) -> None:
-        """Watch the folders. A batch ends at once with an event whose file name `is_urgent`."""
+    def __init__(
+        self, folders: Iterable[str], is_urgent: Callable[[str], bool], quiet: Container[str] = ()
+    ) -> None:
+        """Watch the folders. A batch ends at once with an event whose file name `is_urgent`. Of folders that
+        are `quiet` nothing is told that leaves names and contents as they are: opening a database to read it
+        sets the owner of files beside it."""
         self._is_urgent = is_urgent
         libc = ctypes.CDLL(None, use_errno=True)
         self._descriptor: int = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -51,7 +55,8 @@ class InotifyWatcher:
         self._folders: dict[int, str] = {}  # by the number of their watch
         try:
             for folder in folders:
-                mask = _WANTED | _ONLY_FOLDERS | _NO_LINKS
+                wanted = _WANTED & ~(_ATTRIB | _CLOSE_WRITE) if folder in quiet else _WANTED
+                mask = wanted | _ONLY_FOLDERS | _NO_LINKS
                 number = libc.inotify_add_watch(self._descriptor, os.fsencode(folder), ctypes.c_uint32(mask))
                 if number >= 0:
                     self._folders[number] = folder
@@ -63,14 +68,14 @@ class InotifyWatcher:
         self._poll = select.poll()
         self._poll.register(self._descriptor, select.POLLIN)
 
-    def wait(self, milliseconds: int, quiet_ms: int, most_ms: int, stop: threading.Event) -> set[Event]:
+    def wait(self, milliseconds: int, quiet_ms: int, most_ms: int, stop: threading.Event) -> set[_Event]:
         """Return the next batch of events; an empty set after `milliseconds` or a stop. A batch ends after
         `quiet_ms` without events, after `most_ms` at the latest, or with an urgent event."""
         end = time.monotonic() + milliseconds / 1000
         while not self._poll.poll(min(_STOP_MS, _milliseconds_until(end))):
             if stop.is_set() or time.monotonic() >= end:
                 return set()
-        found: set[Event] = set()
+        found: set[_Event] = set()
         end = time.monotonic() + most_ms / 1000
         while True:
             urgent = False

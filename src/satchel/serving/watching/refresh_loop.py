@@ -223,8 +223,9 @@ class RefreshLoop:
     def _refresh_all(self) -> IndexState:
         """Refresh what a walk over all files finds changed, and return the state after it."""
         started = time.monotonic()
-        self.engine.ensure_fresh()
-        state = self.engine.state()
+        with self.engine.answering():  # so that one look at the files serves both
+            self.engine.ensure_fresh()
+            state = self.engine.state()
         if state.stale:
             self.engine.refresh()
             state = self.engine.state()
