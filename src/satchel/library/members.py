@@ -13,7 +13,7 @@ from satchel.errors import ConfigError, IndexMissing, IndexProblem, ProjectNotFo
 from satchel.indexing.plan import CONTENT
 from satchel.library.joint_snapshot import JointSnapshot
 from satchel.segment import Segment
-from satchel.storage.protocol import Siblings, Snapshot, Store, Writer
+from satchel.storage.protocol import Siblings, Snapshot, Store, Writer, at_one_moment
 from satchel.storage.snapshots import SnapshotSource
 from satchel.walking.git_trees import GitTree
 
@@ -103,9 +103,10 @@ class JointStore:
     def snapshot(self) -> JointSnapshot:
         """Open the newest generation of every repository that has one."""
         found: dict[str, Snapshot] = {}
-        for name, member in self.members.items():
-            with suppress(IndexProblem, ConfigError):
-                found[name] = member.source.store.snapshot()
+        with at_one_moment():
+            for name, member in self.members.items():
+                with suppress(IndexProblem, ConfigError):
+                    found[name] = member.source.store.snapshot()
         if not found:
             raise _nothing_indexed()
         return JointSnapshot(found, closes=True)
@@ -115,11 +116,12 @@ class JointStore:
         repository that did not change stays. `problems` says why a repository is left out."""
         found: dict[str, Snapshot] = {}
         self.problems = dict(self._unopened)
-        for name, member in self.members.items():
-            try:
-                found[name] = member.source.snapshot()
-            except (IndexProblem, ConfigError, ProjectNotFound) as error:
-                self.problems[name] = error
+        with at_one_moment():
+            for name, member in self.members.items():
+                try:
+                    found[name] = member.source.snapshot()
+                except (IndexProblem, ConfigError, ProjectNotFound) as error:
+                    self.problems[name] = error
         if not found:
             raise _nothing_indexed()
         self._last = JointSnapshot(found, self._last)
