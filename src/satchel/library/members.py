@@ -11,6 +11,7 @@ from satchel import settings, storage
 from satchel.cancellation import CancelToken
 from satchel.errors import ConfigError, IndexMissing, IndexProblem, ProjectNotFound, SatchelError, Unsupported
 from satchel.indexing.plan import CONTENT
+from satchel.indexing.workers import Analyse
 from satchel.library.joint_snapshot import JointSnapshot
 from satchel.segment import Segment
 from satchel.storage.protocol import Siblings, Snapshot, Store, Writer, at_one_moment
@@ -64,12 +65,18 @@ class Member:
 
 
 def segment_at(
-    root: Path, ref: str, store: Store, *, token: CancelToken | None = None, progress: Progress | None = None
+    root: Path,
+    ref: str,
+    store: Store,
+    *,
+    token: CancelToken | None = None,
+    progress: Progress | None = None,
+    analyse: Analyse | None = None,
 ) -> Segment:
     """Return the segment of a commit, with its index in a store."""
     options = settings.load(root)
     tree = GitTree(root, ref, options.walk)
-    return Segment(root, store, options, tree, token=token, progress=progress)
+    return Segment(root, store, options, tree, token=token, progress=progress, analyse=analyse)
 
 
 class JointStore:
