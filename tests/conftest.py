@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import builders
+import postgres_server
 import pytest
 from hypothesis import settings
 
@@ -26,11 +27,18 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
 
 
+@pytest.fixture
+def default_store(request: pytest.FixtureRequest) -> None:
+    """Of a test that tells of the file of the default store: another one has no such file."""
+    if request.config.getoption("--store"):
+        pytest.skip("tells of the file of the default store")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def chosen_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
     """With `--store toy:` every index that is given no place of its own is kept in such a store."""
     scheme = request.config.getoption("--store")
     if scheme:
-        home = f"{scheme.rstrip(':')}:{tmp_path_factory.mktemp('home')}"
+        home = postgres_server.store_place(scheme.rstrip(":"), tmp_path_factory.mktemp("home")).rstrip("/")
         builders.STORE_ENVIRONMENT.update({"SATCHEL_HOME": home, **builders.with_plugged_stores()})
         os.environ.update(builders.STORE_ENVIRONMENT)

@@ -32,6 +32,7 @@ LEVELS = (
     ("pack_pipeline",),
     ("reviewing", "onboarding", "recall"),
     ("engine",),
+    ("library",),
     ("evaluation",),
     ("commands",),
     ("rendering",),
@@ -267,6 +268,7 @@ ENVIRONMENT = {
     "serving/transports/mcp.py",  # a variable for pydantic
     "settings.py",
     "walking/git_command.py",  # hands it on to git
+    "walking/git_inputs.py",  # what git reads of it decides what git says
 }
 
 

@@ -38,7 +38,15 @@ if TYPE_CHECKING:
     from satchel.packing import pack as packs
     from satchel.packing.budget import Gauge
     from satchel.packing.pack import Pack
-    from satchel.retrieval import centrality, locators, lookup, references, suggest, text_matches
+    from satchel.retrieval import (
+        centrality,
+        file_figures,
+        locators,
+        lookup,
+        references,
+        suggest,
+        text_matches,
+    )
     from satchel.retrieval import corpus as corpora
     from satchel.retrieval import impact as impacts
     from satchel.retrieval import search as ranking
@@ -60,6 +68,7 @@ else:  # what some commands do without
         for name in ("corpus", "locators", "lookup", "references", "suggest", "search")
     )
     impacts, centrality = late("satchel.retrieval.impact"), late("satchel.retrieval.centrality")
+    file_figures = late("satchel.retrieval.file_figures")
     text_matches = late("satchel.retrieval.text_matches")
     git_trees, change_set, source_reader = (
         late(f"satchel.walking.{name}") for name in ("git_trees", "change_set", "source_reader")
@@ -153,8 +162,17 @@ class Engine(Segment):
         """Return what makes the pack of a request from the newest generation of the index."""
         with self.pinned():
             notes = self.notes if self._tree.content_id else ()  # those of a work tree are told aside
-            origin = pack_pipeline.PackOrigin(self.ref, self.profile, self.model_id, notes)
+            origin = pack_pipeline.PackOrigin(self.ref, self.profile, self.model_id, notes, self.ref_of)
             return pack_pipeline.PackPipeline(self.corpus(), request, origin)
+
+    def ref_of(self, path: str) -> str:
+        """Return the ref that a citation of a path states."""
+        return self.ref
+
+    def repository_ref(self, path: str) -> str:
+        """Return the repository of a path with its commit, `NAME@COMMIT`; empty where there is one
+        repository."""
+        return ""
 
     def _review(self, change: str, request: PackRequest, gauge: Gauge) -> Pack:
         found = change_set.read_changes(self.root, change, self.options.walk)
@@ -281,6 +299,10 @@ class Engine(Segment):
             return references.find_file_references(corpus, path, labels)
         return references.find_references(corpus, name, labels, possible=possible)
 
+    def uses_made(self, name: str, labels: Sequence[Label] = ()) -> list[ResolvedReference]:
+        """Return the sure uses inside the definitions of a name: what they call, use or extend."""
+        return references.find_uses_made(self.corpus(), name, labels)
+
     def has_rules(self, definitions: Iterable[SymbolRecord]) -> bool:
         """Return whether uses of these definitions are resolved by rules, not matched by name."""
         corpus = self.corpus()
@@ -329,6 +351,10 @@ class Engine(Segment):
         return [
             repository_map.map_symbol(item.record.path, item.record.symbol, item.files) for item in ranked
         ]
+
+    def files(self, path_prefix: str = "", depth: int = 0) -> list[file_figures.FileFigures]:
+        """Return the indexed files below a folder, by path; with a depth, what lies deeper by folder."""
+        return file_figures.list_files(self.corpus(), path_prefix, depth)
 
     def _focus(self, focus: str) -> list[str]:
         """Return the files that a focus means."""

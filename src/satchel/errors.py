@@ -161,3 +161,17 @@ class Unsupported(SatchelError):
 
 class Internal(SatchelError):
     code = "internal"
+
+
+def error_from(told: Mapping[str, Any]) -> SatchelError:
+    """Return the error that `as_dict` described; one of an unknown code is an invalid request."""
+    kind = _kinds(SatchelError).get(str(told.get("code", "")), InvalidRequest)
+    return kind(str(told.get("message", "")), hint=str(told.get("hint", "")), details=told.get("details"))
+
+
+def _kinds(base: type[SatchelError]) -> dict[str, type[SatchelError]]:
+    """Return all classes of errors below a class, by code."""
+    found = {base.code: base}
+    for kind in base.__subclasses__():
+        found.update(_kinds(kind))
+    return found

@@ -6,7 +6,7 @@ the text that the caller receives, last of all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -63,12 +63,14 @@ HOPS = {Strategy.DIRECT: 0, Strategy.EXTENDED: 1, Strategy.DEEP: 2}
 
 
 class PackOrigin(msgspec.Struct, frozen=True):
-    """What a pack says of the index that it was made from; `notes` are what a reader should know of it."""
+    """What a pack says of the index that it was made from; `notes` are what a reader should know of it. Where
+    the files come from several repositories, `ref_of` returns the ref of each."""
 
     ref: str
     profile: str = QUALITY
     model_id: str = ""
     notes: tuple[str, ...] = ()
+    ref_of: Callable[[str], str] | None = None
 
 
 class CorpusReading:
@@ -77,10 +79,12 @@ class CorpusReading:
     def __init__(
         self,
         corpus: Corpus,
+        origin: PackOrigin,
         rarity: Mapping[str, float] | None = None,
         pointed: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         self.corpus = corpus
+        self.origin = origin
         self.rarity = rarity or {}
         self.pointed = pointed or {}  # lines that the query names, by path
 
@@ -89,6 +93,10 @@ class CorpusReading:
 
     def record(self, path: str) -> FileRecord:
         return self.corpus.files[self.corpus.position_of[path]]
+
+    def ref(self, path: str) -> str:
+        """Return the ref that a citation of a file states."""
+        return self.origin.ref_of(path) if self.origin.ref_of is not None else self.origin.ref
 
     def best_definition(self, passage: Passage) -> LineRange:
         """Return the lines of the definition in a passage that holds most of the query."""
@@ -154,7 +162,7 @@ class PackPipeline:
         self.anchors = find_anchors(corpus, self.asked)
         rarity = term_worths(self.context.evidence) if self.context else {}
         pointed = pointed_lines(self.context) if self.context else {}
-        self.reading = CorpusReading(corpus, rarity, pointed)
+        self.reading = CorpusReading(corpus, origin, rarity, pointed)
 
     def _weights(self) -> Mapping[str, float]:
         """Return what the signals of files and of passages weigh; what the request says comes first."""
@@ -351,7 +359,7 @@ class PackPipeline:
             content=content,
             content_hash=ids.hash_text(content),
             file_hash=record.file_hash,
-            ref=self.origin.ref,
+            ref=self.reading.ref(chunk.path),
             chunk_id=ids.canonical_id(ids.doc_of(chunk.path), chunk.digest),
             kind=chunk.kind.value,
             symbol=".".join(chunk.title_path),

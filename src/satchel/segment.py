@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Self
 
 from satchel import ids, settings, storage
 from satchel.cancellation import CancelToken
-from satchel.embedding import model_id
 from satchel.errors import (
     ConfigError,
     IndexCorrupt,
@@ -23,11 +22,12 @@ from satchel.errors import (
     ProjectNotFound,
 )
 from satchel.indexing.index_state import (
+    FreshIndex,
     already_indexed,
     encode_watermark,
-    notes_if_fresh,
+    find_fresh,
 )
-from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content, signature
+from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content
 from satchel.plugins import late
 from satchel.settings import Options
 from satchel.storage.protocol import LOCK_WAIT_SECONDS, Snapshot, Store
@@ -113,7 +113,7 @@ class Segment(TrackedIndex):
             )
         path = path.resolve()
         options = settings.load(path, index_dir=index_dir or "", workers=workers, profile=profile)
-        place = options.index or path / settings.INDEX_FOLDER
+        place = storage.place_within(options.index or path / settings.INDEX_FOLDER, settings.root_name(path))
         chosen = store or storage.open_store(place, lock_wait_seconds=lock_wait_seconds)
         if options.index and chosen.scratch is not None:
             options = settings.with_index_inside(options, path, chosen.scratch)
@@ -144,17 +144,19 @@ class Segment(TrackedIndex):
         """Refresh the index if its tree changed. A glance at what the last walk rested on, or one walk,
         tells; if nothing changed, nothing is written. A `token` ends the refresh earlier than that of the
         segment."""
-        notes = None
+        fresh: FreshIndex | None = None
         with suppress(IndexProblem):  # missing or unusable: refresh builds it and says so
             if self._tree.content_id:
                 notes = notes_of_content(self.snapshot(), self._final_meta())
+                fresh = None if notes is None else FreshIndex(notes)
             else:
-                wanted = signature(self.options.walk, model_id())
-                notes = notes_if_fresh(self._tree, self.snapshot(), wanted, self._walk_file())
-        if notes is None:
+                wanted = self._signature()
+                fresh = find_fresh(self._tree, self.snapshot(), wanted, self._walk_file())
+        if fresh is None:
             self.refresh(token=token)
         else:
-            self.notes = notes
+            self.notes = fresh.notes
+            self._note_state(fresh.watermark)
 
     def refresh(
         self,
@@ -194,7 +196,7 @@ class Segment(TrackedIndex):
         imported = self._scip_import(scip)
         if paths is not None and scip is None and self.store.exists() and not self._needs_walk(paths, mark):
             walk = self._tree.entries_at(paths)
-            meta = {"signature": signature(self.options.walk, model_id())}
+            meta = {"signature": self._signature()}
             done = self._already_indexed(walk, paths, meta, mark)
             if done is not None and not force:
                 return done
@@ -232,6 +234,8 @@ class Segment(TrackedIndex):
                 report = self.last_refresh = refresh.refresh(self.store, request)
         except (IndexCorrupt, IndexIncompatible) as error:
             return self.rebuild(error, token, scip)
+        if paths is None:
+            self._remember(walk)
         return report
 
     def _scip_import(self, scip: _Files | None) -> scip_binding.ScipImport | None:
@@ -247,11 +251,11 @@ class Segment(TrackedIndex):
 
     def _walk_all(self) -> tuple[Walk, dict[str, str]]:
         """Walk the whole tree and return what the index has to note of the moment before."""
-        before = self._watermark() if in_repository(self.root) else None
+        before = self._tree.take_watermark() if in_repository(self.root) else None
         walk = self._tree.entries()
         return walk, {
-            "signature": signature(self.options.walk, model_id()),
-            "watermark": encode_watermark(before or self._watermark(walk)),
+            "signature": self._signature(),
+            "watermark": encode_watermark(before or self._tree.take_watermark(walk)),
             "root_path": str(self.root),
             HISTORY_HEAD: self._tree.head(),
         }
@@ -405,13 +409,13 @@ class Segment(TrackedIndex):
         """Return whether the index can be read and was made with the options of now."""
         usable = False
         with suppress(IndexProblem, ConfigError):  # it may be removed just now
-            usable = self.snapshot().meta().get("signature") == signature(self.options.walk, model_id())
+            usable = self.snapshot().meta().get("signature") == self._signature()
         return usable and self.store.exists()  # it may have been removed while it was opened
 
     def _final_meta(self) -> dict[str, str]:
         """Return the meta values of a complete index of a tree that never changes. The root is among them,
         because another root may be another part of the same commit."""
-        wanted = signature(self.options.walk, model_id())
+        wanted = self._signature()
         return {"signature": wanted, "root_path": str(self.root), CONTENT: self._tree.content_id}
 
     def _sources(

@@ -121,7 +121,13 @@ def chosen_index(root: Path, index_dir: str | os.PathLike[str] = "") -> str:
     home = os.environ.get("SATCHEL_HOME")
     if index_dir or not home:
         return os.fspath(index_dir)
-    return f"{home.rstrip('/')}/{root.name}-{ids.root_fingerprint(root)}/"
+    base, mark, options = home.partition("?") if "://" in home else (home, "", "")
+    return f"{base.rstrip('/')}/{root_name(root)}/{mark}{options}"
+
+
+def root_name(root: Path) -> str:
+    """Return a name for a root that no other root of this machine has."""
+    return f"{root.name}-{ids.root_fingerprint(root)}"
 
 
 class ChunkSearch(Struct, frozen=True):
@@ -151,6 +157,16 @@ def token() -> str:
 def wants_no_colour() -> bool:
     """Return whether `NO_COLOR` is set, as programs agree on."""
     return "NO_COLOR" in os.environ
+
+
+def library_folder() -> Path:
+    """Return the folder of the user's library where none is named."""
+    base = (
+        os.environ.get("XDG_DATA_HOME")
+        or os.environ.get("LOCALAPPDATA")
+        or os.path.expanduser("~/.local/share")
+    )
+    return Path(base) / "satchel" / "library"
 
 
 def _user_file() -> Path:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from satchel import settings
+from satchel.embedding import model_id
 from satchel.errors import (
     ConfigError,
     IndexCorrupt,
@@ -24,7 +25,15 @@ from satchel.errors import (
     PathNotAllowed,
 )
 from satchel.file_writing import make_folder, replace_file
-from satchel.indexing.index_state import IndexState, StaleReason, decode_watermark, encode_watermark
+from satchel.indexing.index_state import (
+    IndexState,
+    StaleReason,
+    decode_watermark,
+    encode_watermark,
+    remember_walk,
+    remembered_watermark,
+)
+from satchel.indexing.plan import signature
 from satchel.plugins import late
 from satchel.settings import Options
 from satchel.storage.protocol import KEEP_ELSEWHERE, Snapshot, Store
@@ -33,9 +42,9 @@ from satchel.types import Walk
 from satchel.walking.work_tree import SourceTree, in_repository
 
 if TYPE_CHECKING:
-    from satchel.walking import own_output, watermark
+    from satchel.walking import own_output
 else:  # what a search of a fresh index does without
-    own_output, watermark = late("satchel.walking.own_output"), late("satchel.walking.watermark")
+    own_output = late("satchel.walking.own_output")
 
 WALK_FILE = "context.walk"  # beside the index: what the last walk rested on
 
@@ -78,6 +87,12 @@ class TrackedIndex(SnapshotSource):
             self._answer_state = self._followed(self._answer_state) or self._compared()
         return self._answer_state
 
+    def _note_state(self, project: dict[str, Any] | None) -> None:
+        """Note the watermark that the tree was just found to have, so that the answer which is being made
+        does not look for it again."""
+        if self._in_answer and project is not None and self._answer_state is None:
+            self._answer_state = IndexState.of(project, self.snapshot())
+
     def _followed(self, known: IndexState | None) -> IndexState | None:
         """Return the state of a snapshot that was written after one that is known to be fresh.
 
@@ -100,9 +115,12 @@ class TrackedIndex(SnapshotSource):
         Without git a watermark is a count, a time and a size, and a change may leave all three as they are.
         There the stamps of the indexed files decide.
         """
+        remembered = self._remembered()
+        if remembered is not None:
+            return remembered
         plain = not self._tree.content_id and not in_repository(self.root)
         walk = self._tree.entries() if plain else None
-        project = decode_watermark(encode_watermark(self._watermark(walk)))
+        project = decode_watermark(encode_watermark(self._tree.take_watermark(walk)))
         assert project is not None
         try:
             snapshot = self.snapshot()
@@ -115,6 +133,26 @@ class TrackedIndex(SnapshotSource):
         except (IndexCorrupt, IndexIncompatible, IndexStale):
             return IndexState.corrupt(project)
 
+    def _remembered(self) -> IndexState | None:
+        """Return the state of an index whose tree is proved to be as the last walk found it."""
+        with suppress(IndexProblem, ConfigError):
+            snapshot, wanted = self.snapshot(), self._signature()
+            mark = remembered_watermark(self._tree, snapshot, wanted, self._walk_file())
+            return None if mark is None else IndexState.of(mark, snapshot)
+        return None
+
+    def _signature(self) -> str:
+        """Return what the index depends on beside the files."""
+        return signature(self.options.walk, model_id())
+
+    def _remember(self, walk: Walk) -> None:
+        """Save what proves later that the tree is still as this walk found it, which the index was made
+        from."""
+        file = self._walk_file()
+        if file is not None and not self._tree.content_id:
+            with suppress(IndexProblem, ConfigError):
+                remember_walk(self._tree, self.snapshot(), self._signature(), walk, file)
+
     def _generation_of_pin(self) -> int:
         with suppress(IndexProblem, ConfigError):
             return self.snapshot().generation
@@ -124,11 +162,6 @@ class TrackedIndex(SnapshotSource):
         with suppress(IndexProblem, ConfigError):
             return self.snapshot().version
         return ""
-
-    def _watermark(self, walk: Walk | None = None) -> watermark.Watermark:
-        if self._tree.content_id:
-            return watermark.from_content(self._tree.head(), self._tree.content_id)
-        return watermark.compute(self.root, self.options.walk, walk)
 
     def index_folder(self) -> Path | None:
         """Return the folder for files about the index, made if it is not there; None where there is none."""
@@ -154,7 +187,7 @@ class TrackedIndex(SnapshotSource):
         what = f"the index folder {folder.name!r}"
         make_folder(folder, what=what, elsewhere=KEEP_ELSEWHERE)
         ignore = folder / ".gitignore"
-        outdated = named_ours and ignore.is_file() and ignore.read_bytes() == own_output.OLD_GITIGNORE
+        outdated = named_ours and ignore.is_file() and ignore.read_bytes() in own_output.OLD_GITIGNORES
         if ours and (outdated or not ignore.exists()):
             replace_file(ignore, own_output.gitignore(self.store.file), what=what, elsewhere=KEEP_ELSEWHERE)
 

@@ -23,6 +23,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "build_context_pack": ("basket",),
     "context_pack": ("basket",),
     "eval": (str(Path(__file__).parent.parent / "evaluation" / "shop.jsonl"),),
+    "files": ("--depth", "1"),
     "get": ("README.md:1:3",),
     "grep": ("basket",),
     "impact": ("add_money",),
@@ -34,6 +35,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "prompt": (),
     "recall": ("where is the total price",),
     "refs": ("Basket",),
+    "runs": (),
     "search": ("basket",),
     "stats": (),
     "status": (),
@@ -232,6 +234,7 @@ def test_status_of_a_plain_folder_is_fresh_after_indexing(tmp_path: Path) -> Non
     assert answer(root, "status")["stale_reasons"] == ["filesystem_changed"]
 
 
+@pytest.mark.usefixtures("default_store")
 def test_status_lists_what_was_left_out_and_why(tmp_path: Path) -> None:
     root = make_tree(
         tmp_path, {**SHOP, "logo.png": b"\x89PNG\0\0", ".env": "A=1\n", "node_modules/x/i.js": "x\n"}

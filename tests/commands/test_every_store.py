@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from builders import SHOP, age, clean_environment, git, git_repo, make_tree, run_cli, with_plugged_stores
+from postgres_server import store_place
 from test_commands import ARGUMENTS
 
 from satchel import Engine, plugins
@@ -33,7 +34,7 @@ _MORE = {
     "review": ("pack", "--diff", "HEAD~1..HEAD"),
 }
 _OF_THE_INDEX = ("index", "status")  # say whether there was one before, which in memory there never was
-UNKNOWN = "postgresql://user:secret@host/base"
+UNKNOWN = "mysql://user:secret@host/base"
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def places(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A place for an index of the shop in each kind of store, with a built pack beside it."""
     folder = tmp_path_factory.mktemp("places")
-    found = {store: f"{store}:{folder / store}/" for store in plugins.names("store")}
+    found = {store: store_place(store, folder / store) for store in plugins.names("store")}
     for place in found.values():
         assert cli.main(["build", "--segment", str(shop), "--index-dir", place]) == 0
     return found
@@ -79,7 +80,8 @@ def test_a_command_answers_alike_from_every_store(
     for store, place in places.items():
         if name not in _OF_THE_INDEX or plugins.load("store", store).is_shared:
             shown = said(capsys, *words, "--segment", str(shop), "--index-dir", place, "--json")
-            shown = shown.replace(place.partition(":")[2], f"{shop}/_ctx/")  # where a pack is built
+            folder = str(open_store(place).scratch or shop / "_ctx")  # where a pack is built
+            shown = shown.replace(folder, f"{shop}/_ctx")
             found[store] = json.loads(_OWN.sub(r'"\1": 0', shown))
     assert len(found) >= 2
     for store, answer in found.items():
@@ -140,8 +142,8 @@ def test_an_unknown_scheme_makes_no_folder_on_any_surface(
         stdin=subprocess.DEVNULL,
         timeout=60,
     )
-    assert done.returncode != 0 and b"no store has the scheme 'postgresql'" in done.stderr
-    assert b"known: memory, sqlite" in done.stderr and b"secret" not in done.stderr + done.stdout
+    assert done.returncode != 0 and b"no store has the scheme 'mysql'" in done.stderr
+    assert b"known: memory, postgres, sqlite" in done.stderr and b"secret" not in done.stderr + done.stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -163,7 +165,7 @@ def test_an_index_in_memory_is_served_by_one_process() -> None:
 )
 def test_an_updater_keeps_the_index_of_any_store_fresh(tmp_path: Path, store: str) -> None:
     root = make_tree(tmp_path / "shop", SHOP)
-    place = f"{store}:{tmp_path / 'index'}/"
+    place = store_place(store, tmp_path / "index")
     updater = IndexUpdater(root, index_dir=place)
     updater.start()
     try:
@@ -179,7 +181,7 @@ def test_an_updater_keeps_the_index_of_any_store_fresh(tmp_path: Path, store: st
 @pytest.mark.parametrize("store", plugins.names("store"))
 def test_a_server_answers_from_any_store(tmp_path: Path, store: str) -> None:
     root = make_tree(tmp_path / "shop", SHOP)
-    with closing(Dispatcher([root], index_dir=f"{store}:{tmp_path / 'index'}/")) as dispatcher:
+    with closing(Dispatcher([root], index_dir=store_place(store, tmp_path / "index"))) as dispatcher:
         dispatcher.start()
         for query in ("basket", "till"):
             response = dispatcher.answer(Request(action="search", payload={"query": query}))

@@ -15,6 +15,7 @@ import pytest
 from builders import dump, git, git_repo, make_engine, make_tree, memory_engine, run_cli, session_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from postgres_server import store_place
 from scip_project import (
     LONG_AGO,
     PROJECT,
@@ -82,7 +83,7 @@ def edit(root: Path, path: str, text: str) -> None:
 def test_a_real_index_decides_what_rules_leave_open(
     project: Path, files: list[Path], tmp_path: Path, scheme: str
 ) -> None:
-    engine = make_engine(project, open_store(f"{scheme}:{tmp_path / 'index'}/"))
+    engine = make_engine(project, open_store(store_place(scheme, tmp_path / "index")))
     engine.refresh()
     assert not any(map(sure_uses_of(engine), TOTALS))
     engine.refresh(scip=files)

@@ -419,18 +419,13 @@ def test_other_terms_mean_a_new_index(engine: Engine, monkeypatch: pytest.Monkey
     assert engine.refresh().rebuilt
 
 
-def large_tree(root: Path) -> Path:
-    """More bytes than it takes for a pool of processes to be started."""
-    body = (
-        "    basket.price = basket.price + basket.total(1)\n" * 20
-        + "    # the price of a basket is kept\n" * 650
-    )
+def test_one_worker_and_two_give_the_same_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("satchel.indexing.workers._POOL_BYTES", 0)  # a pool is started for any tree
+    monkeypatch.setattr("satchel.indexing.workers._BATCH_FILES", 4)
+    body = "    basket.price = basket.price + basket.total(1)\n" * 20 + "    # the price of a basket\n" * 50
     text = "".join(f"def function_{number}(basket):\n{body}    return basket\n\n\n" for number in range(5))
-    return make_tree(root, {**SHOP, **{f"pkg/module_{n}.py": f"NAME = {n}\n\n\n{text}" for n in range(30)}})
-
-
-def test_one_worker_and_two_give_the_same_index(tmp_path: Path) -> None:
-    root = age(large_tree(tmp_path / "large"))
+    modules = {f"pkg/module_{number}.py": f"NAME = {number}\n\n\n{text}" for number in range(30)}
+    root = age(make_tree(tmp_path / "large", {**SHOP, **modules}))
     one, two = make_engine(root, MemoryStore()), make_engine(root, MemoryStore(), workers=2)
     assert one.refresh() == two.refresh()
     assert dump(one, ["add_money", "setup"]) == dump(two, ["add_money", "setup"])

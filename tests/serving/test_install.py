@@ -376,7 +376,9 @@ def at(platform: str, **environment: str) -> Machine:
 
 
 def user_file(name: str, machine: Machine) -> str:
-    return next(reversed(list(launch.find_client(name).user.settings.paths(machine)))).as_posix()
+    registration = launch.find_client(name).user
+    assert registration is not None
+    return next(reversed(list(registration.settings.paths(machine)))).as_posix()
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ def test_a_cancelled_call_ends_and_the_worker_goes_on(pool: WorkerPool, shop: Pa
 
 
 def test_a_worker_can_index_over_all_cores(tmp_path: Path) -> None:
-    line = "# enough text for a pool of processes, and little for a parser to do with it\n"
-    big = make_tree(tmp_path, {f"big_{number}.py": line * 9_000 for number in range(6)})
+    line = "enough text for a pool of processes and little to do with it " * 12 + "\n"
+    big = make_tree(tmp_path, {f"big_{number}.txt": line * 2_200 for number in range(2)})
     opened = WorkerPool([big], 1)
     opened.start()
     told = opened.answer(Request("index", {"force": True}))

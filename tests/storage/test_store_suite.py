@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from builders import packed
 from msgspec.structs import replace
+from postgres_server import store_place
 
 from satchel import plugins
 from satchel.chunking import parse_source
@@ -44,7 +45,7 @@ EDGES = FileEdges(
 @pytest.fixture(params=plugins.names("store"))
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     """An empty store of each kind that there is."""
-    return open_store(f"{request.param}:{tmp_path / '_ctx'}/", lock_wait_seconds=0.2)
+    return open_store(store_place(request.param, tmp_path / "_ctx"), lock_wait_seconds=0.2)
 
 
 def put(store: Store, files: dict[str, str]) -> None:

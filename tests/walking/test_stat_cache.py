@@ -83,14 +83,14 @@ def remembered(root: Path, memory: Path, key: str = "k") -> WorkTree:
 
 def test_an_unchanged_tree_stands(project: Path, memory: Path) -> None:
     remembered(project, memory)
-    assert WorkTree(project).is_unchanged(memory, "k")
+    assert WorkTree(project).unchanged_watermark(memory, "k")
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_tree_does_not_stand(project: Path, memory: Path, name: str) -> None:
     remembered(project, memory)
     CHANGES[name](project)
-    assert memory.exists() and not WorkTree(project).is_unchanged(memory, "k")
+    assert memory.exists() and WorkTree(project).unchanged_watermark(memory, "k") is None
 
 
 _STEPS = st.lists(
@@ -114,7 +114,7 @@ def test_whatever_happens_a_tree_that_stands_gives_the_same_walk(
     for step, path in steps:
         _do(project, step, path)
     tree = WorkTree(project)
-    assert not tree.is_unchanged(memory, "k") or tree.entries() == before
+    assert tree.unchanged_watermark(memory, "k") is None or tree.entries() == before
 
 
 def _do(root: Path, step: str, path: str) -> None:
@@ -133,10 +133,10 @@ def test_another_key_another_root_and_another_user_do_not_stand(
     project: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = remembered(project, memory)
-    assert not tree.is_unchanged(memory, "other")
-    assert not WorkTree(project / "pkg").is_unchanged(memory, "k")
+    assert tree.unchanged_watermark(memory, "other") is None
+    assert WorkTree(project / "pkg").unchanged_watermark(memory, "k") is None
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    assert not tree.is_unchanged(memory, "k")
+    assert tree.unchanged_watermark(memory, "k") is None
 
 
 def test_what_changed_just_before_the_walk_is_not_remembered(
@@ -184,7 +184,7 @@ def test_a_repository_is_not_remembered(project: Path, memory: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\xc1", b"\x90", b"not ours", b"\x95\xc4\x01k" + b"\xc4\x01a" * 4])
 def test_a_broken_memory_is_no_memory(project: Path, memory: Path, content: bytes) -> None:
     memory.write_bytes(content)
-    assert not WorkTree(project).is_unchanged(memory, "k")
+    assert WorkTree(project).unchanged_watermark(memory, "k") is None
 
 
 def test_stamps_that_were_cut_off_do_not_stand(project: Path, memory: Path) -> None:
@@ -192,7 +192,7 @@ def test_stamps_that_were_cut_off_do_not_stand(project: Path, memory: Path) -> N
     kept = stat_cache.load(memory, tree._cache_key("k"))
     assert kept is not None and stat_cache.is_unchanged(project, kept)
     for cut in (kept.file_stamps[:-16], kept.file_stamps[:-8], kept.file_stamps[:-3], b""):
-        values = (kept.key, kept.folders, kept.folder_stamps, kept.files, cut)
+        values = (kept.key, kept.watermark, kept.folders, kept.folder_stamps, kept.files, cut)
         assert not stat_cache.is_unchanged(project, stat_cache.StatCache(*values))
 
 
@@ -206,7 +206,7 @@ def test_a_link_in_the_place_of_the_memory_is_not_followed(
     assert (tmp_path / "victim").read_text() == "mine" and not memory.is_symlink()
     memory.rename(tmp_path / "moved")
     memory.symlink_to(tmp_path / "moved")
-    assert not tree.is_unchanged(memory, "k")
+    assert tree.unchanged_watermark(memory, "k") is None
 
 
 def test_a_folder_that_is_not_there_is_no_reason_to_complain(project: Path, tmp_path: Path) -> None:
@@ -224,14 +224,14 @@ def test_a_file_system_that_was_not_tried_is_not_trusted(project: Path) -> None:
 def test_a_root_whose_name_is_not_text_is_remembered(project: Path, memory: Path) -> None:
     odd = project.rename(os.fsdecode(os.fsencode(project) + b"\xff"))
     time.sleep(_TICK_SECONDS)
-    assert remembered(odd, memory).is_unchanged(memory, "k")
+    assert remembered(odd, memory).unchanged_watermark(memory, "k")
 
 
 def test_an_empty_folder_stands(tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settle_early(monkeypatch)
     (tmp_path / "void").mkdir()
     time.sleep(_TICK_SECONDS)
-    assert remembered(tmp_path / "void", memory).is_unchanged(memory, "k")
+    assert remembered(tmp_path / "void", memory).unchanged_watermark(memory, "k")
 
 
 def test_what_we_write_into_an_index_folder_changes_nothing(project: Path, memory: Path) -> None:
@@ -239,4 +239,4 @@ def test_what_we_write_into_an_index_folder_changes_nothing(project: Path, memor
     for name in ("context.db", "context.db-wal", "context_pack.json", "settle-0-1"):
         (project / "_ctx" / name).write_text("x")
     (project / "_ctx" / "refs").mkdir()
-    assert tree.is_unchanged(memory, "k")
+    assert tree.unchanged_watermark(memory, "k")

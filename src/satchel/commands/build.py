@@ -90,4 +90,6 @@ def write_pack(pack: LayeredPack, path: Path) -> None:
     replace_file(path, f"{indented(pack, 1)}\n".encode())
 
 
-COMMAND = Command("build", BuildRequest, BuildResponse, run, fresh=False, group=Group.SET_UP)
+COMMAND = Command(
+    "build", BuildRequest, BuildResponse, run, fresh=False, group=Group.SET_UP, of_one_folder=True
+)

@@ -22,7 +22,7 @@ from satchel.commands.tool_results import packed_response
 from satchel.pack_request import DEFAULT_TOKENS, PackRequest
 from satchel.packing.pack import Item, Pack
 from satchel.packing.sections import PackMode, Section
-from satchel.types import Counted
+from satchel.types import Counted, LineRange
 
 if TYPE_CHECKING:
     from satchel.commands.session import Session
@@ -58,7 +58,8 @@ class BuildContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_un
 
 
 class Snippet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Lines `line_start` to `line_end`, verbatim; `content_hash` is their sha256, `file_hash` the file's."""
+    """Lines `line_start` to `line_end`, verbatim; `content_hash` is their sha256, `file_hash` the file's. In
+    a review, `changed_lines` are first and last lines of what was added, or of what was removed."""
 
     snippet_id: str
     ref: Annotated[str, SaidInText()]
@@ -73,6 +74,7 @@ class Snippet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     symbol: Annotated[str, SaidInText()] = ""
     score: float = 0.0
     redactions: int = 0
+    changed_lines: tuple[LineRange, ...] = ()
 
 
 class Sections(msgspec.Struct, frozen=True, kw_only=True):
@@ -211,6 +213,7 @@ def _snippet(item: Item) -> Snippet:
         symbol=item.symbol,
         score=item.score,
         redactions=item.redactions,
+        changed_lines=item.changed,
     )
 
 
@@ -222,4 +225,5 @@ COMMAND = Command(
     counted=True,
     takes_session=True,
     tool="build_context_pack",
+    tool_fields=frozenset({"ref"}),
 )

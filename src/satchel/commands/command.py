@@ -47,7 +47,7 @@ class BareValue(msgspec.Struct, frozen=True):
     """Marks a request field whose flag may stand without a value on the command line, and then has this
     one."""
 
-    value: int
+    value: int | str
 
 
 class LocalPath(msgspec.Struct, frozen=True):
@@ -94,6 +94,9 @@ class Command(msgspec.Struct, frozen=True):
     tool: str = ""
     tool_fields: frozenset[str] = frozenset()
     group: Group = Group.ASK
+    of_one_folder: bool = (
+        False  # whether it works on the files of one folder, so that no library can be asked
+    )
 
     @property
     def help(self) -> str:

@@ -352,6 +352,7 @@ COMMAND = Command(
             "strategy",
             "limit",
             "max_chars",
+            "ref",
         }
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,12 +31,12 @@ from satchel.tokenizers import CharsPerToken
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
-    from satchel.evaluation import cases, plot, saved, statistics, task_run
+    from satchel.evaluation import cases, kept_runs, plot, saved, statistics, task_run
     from satchel.evaluation import run as evaluation
 else:  # listing the commands loads this file, and few of its callers run it
-    cases, plot, evaluation, saved, statistics, task_run = (
+    cases, kept_runs, plot, evaluation, saved, statistics, task_run = (
         late(f"satchel.evaluation.{name}")
-        for name in ("cases", "plot", "run", "saved", "statistics", "task_run")
+        for name in ("cases", "kept_runs", "plot", "run", "saved", "statistics", "task_run")
     )
 
 MAX_HISTORY = 10_000
@@ -83,6 +84,9 @@ class EvalRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     profile: Annotated[Profile | None, Meta(description="rank by quality or fast")] = None
     save: Annotated[
         str, Meta(description="write every question with its results and scores here"), LocalPath()
+    ] = ""
+    keep: Annotated[
+        str, Meta(description="keep it with the index under this name, for `satchel runs` and `satchel view`")
     ] = ""
     compare: Annotated[
         str, Meta(description="compare with an evaluation that was saved here"), LocalPath()
@@ -163,6 +167,8 @@ def _check(request: EvalRequest) -> None:
             )
         if request.repo or request.set:
             raise InvalidRequest("--repo and --set choose rows of a dataset", hint="leave them out")
+    if request.keep:
+        kept_runs.check_name(request.keep)
     if _is_replay(request) and request.plot:
         raise InvalidRequest("--plot draws the recall of searches", hint="leave it out with --tasks")
 
@@ -228,7 +234,16 @@ def _write(
             lines += plot.recall_curves(_label(request), saved.means_of(other))
         title = f"{engine.root.name}: recall over {len(this_run.queries)} questions"
         saved.write_text(Path(request.plot), plot.recall_plot(title, lines))
-    return [path for path in (request.save, request.plot) if path]
+    kept = _keep(engine, request.keep, this_run) if request.keep else ""
+    return [path for path in (request.save, request.plot, kept) if path]
+
+
+def _keep(engine: Engine, name: str, this_run: saved.Saved) -> str:
+    """Keep a run beside the index; return its file."""
+    folder = engine.index_folder()
+    if folder is None:
+        raise InvalidRequest("this index has no folder to keep a run in", hint="use --save FILE")
+    return str(kept_runs.keep_run(folder, name, this_run, datetime.now(UTC)))
 
 
 def _label(request: EvalRequest) -> str:

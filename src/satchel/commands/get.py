@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from satchel import ids, tokenizers
-from satchel.commands.command import Command, Group, LocalPath, Positional, Verbatim
+from satchel.commands.command import Command, GitName, Group, LocalPath, Positional, Verbatim
+from satchel.commands.shared import at_ref
 from satchel.errors import ChunkNotFound, InvalidBudget, InvalidRequest
 from satchel.packing import surrounding_lines
 from satchel.packing.excerpts import Mode, StopReason, fit, headroom, least_budget, show
@@ -44,6 +45,7 @@ class GetRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
         tokenizers.DEFAULT
     )
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
 
 
 class GotChunk(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -68,6 +70,7 @@ class GotChunk(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     symbol: str = ""
     also_asked: tuple[str, ...] = ()
+    ref: str = ""  # of a library: the repository and its commit, `NAME@COMMIT`, or `NAME@worktree`
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -109,6 +112,11 @@ def run(engine: Engine, request: GetRequest) -> GetResponse:
     stale is answered with what became of it; what names nothing is listed, and is an error if nothing does.
     """
     _check(request)
+    with at_ref(engine, request.ref) as side:
+        return _response(side, request)
+
+
+def _response(engine: Engine, request: GetRequest) -> GetResponse:
     tokenizer = tokenizers.get(request.tokenizer)
     files = OpenFiles(engine.snapshot())
     found = _find(Lookup(files, WHOLE_FILE_LINES if request.mode is Mode.RAW else LAST_LINE), request)
@@ -126,7 +134,10 @@ def run(engine: Engine, request: GetRequest) -> GetResponse:
         tokenizer=request.tokenizer,
         used_tokens=shown.used,
         stop_reason=shown.stop_reason,
-        chunks=[_chunk(entries[number], texts[number]) for number in shown.numbers],
+        chunks=[
+            _chunk(entries[number], texts[number], engine.repository_ref(entries[number].file.path))
+            for number in shown.numbers
+        ],
         left_out=[_id(entry) for number, entry in enumerate(entries) if number not in kept],
         missing=missing,
         min_tokens=least_budget(shown.least, tokenizer.headroom),
@@ -204,7 +215,7 @@ def _merged(entries: list[_Entry]) -> _Entry:
     return _Entry(entries[0].file, span, tuple(item for entry in entries for item in entry.answers))
 
 
-def _chunk(entry: _Entry, text: str) -> GotChunk:
+def _chunk(entry: _Entry, text: str, ref: str) -> GotChunk:
     """Return an entry as the response has it."""
     asked, *others = entry.answers
     file, span, chunk = entry.file, entry.span, asked.chunk
@@ -228,6 +239,7 @@ def _chunk(entry: _Entry, text: str) -> GotChunk:
         detail="; ".join(dict.fromkeys(item.detail for item in entry.answers if item.detail)),
         symbol=symbol.qualified_name if symbol else "",
         also_asked=tuple(item.asked for item in others),
+        ref=ref,
     )
 
 

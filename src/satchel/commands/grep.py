@@ -199,4 +199,6 @@ def _file(count: FileCount) -> GrepFile:
     return GrepFile(count.path, count.matches)
 
 
-COMMAND = Command("grep", GrepRequest, GrepResponse, run, tool="grep", group=Group.LOOK)
+COMMAND = Command(
+    "grep", GrepRequest, GrepResponse, run, tool="grep", tool_fields=frozenset({"ref"}), group=Group.LOOK
+)

@@ -66,4 +66,6 @@ def run(engine: Engine, request: IndexRequest) -> IndexResponse:
     )
 
 
-COMMAND = Command("index", IndexRequest, IndexResponse, run, fresh=False, group=Group.SET_UP)
+COMMAND = Command(
+    "index", IndexRequest, IndexResponse, run, fresh=False, group=Group.SET_UP, of_one_folder=True
+)

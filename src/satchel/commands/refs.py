@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Flag, Group, Positional
-from satchel.commands.shared import UsedDefinition, symbol_item
+from satchel.commands.command import Command, Flag, GitName, Group, Positional
+from satchel.commands.shared import UsedDefinition, at_ref, symbol_item
 from satchel.errors import InvalidRequest, SymbolNotFound
 from satchel.storage.records import SymbolRecord
 from satchel.types import Label, ResolvedReference
@@ -26,8 +26,12 @@ class RefsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Meta(description="calls, uses, extends, imports, tested_by (repeatable)"),
         Flag("--label"),
     ] = ()
+    outgoing: Annotated[
+        bool, Meta(description="what the definitions of the name use, instead of who uses them")
+    ] = False
     possible: Annotated[bool, Meta(description="also uses that only share the name")] = False
     limit: Annotated[int, Meta(description="uses at most")] = 200
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
 
 
 class RefItem(msgspec.Struct, frozen=True):
@@ -69,12 +73,22 @@ def run(engine: Engine, request: RefsRequest) -> RefsResponse:
     name = request.name.strip()
     if not name or request.limit < 1:
         raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel refs QuerySet")
+    with at_ref(engine, request.ref) as side:
+        return _response(side, request, name)
+
+
+def _response(engine: Engine, request: RefsRequest, name: str) -> RefsResponse:
     path = engine.known_path(name)
     name = path or name
     definitions = [item for item in engine.symbols(name) if item.path != name]
-    every = engine.references(name, request.labels, possible=True)
+    every = (
+        engine.uses_made(name, request.labels)
+        if request.outgoing
+        else engine.references(name, request.labels, possible=True)
+    )
     sure = [item for item in every if item.is_sure]
-    found = every if request.possible or not engine.has_rules(definitions) else sure
+    shows_all = request.possible or request.outgoing or not engine.has_rules(definitions)
+    found = every if shows_all else sure
     if not definitions and not every and not path:
         near = engine.near_symbols(name)
         hint = f"near names: {', '.join(near)}" if near else "search for it: satchel search"

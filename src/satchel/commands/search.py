@@ -43,6 +43,7 @@ class SearchHit(msgspec.Struct, frozen=True, omit_defaults=True):
     score: float
     snippet: Annotated[str, Verbatim()]
     reasons: tuple[ReasonItem, ...] = ()
+    ref: str = ""  # of a library: the repository and its commit, `NAME@COMMIT`, or `NAME@worktree`
 
 
 class SuggestionItem(msgspec.Struct, frozen=True):
@@ -68,12 +69,12 @@ def run(engine: Engine, request: SearchRequest) -> SearchResponse:
     hits, suggestions = engine.search(request.query, request.k, request.filters(), explain=request.explain)
     return SearchResponse(
         query=request.query,
-        hits=[_item(hit) for hit in hits],
+        hits=[_item(hit, engine.repository_ref(hit.path)) for hit in hits],
         suggestions=[SuggestionItem(item.query, item.reason) for item in suggestions],
     )
 
 
-def _item(hit: Hit) -> SearchHit:
+def _item(hit: Hit, ref: str) -> SearchHit:
     """Return a hit as the response has it."""
     return SearchHit(
         id=hit.id,
@@ -85,6 +86,7 @@ def _item(hit: Hit) -> SearchHit:
         score=hit.score,
         snippet=hit.snippet,
         reasons=tuple(ReasonItem(reason.signal, reason.strength, reason.score) for reason in hit.reasons),
+        ref=ref,
     )
 
 

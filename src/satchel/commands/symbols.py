@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from satchel import ids
-from satchel.commands.command import Command, Group, Positional
-from satchel.commands.shared import SymbolItem, symbol_item
+from satchel.commands.command import Command, GitName, Group, Positional
+from satchel.commands.shared import SymbolItem, at_ref, symbol_item
 from satchel.errors import CursorMismatch, InvalidCursor, InvalidRequest, SymbolNotFound
 from satchel.storage.records import SymbolRecord
 
@@ -29,6 +29,7 @@ class SymbolsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     ] = ""
     limit: Annotated[int, Meta(description="symbols at most")] = 500
     cursor: Annotated[str, Meta(description="go on where an answer with this next_cursor ended")] = ""
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
 
 
 class SymbolsResponse(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,6 +46,11 @@ def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
     and doc lines. Without a name: what the whole project defines, by path, up to the limit."""
     if request.limit < 1:
         raise InvalidRequest(f"the limit is {request.limit}, it must be at least 1")
+    with at_ref(engine, request.ref) as side:
+        return _response(side, request)
+
+
+def _response(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
     name = request.name.strip()
     asked = ids.hash_text(f"{engine.snapshot().version}\n{name}")[:_DIGEST_CHARS]
     start = _start(request.cursor, asked)

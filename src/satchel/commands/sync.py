@@ -31,4 +31,6 @@ def run(engine: Engine, request: build.BuildRequest) -> SyncResponse:
     return SyncResponse(built.path, checked.ok, built.docs, built.chunks, checked.problems)
 
 
-COMMAND = Command("sync", build.BuildRequest, SyncResponse, run, fresh=False, group=Group.SET_UP)
+COMMAND = Command(
+    "sync", build.BuildRequest, SyncResponse, run, fresh=False, group=Group.SET_UP, of_one_folder=True
+)

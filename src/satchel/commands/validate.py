@@ -51,4 +51,6 @@ def run(engine: Engine, request: ValidateRequest) -> ValidateResponse:
     return ValidateResponse(str(path), not problems, len(pack.chunks), problems)
 
 
-COMMAND = Command("validate", ValidateRequest, ValidateResponse, run, fresh=False, group=Group.CHECK)
+COMMAND = Command(
+    "validate", ValidateRequest, ValidateResponse, run, fresh=False, group=Group.CHECK, of_one_folder=True
+)

@@ -106,31 +106,58 @@ class _Tree(Protocol):
 
     def entries(self) -> Walk: ...
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]: ...
-    def is_unchanged(self, file: Path, key: str) -> bool: ...
+    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None: ...
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None: ...
     def head(self) -> str: ...
 
 
-def notes_if_fresh(
+class FreshIndex(msgspec.Struct, frozen=True):
+    """An index that needs no refresh: the notes of the walk that says so, and the watermark of its tree where
+    it is known without looking once more."""
+
+    notes: tuple[str, ...] = ()
+    watermark: dict[str, Any] | None = None
+
+
+def remembered_watermark(
     tree: _Tree, snapshot: Snapshot, signature: str, cache_file: Path | None
-) -> tuple[str, ...] | None:
-    """Return the notes of the walk if the index needs no refresh, otherwise None. `cache_file` keeps the
+) -> dict[str, Any] | None:
+    """Return the watermark of a tree that is as the index has it, if the stamps of the last walk prove that;
+    otherwise None."""
+    if cache_file is None or snapshot.meta().get("signature") != signature:
+        return None
+    return tree.unchanged_watermark(cache_file, _key(snapshot, signature))
+
+
+def remember_walk(tree: _Tree, snapshot: Snapshot, signature: str, walk: Walk, cache_file: Path) -> None:
+    """Save the stamps of a walk that found what the index holds."""
+    # Notes are not saved, so a walk with notes is repeated and its notes are shown every time.
+    if not walk.notes and snapshot.meta().get("signature") == signature:
+        tree.save_stat_cache(cache_file, _key(snapshot, signature), walk)
+
+
+def _key(snapshot: Snapshot, signature: str) -> str:
+    """Return what the stamps of a walk belong to."""
+    return f"{snapshot.version}\n{signature}"
+
+
+def find_fresh(tree: _Tree, snapshot: Snapshot, signature: str, cache_file: Path | None) -> FreshIndex | None:
+    """Return what is known of the tree if the index needs no refresh, otherwise None. `cache_file` keeps the
     stamps of the last walk; None if there is no folder for it."""
     if snapshot.meta().get("signature") != signature:
         return None
-    key = f"{snapshot.version}\n{signature}"
-    if cache_file is not None and tree.is_unchanged(cache_file, key):
-        return ()
+    known = remembered_watermark(tree, snapshot, signature, cache_file)
+    if known is not None:
+        return FreshIndex(watermark=known)
     walk = tree.entries()
     plan = plan_all(snapshot, walk)
     if tree.head() != snapshot.meta().get(HISTORY_HEAD, ""):  # the same files with another history
         return None
     if not plan.empty and not _only_unsettled(tree, snapshot, plan):
         return None
-    # Notes are not saved, so a walk with notes is repeated and its notes are shown every time.
-    if cache_file is not None and not walk.notes:
-        tree.save_stat_cache(cache_file, key, walk)
-    return walk.notes
+    if cache_file is not None:
+        remember_walk(tree, snapshot, signature, walk, cache_file)
+    return FreshIndex(walk.notes)
 
 
 def already_indexed(

@@ -11,6 +11,7 @@ import msgspec
 from satchel.packing.budget import Gauge, Size
 from satchel.packing.filling import Filling, Related, without_room_for
 from satchel.packing.guidance import LeftOutPassages, all_hints
+from satchel.packing.item_costs import stand_ins
 from satchel.packing.items import ItemBuilder
 from satchel.packing.pack import Counts, DropReason, Pack
 from satchel.packing.sections import Section, section_of
@@ -51,7 +52,7 @@ class Assembly:
         it later; they are only prepared for counting here. `related` returns what belongs to some items."""
         kept, copies = drop_near_copies(passages, self.reader)
         sections = [section_of(passage) for passage in kept]
-        builder = ItemBuilder(self.frame.ref, self.reader, self.plan, kept, sections)
+        builder = ItemBuilder(self.reader, self.plan, kept, sections)
         empty = msgspec.structs.replace(self.frame, counts=_nothing_fits(sections, copies))
         self.gauge.prepare(self._packs_to_count(empty, kept, sections, builder, queries))
         self.gauge.check(empty)
@@ -111,6 +112,8 @@ class Assembly:
         full = msgspec.structs.replace(empty, items=apart)
         told = all_hints(full, kept)
         yield from (self.frame, empty)  # a format may write a pack without items in another way
+        for item in {item.section: item for item in apart}.values():
+            yield msgspec.structs.replace(empty, items=stand_ins(item))
         yield msgspec.structs.replace(full, hints=told, next_queries=tuple(queries()))
 
 

@@ -25,13 +25,11 @@ class ItemBuilder:
 
     def __init__(
         self,
-        ref: str,
         reader: PassageReader,
         plan: PackPlan,
         passages: Sequence[Passage] = (),
         sections: Sequence[Section] = (),
     ) -> None:
-        self.ref = ref
         self.reader = reader
         self.plan = plan
         self.best = max((passage.promise for passage in passages), default=1.0)
@@ -129,7 +127,7 @@ class ItemBuilder:
             content=content,
             content_hash=content_hash,
             file_hash=record.file_hash,
-            ref=self.ref,
+            ref=self.reader.ref(passage.path),
             chunk_id=passage.chunk_id if is_chunk else f"{passage.path}:{first}:{last}",
             kind=kind.value,
             symbol=symbol,

@@ -11,9 +11,12 @@ from enum import StrEnum
 import msgspec
 
 from satchel.packing.sections import Section
-from satchel.types import Suggestion
+from satchel.types import LineRange, Suggestion
 
 WORK_TREE = "worktree"  # the ref of what is read from disk
+LIBRARY = (
+    "library"  # the ref of a pack of several repositories, whose items have refs of their own: `NAME@COMMIT`
+)
 _STATED_CHARS = 400  # of a query; the caller of a pack knows the rest of a long report
 
 
@@ -42,7 +45,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     content: str
     content_hash: str  # sha256 of these lines
     file_hash: str  # sha256 of the whole file
-    ref: str  # a commit, or `worktree`
+    ref: str  # a commit, or `worktree`; in a pack of several repositories with the name of one before it
     chunk_id: str  # the id of the chunk that these lines are; their locator if they are not one whole chunk
     kind: str
     symbol: str
@@ -55,6 +58,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     relationship: tuple[str, ...] = ()  # how a related item belongs to its primary one: `calls`, …
     distance: int = 0
     redactions: int = 0
+    changed: tuple[LineRange, ...] = ()  # of a review: its lines that the change added or removed
 
     @property
     def locator(self) -> str:

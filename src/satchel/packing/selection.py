@@ -42,6 +42,9 @@ class PassageReader(Protocol):
     def record(self, path: str) -> FileRecord:
         """Return what the index knows of a file."""
 
+    def ref(self, path: str) -> str:
+        """Return the ref that a citation of a file states."""
+
     def imports(self, path: str, content: str) -> tuple[str, ...]:
         """Return the import statements of a file that bring in a name which the content uses."""
 

@@ -19,7 +19,7 @@ from satchel.packing.pack import WORK_TREE, Budget, Counts, Item, Pack, Role
 from satchel.packing.sections import Section
 from satchel.rendering.packs import context
 from satchel.rendering.packs.quoting import fence_for, one_word, quoted_line, shown_text
-from satchel.rendering.visible import NOTEBOOK_NOTE, one_line, shown_source, visible
+from satchel.rendering.visible import NOTEBOOK_NOTE, cited_path, one_line, shown_source, visible
 from satchel.types import Hit, Suggestion
 from satchel.verifying.saved_pack import SHORT_HASH
 
@@ -80,9 +80,10 @@ def _search(response: SearchResponse) -> str:
 def _hit(number: int, chunk_id: str, hit: Any) -> list[str]:
     name = f" ({one_line(hit.name)})" if hit.name else ""
     snippet = visible(hit.snippet).rstrip("\n").replace("\n", "\n        ")
+    source = one_line(cited_path(hit.path, getattr(hit, "ref", "")))
     return [
         f"[{number}] CHUNK_ID: {one_line(chunk_id)}",
-        f"    Source: {one_line(hit.path)} (lines {hit.start_line}-{hit.end_line})",
+        f"    Source: {source} (lines {hit.start_line}-{hit.end_line})",
         f"    Type: {hit.kind}{name}",
         f"    Snippet: {snippet}",
         "",
@@ -119,7 +120,7 @@ def _chunk(chunk: GotChunk) -> list[str]:
     text = shown_text(source)
     fence = fence_for(text)
     name = quoted_line(f"{chunk.kind} {chunk.name}")
-    where = f"{one_word(chunk.path)}:{chunk.start_line}-{chunk.end_line}"
+    where = f"{one_word(cited_path(chunk.path, chunk.ref))}:{chunk.start_line}-{chunk.end_line}"
     head = f"{where} #{chunk.content_hash[:SHORT_HASH]} {one_word(chunk.id)} {name}".rstrip()
     notes = [f"{chunk.fate}: {quoted_line(chunk.detail)}"] if chunk.detail else []
     notes += [NOTEBOOK_NOTE] if source != chunk.text else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from satchel.lines import split_lines
 from satchel.plugins import late
 from satchel.rendering.style import Style
-from satchel.rendering.visible import NOTEBOOK_NOTE, one_line, shown_source, visible
+from satchel.rendering.visible import NOTEBOOK_NOTE, cited_path, one_line, shown_source, visible
 from satchel.visible_json import indented
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.build_context_pack import BuildContextPackResponse
     from satchel.commands.context_pack import ContextPackResponse
     from satchel.commands.eval_answer import EvalResponse
+    from satchel.commands.files import FilesResponse
     from satchel.commands.get import GetResponse
     from satchel.commands.grep import GrepResponse
     from satchel.commands.impact import ImpactItem, ImpactResponse
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.prompt import PromptResponse
     from satchel.commands.recall import RecallResponse
     from satchel.commands.refs import RefsResponse
+    from satchel.commands.runs import RunsResponse
     from satchel.commands.search import SearchResponse
     from satchel.commands.stats import StatsResponse
     from satchel.commands.status import StatusResponse
@@ -51,7 +53,8 @@ def render(response: Any, style: Style) -> str:
 def _search(response: SearchResponse, style: Style) -> str:
     rows = []
     for hit in response.hits:
-        where = style.path(f"{one_line(hit.path)}:{hit.start_line}-{hit.end_line}")
+        cited = cited_path(hit.path, hit.ref)
+        where = style.path(f"{one_line(cited)}:{hit.start_line}-{hit.end_line}")
         rows.append(f"{where}  {style.dim(hit.kind)} {style.name(one_line(hit.name))}".rstrip())
         rows.append(style.dim(f"  {one_line(hit.id)}  score {hit.score:g}"))
         for reason in hit.reasons:
@@ -67,7 +70,8 @@ def _search(response: SearchResponse, style: Style) -> str:
 def _get(response: GetResponse, style: Style) -> str:
     rows = []
     for chunk in response.chunks:
-        where = style.path(f"{one_line(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
+        cited = cited_path(chunk.path, chunk.ref)
+        where = style.path(f"{one_line(cited)}:{chunk.start_line}-{chunk.end_line}")
         text = shown_source(chunk.path, chunk.text)
         note = f"  {chunk.fate}: {one_line(chunk.detail)}" if chunk.detail else ""
         note += f"  {NOTEBOOK_NOTE}" if text != chunk.text else ""
@@ -217,6 +221,19 @@ def _status(response: StatusResponse, style: Style) -> str:
     return "\n".join(rows) + "\n"
 
 
+def _files(response: FilesResponse, style: Style) -> str:
+    rows = [style.dim(f"{'bytes':>11} {'lines':>9} {'used by':>8} {'changes':>8}  language")]
+    for item in response.files:
+        inside = f"  {item.files:,} files" if item.path.endswith("/") else ""
+        rows.append(
+            f"{item.bytes:>11,} {item.lines:>9,} {item.used_by:>8,} {item.changes:>8,}"
+            f"  {item.language:<12} {style.path(one_line(item.path))}{style.dim(inside)}"
+        )
+    if response.total > len(response.files):
+        rows.append(f"{response.total - len(response.files):,} more: raise --limit")
+    return "\n".join(rows) + "\n"
+
+
 def _symbols(response: SymbolsResponse, style: Style) -> str:
     rows = []
     for item in response.symbols:
@@ -312,6 +329,31 @@ def _eval(response: EvalResponse, style: Style) -> str:
     return eval_table.render_eval(response, style)
 
 
+def _runs(response: RunsResponse, style: Style) -> str:
+    rows = [
+        f"{item.at}  {item.score:.4f} {item.metric:<18} {item.asked:>5} from {item.source:<8}"
+        f" {style.name(one_line(item.name))}"
+        for item in response.runs
+    ]
+    if not response.runs:
+        rows.append("No run was kept: satchel eval --history 100 --keep NAME keeps one.")
+    if response.comparison is not None:
+        rows += [
+            "",
+            *(
+                f"{one.metric:<20} {one.theirs:.4f} → {one.ours:.4f}  {one.verdict}"
+                for one in response.comparison.differences
+            ),
+        ]
+    if response.questions:
+        rows += ["", f"the worst questions of {style.name(one_line(response.run))}"]
+    for question in response.questions:
+        before = f" (was {question.other:.3f})" if question.other is not None else ""
+        rows.append(f"  {question.score:.3f}{before}  {one_line(question.query)[:100]}")
+        rows.append(style.dim(f"         {one_line(', '.join(question.gold))}"))
+    return "\n".join(rows) + "\n"
+
+
 def _verify(response: VerifyResponse, style: Style) -> str:
     if response.refreshed:  # there is no file to write to, so the new pack is the answer
         return response.refreshed
@@ -337,6 +379,7 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "BuildResponse": _build,
     "ContextPackResponse": _context_pack,
     "EvalResponse": _eval,
+    "FilesResponse": _files,
     "GetResponse": _get,
     "GrepResponse": _grep,
     "IndexResponse": _index,
@@ -347,6 +390,7 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "PathResponse": _path,
     "RecallResponse": _recall,
     "RefsResponse": _refs,
+    "RunsResponse": _runs,
     "SearchResponse": _search,
     "StatsResponse": _stats,
     "StatusResponse": _status,

@@ -1,4 +1,5 @@
-"""Repository text on a screen: no character drives the terminal or is hidden from the reader."""
+"""Repository text on a screen: no character drives the terminal or is hidden from the reader, and a citation
+is written in one way."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ else:
 
 NOTEBOOK_NOTE = "shown is the source of the cells; the lines of the file are JSON"
 _NOTEBOOK = ".ipynb"
+_SHORT_COMMIT = 12
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def visible(text: str) -> str:
@@ -38,3 +41,25 @@ def shown_source(path: str, text: str) -> str:
     """Return the text of a file as it is shown: of a notebook, whose lines are JSON, the source of the
     cells."""
     return notebooks.render_cells(text) if path.lower().endswith(_NOTEBOOK) else text
+
+
+def short_ref(ref: str) -> str:
+    """Return a ref as packs show it: of a commit only the first digits."""
+    repository, at, own = ref.rpartition("@")
+    short = own[:_SHORT_COMMIT] if _COMMIT.fullmatch(own) else own
+    return f"{repository}{at}{short}"
+
+
+def cited_path(path: str, ref: str) -> str:
+    """Return a path as a citation writes it: that of a library with the commit of its repository,
+    `NAME@COMMIT:path`."""
+    name, _, own = path.partition("/")
+    return f"{short_ref(ref)}:{own}" if ref.startswith(f"{name}@") else path
+
+
+def read_cited_path(written: str) -> tuple[str, str]:
+    """Return the path and the ref that `cited_path` wrote for a file of a library; an empty ref if it is
+    none."""
+    ref, colon, own = written.partition(":")
+    name, at, _ = ref.partition("@")
+    return (f"{name}/{own}", ref) if colon and at and name else (written, "")

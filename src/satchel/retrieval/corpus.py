@@ -19,7 +19,7 @@ from satchel.retrieval.file_cache import DefinedNames, DocumentLink, FileCache, 
 from satchel.storage import postings
 from satchel.storage.history import PackedHistory, arrange, unpack_history
 from satchel.storage.protocol import Snapshot, TermRows
-from satchel.storage.records import ChunkRecord, FileRecord, HistoryCommit, PostingRun
+from satchel.storage.records import REPOSITORIES, ChunkRecord, FileRecord, HistoryCommit, PostingRun
 from satchel.terms import last_name
 from satchel.types import ChunkKind, Label, Reference
 
@@ -67,7 +67,10 @@ class Corpus:
         self.unit_counts = np.zeros(len(self.files), np.int64)
         self.unit_counts[owners[owners >= 0]] = self._counts[owners >= 0]
         self.file_vectors = self._file_vectors(runs, owners)
-        self.file_cache = FileCache(index, snapshot.meta().get("signature", ""), self.files)
+        meta = snapshot.meta()
+        # The names of the repositories, each the first folder of its files; none in the index of one.
+        self.repositories = tuple(filter(None, meta.get(REPOSITORIES, "").split("\n")))
+        self.file_cache = FileCache(index, meta.get("signature", ""), self.files)
         if before is not None:
             self.file_cache.adopt(before)
         self._postings: Cache[str, tuple[Positions, Counts]] = Cache(_POSTINGS_KEPT * self.unit_count)
@@ -312,9 +315,11 @@ class FileChanges:
 
     @cached_property
     def last_change(self) -> Positions:
-        """Return how many commits ago each file of the corpus changed last; -1 for a file that did not."""
+        """Return how many commits of its repository ago each file of the corpus changed last; -1 for a file
+        that did not."""
         last = np.full(self._file_count, self.total, np.int64)
-        np.minimum.at(last, self.files, self.commits)
+        ages = np.frombuffer(self._history.ages, "<u4").astype(np.int64)
+        np.minimum.at(last, self.files, ages[self.commits] if len(ages) else self.commits)
         return np.where(last < self.total, last, -1)
 
     def postings(self, term: str) -> tuple[Positions, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -45,7 +45,7 @@ def external_names(
         inside[path].update(range(first, last + 1))
     used: Counter[tuple[str, str, int]] = Counter()
     for path, own in inside.items():
-        used.update(item for item, line in _meanings(corpus, path) if line in own)
+        used.update(_meanings(corpus, path, own))
     ranked = sorted(used.items(), key=lambda item: (-item[1], item[0]))
     most = _LOOKED_UP_FOR_SOME if some else _LOOKED_UP
     found = [
@@ -56,17 +56,18 @@ def external_names(
     return found[:most]
 
 
-def _meanings(corpus: Corpus, path: str) -> Iterator[tuple[tuple[str, str, int], int]]:
-    """Yield (name, path of its definition, line of that) with the line of each use of a file that means a
+def _meanings(corpus: Corpus, path: str, lines: Container[int]) -> Iterator[tuple[str, str, int]]:
+    """Yield (name, path of its definition, line of that) for each use on some lines of a file that means a
     definition: by the code graph, or by name where the language has no rules and the name is clear."""
     if corpus.has_graph(path):
         for use in file_uses(corpus, path).uses:
-            if _is_telling(use) and (line := definition_line(corpus, use.target)):
-                yield (use.target.name.rpartition(".")[2], use.target.path, line), use.line
+            if use.line in lines and _is_telling(use) and (line := definition_line(corpus, use.target)):
+                yield use.target.name.rpartition(".")[2], use.target.path, line
         return
-    for name, line in corpus.uses(path):
-        for place in clear_definitions(corpus, name)[:1]:
-            yield (name, *place), line
+    for name, used in corpus.uses(path):
+        if used in lines:
+            for place in clear_definitions(corpus, name)[:1]:
+                yield (name, *place)
 
 
 def _is_telling(use: SureUse) -> bool:

@@ -33,7 +33,8 @@ _MOST_RUNS = 12  # messages of one query; a long report quotes more than it is a
 _LONGEST_RUN = 300  # characters of a message that are compared
 _LEAST_CHARS = 6  # of a text that may stand for itself
 _MOST_FILES = 60  # that are read for one message
-_LONGEST_LINE = 1_000  # characters; longer lines are data
+_LONGEST_LINE = 1_000  # bytes; longer lines are data
+_LINE_END = ord("\n")
 _MOST_UNITS = 150  # that are compared with one message literal by literal
 _MOST_LINES = 3  # that one message may mean; a text on more lines says nothing about where it is from
 _LEAST_PARTS = 10  # characters of a literal that a message must hold
@@ -211,16 +212,9 @@ def _filled(corpus: Corpus, run: str) -> list[MessageLine]:
         return []
     pairs = _neighbours(run)
     found: list[MessageLine] = []
-    for position in _best_units(corpus, run):
-        at = int(corpus.file_of[position])
+    for at, ranges in _best_ranges(corpus, run).items():
         is_code = _is_code(corpus, at)  # documents put single terms into quotes
-        lines = corpus.lines(corpus.files[at].path)
-        first, last = int(corpus.first_lines[position]), int(corpus.last_lines[position])
-        held = "".join(lines[first - 1 : last]).encode("utf-8", "surrogatepass")
-        for number in {first + held.count(b"\n", 0, match.start()): None for match in pairs.finditer(held)}:
-            line = lines[number - 1] if number <= len(lines) else ""
-            if len(line) > _LONGEST_LINE:
-                continue
+        for number, line in _matching_lines(content_of(corpus, at), ranges, pairs):
             texts = [text for text in _texts(line) if is_code or len(_WORD.findall(text)) > _LEAST_WORDS]
             worth = max((_filled_worth(literal, run) for literal in texts), default=0.0)
             if worth:
@@ -237,8 +231,8 @@ def _neighbours(run: str) -> Any:
     return compile_expression("|".join(pairs), ignore_case=True)
 
 
-def _best_units(corpus: Corpus, run: str) -> list[int]:
-    """Return the units that hold most of a message, weighed by how rare its words are."""
+def _best_ranges(corpus: Corpus, run: str) -> dict[int, list[tuple[int, int]]]:
+    """Return the line ranges of the units that hold most of a message, by file. Its rare words weigh most."""
     scores = np.zeros(len(corpus.file_of))
     asked = list(dict.fromkeys(terms(run)))
     for positions, _ in corpus.postings_many(asked):
@@ -247,8 +241,29 @@ def _best_units(corpus: Corpus, run: str) -> list[int]:
                 min(len(positions), corpus.unit_count), corpus.unit_count
             )
     held = np.flatnonzero(scores)
-    order = np.lexsort((held, -np.round(scores[held], 6)))
-    return [int(held[number]) for number in order[:_MOST_UNITS].tolist()]
+    best = held[np.lexsort((held, -np.round(scores[held], 6)))[:_MOST_UNITS]]
+    ranges: dict[int, list[tuple[int, int]]] = {}
+    columns = corpus.file_of[best], corpus.first_lines[best], corpus.last_lines[best]
+    for at, first, last in zip(*(column.tolist() for column in columns), strict=True):
+        ranges.setdefault(at, []).append((first, last))
+    return ranges
+
+
+def _matching_lines(
+    content: bytes, ranges: Sequence[tuple[int, int]], pairs: Any
+) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and texts of the lines in some ranges of a file on which an expression matches."""
+    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _LINE_END)
+    for first, last in ranges:
+        start = int(ends[first - 2]) + 1 if first > 1 else 0
+        end = int(ends[last - 1]) + 1 if last <= len(ends) else len(content)
+        held = content[start:end]
+        places = [match.start() for match in pairs.finditer(held)]
+        for number in dict.fromkeys(first + held.count(b"\n", 0, place) for place in places):
+            line_start = int(ends[number - 2]) + 1 if number > 1 else 0
+            line_end = int(ends[number - 1]) if number <= len(ends) else len(content)
+            if line_end - line_start <= _LONGEST_LINE:
+                yield number, content[line_start:line_end].decode("utf-8", "surrogatepass")
 
 
 def _texts(line: str) -> list[str]:

@@ -14,7 +14,7 @@ import msgspec
 from satchel import languages
 from satchel.caching import Cache
 from satchel.code_facts import CONFIDENCE, POSSIBLE, POSSIBLE_IN, Target
-from satchel.retrieval.code_graph import SureUse, file_uses, importers_of, uses_of
+from satchel.retrieval.code_graph import SureUse, file_uses, importers_of, uses_between, uses_of
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.terms import compound, last_name
@@ -119,6 +119,29 @@ def find_references(
         found += _possible(corpus, last_name(name), definitions)
     chosen = [item for item in found if _is_wanted(item, wanted)]
     return sorted(chosen, key=lambda item: (item.path, item.line, item.label, item.rule, item.target))
+
+
+def find_uses_made(corpus: Corpus, name: str, labels: Iterable[Label] = ()) -> list[ResolvedReference]:
+    """Return the sure uses inside the definitions that a name means, by path and line: what these use. Uses
+    of the definitions themselves are left out."""
+    wanted = set(labels)
+    found: dict[tuple[str, int, str, str], ResolvedReference] = {}
+    for item in definitions_meant(corpus, name):
+        symbol = item.symbol
+        for use in uses_between(corpus, item.path, symbol.start_line, symbol.end_line):
+            definition = _definition_at(corpus, use.target)
+            if definition is None or (use.target.path, use.target.name) == (item.path, symbol.qualified_name):
+                continue
+            made = _sure(corpus, use, definition)
+            if _is_wanted(made, wanted):
+                found[(made.path, made.line, made.name, made.target)] = made
+    return sorted(found.values(), key=lambda one: (one.path, one.line, one.label, one.rule, one.target))
+
+
+def _definition_at(corpus: Corpus, target: Target) -> SymbolRecord | None:
+    """Return the definition that an edge leads to; None for one that leads to a file."""
+    named = (item for item in corpus.snapshot.symbols(target.path) if item.qualified_name == target.name)
+    return next((SymbolRecord(target.path, item) for item in named), None)
 
 
 def _is_wanted(item: ResolvedReference, labels: set[Label]) -> bool:

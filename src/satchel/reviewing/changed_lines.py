@@ -7,7 +7,7 @@ change. Of the old file the lines that are gone.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from satchel.lines import split_lines
@@ -143,6 +143,25 @@ def _cut_range(start: int, end: int, lines: Sequence[str], most_chars: int) -> I
         size += length
     if any(line.strip() for line in lines[first - 1 : end]):
         yield first, end
+
+
+def added_lines(file: ChangedFile, first: int, last: int) -> tuple[LineRange, ...]:
+    """Return the lines between two of the new file that the change added; none if git does not tell them
+    exactly."""
+    ranges = ((hunk.new_line, hunk.new_line + hunk.new_count - 1) for hunk in file.hunks if hunk.new_count)
+    return _inside(ranges, first, last) if file.exact else ()
+
+
+def removed_lines(file: ChangedFile, first: int, last: int) -> tuple[LineRange, ...]:
+    """Return the lines between two of the old file that the change removed."""
+    ranges = ((hunk.old_line, hunk.old_line + hunk.old_count - 1) for hunk in file.hunks if hunk.old_count)
+    return _inside(ranges, first, last)
+
+
+def _inside(ranges: Iterable[LineRange], first: int, last: int) -> tuple[LineRange, ...]:
+    return tuple(
+        (max(first, start), min(last, end)) for start, end in ranges if start <= last and first <= end
+    )
 
 
 class RemovedLines(NamedTuple):

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import msgspec
 
-from satchel.pack_pipeline import CorpusReading
+from satchel.pack_pipeline import CorpusReading, PackOrigin
 from satchel.packing.assembly import Assembly
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Gauge, Size
 from satchel.packing.pack import Counts, DropReason, Pack
@@ -45,7 +45,7 @@ class ReviewPackFiller:
         self.ordered = ordered
         self.capped = capped
         self.notes = notes
-        self.assembly = Assembly(frame, gauge, CorpusReading(corpus), PackPlan({}))
+        self.assembly = Assembly(frame, gauge, CorpusReading(corpus, PackOrigin(frame.ref)), PackPlan({}))
 
     def pack(self) -> Pack:
         """Return the fullest pack that fits with its hints. While it does not fit, the last passage goes."""

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
+import msgspec
+
 from satchel.chunking import parse_source
 from satchel.packing.budget import Gauge, make_within
 from satchel.packing.pack import Counts, Pack
@@ -21,9 +23,11 @@ from satchel.retrieval.filters import Filters
 from satchel.reviewing.changed_lines import (
     ChunkChanges,
     OldFile,
+    added_lines,
     changed_chunks,
     changed_passages,
     is_definition,
+    removed_lines,
 )
 from satchel.reviewing.filling import ReviewNotes, ReviewPackFiller
 from satchel.reviewing.passages import (
@@ -175,6 +179,7 @@ class Review:
             item = self.items.of_new(
                 passage.start, passage.end, passage.chunk, ("changed", file.status.value)
             )
+            item = msgspec.structs.replace(item, changed=added_lines(file, passage.start, passage.end))
             group = _group(file, is_definition(passage.chunk))
             tier = tier_of(file.path, item.section)
             order = ReviewOrder(tier, file.path in self._sweeps, group, 0, file.path, passage.start, False)
@@ -191,6 +196,7 @@ class Review:
             if self.filters.by_kind and not self.filters.accepts_chunk(record, kind):
                 continue
             item = self.items.of_old(old, one)
+            item = msgspec.structs.replace(item, changed=removed_lines(file, one.first, one.last))
             named = bool(item.symbol) and item.section is Section.DEFINITIONS
             group = _group(file, named)
             tier = tier_of(file.path, item.section)

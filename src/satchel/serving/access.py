@@ -13,6 +13,14 @@ import msgspec
 from satchel import settings
 from satchel.errors import ConfigError, PathNotAllowed, Unauthorized
 
+SESSION_COOKIE = "satchel_session"
+LOGIN_PATH = "/login"
+_SESSION_PURPOSE = b"viewer session"
+_OWN_PAGES = (
+    None,
+    "none",
+    "same-origin",
+)  # Sec-Fetch-Site of what a person opened, or our own page asked for
 MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -39,6 +47,18 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
             raise Unauthorized(
                 "a valid token is needed", hint="send the header: Authorization: Bearer <token>"
             )
+
+    @property
+    def session(self) -> str:
+        """The value of the cookie of a browser that has shown the token. It does not tell the token."""
+        return hmac.new(self.token.encode(), _SESSION_PURPOSE, "sha256").hexdigest()
+
+    def is_signed_in(self, cookies: str | None, fetch_site: str | None) -> bool:
+        """Return whether a browser that has shown the token asks for a page, and no page of another server
+        does: browsers send cookies to every port of a host."""
+        given = _cookie(cookies or "", SESSION_COOKIE)
+        is_same = hmac.compare_digest(given.encode(), self.session.encode())
+        return bool(self.token) and is_same and fetch_site in _OWN_PAGES
 
     def check_host(self, host: str | None) -> None:
         """Check the Host header. A foreign name means DNS rebinding: a page whose own name leads here."""
@@ -88,6 +108,12 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def _cookie(header: str, name: str) -> str:
+    """Return the value of a cookie; empty if there is none."""
+    pairs = (part.strip().partition("=") for part in header.split(";"))
+    return next((value for key, _, value in pairs if key == name), "")
 
 
 def _host_name(host: str) -> str:

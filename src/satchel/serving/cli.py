@@ -13,8 +13,8 @@ from typing import Any
 
 from satchel._version import __version__
 
-_DESCRIPTION = "Turn a repository into cited context for coding agents. Offline, deterministic, fast."
-_EPILOG = """examples:
+DESCRIPTION = "Turn a repository into cited context for coding agents. Offline, deterministic, fast."
+EPILOG = """examples:
   satchel search "where are sessions stored"        ask a question of the current folder
   satchel get src/app.py:10:24 docs/setup:15d1b6fd7c  fetch exact text by locator or id
   satchel refs SessionStore                          who calls, imports, extends this
@@ -74,7 +74,7 @@ def _leave(code: int) -> None:
 def _guarded(run: Any, given: list[str]) -> int:
     """Return the exit code of `run`: a closed pipe ends it quietly, a full disk and a defect are told."""
     try:
-        code: int = run(given, _DESCRIPTION, _EPILOG)
+        code: int = run(given, DESCRIPTION, EPILOG)
         sys.stdout.flush()
         return code
     except BrokenPipeError:

@@ -70,9 +70,17 @@ def add_flags(parser: argparse.ArgumentParser, word: Command | Verb) -> None:
 
 def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
     shared = parser.add_argument_group("every command")
+    several = "" if command.of_one_folder else "; given twice or more, all are asked as one"
     shared.add_argument(
-        "--segment", "-s", default=".", metavar="DIR", help="the folder to work on (default: .)"
+        "--segment",
+        "-s",
+        action="append",
+        dest="segments",
+        metavar="DIR",
+        help=f"the folder to work on (default: .){several}",
     )
+    if not command.of_one_folder:
+        _add_library(shared, command)
     shared.add_argument("--repo-root", "-r", default="", metavar="DIR", help="where --segment is relative to")
     shared.add_argument(
         "--index-dir",
@@ -90,6 +98,26 @@ def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
     )
     if command.fresh:
         shared.add_argument("--no-refresh", action="store_true", help="answer from the index as it is")
+
+
+def _add_library(shared: argparse._ArgumentGroup, command: Command) -> None:
+    shared.add_argument(
+        "--library",
+        nargs="?",
+        const="",
+        default=None,
+        metavar="DIR",
+        help="ask all repositories of a library as one: the user's own, or that in DIR",
+    )
+    if "repo" not in command.request.__struct_fields__:
+        shared.add_argument(
+            "--repo",
+            action="append",
+            dest="repos",
+            default=None,
+            metavar="GLOB",
+            help="with --library: only repositories of this name (repeatable)",
+        )
 
 
 def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) -> None:

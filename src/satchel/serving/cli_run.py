@@ -22,6 +22,7 @@ from satchel.visible_json import compact, indented
 
 if TYPE_CHECKING:
     from satchel.commands.session import Session
+    from satchel.engine import Engine
     from satchel.serving.verbs import Verb
 
 OpenSession = Callable[[argparse.Namespace, Command, CliOutput], "AbstractContextManager[Session]"]
@@ -104,19 +105,55 @@ def _open_here(options: argparse.Namespace, command: Command, output: CliOutput)
     """Open the index in this process."""
     from satchel.commands.freshness import NoFreshener, PatientFreshener
     from satchel.commands.session import Session
-    from satchel.engine import Engine
     from satchel.rendering.packs import PACK_FORMATS
 
     root = root_of(options)
-    opened = Engine.open(root, index_dir=options.index_dir, profile=options.profile or "")
+    opened = _open_many(options, command) if asks_many(options) else _open_one(root, options)
     with opened.for_caller(progress=_progress(command, output)) as engine:
         freshener = NoFreshener() if getattr(options, "no_refresh", False) else PatientFreshener()
         yield Session(engine, PACK_FORMATS, freshener=freshener, project=str(root))
 
 
+def _open_one(root: Path, options: argparse.Namespace) -> Engine:
+    from satchel.engine import Engine
+
+    return Engine.open(root, index_dir=options.index_dir, profile=options.profile or "")
+
+
+def asks_many(options: argparse.Namespace) -> bool:
+    """Return whether a command line asks several repositories as one."""
+    named = (getattr(options, name, None) for name in ("library", "repos"))
+    return len(options.segments or ()) > 1 or any(value is not None for value in named)
+
+
+def _open_many(options: argparse.Namespace, command: Command) -> Engine:
+    """Open several folders, or a library, as one."""
+    from satchel.library.library import Library
+    from satchel.library.library_engine import LibraryEngine
+
+    if command.of_one_folder:
+        raise InvalidRequest(f"satchel {command.name} works on one folder", hint="give --segment once")
+    if options.index_dir:
+        raise InvalidRequest("--index-dir is the index of one folder", hint="leave it out")
+    profile, repos = options.profile or "", getattr(options, "repos", None) or ()
+    if options.library is None and not repos:
+        return LibraryEngine.of_folders([root_at(options, segment) for segment in options.segments], profile)
+    if options.segments:
+        raise InvalidRequest(
+            "--segment is a folder, and --library is asked",
+            hint="leave one out, or satchel library add the folder",
+        )
+    return Library.open(options.library or "").engine(repos, profile)
+
+
 def root_of(options: argparse.Namespace) -> Path:
     """Return the folder that a command line is about, as it is spelled there."""
-    return Path(options.repo_root) / options.segment if options.repo_root else Path(options.segment)
+    return root_at(options, (options.segments or ["."])[-1])
+
+
+def root_at(options: argparse.Namespace, segment: str) -> Path:
+    """Return a folder that a command line names."""
+    return Path(options.repo_root) / segment if options.repo_root else Path(segment)
 
 
 def _progress(command: Command, output: CliOutput) -> Any:

@@ -30,6 +30,7 @@ from satchel.errors import (
     SatchelError,
 )
 from satchel.file_writing import disk_trouble
+from satchel.plugins import late
 from satchel.rendering.packs import PACK_FORMATS
 from satchel.serving.envelope import (
     Call,
@@ -48,18 +49,25 @@ from satchel.types import ResponseMode
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
+    from satchel.library import library as libraries
     from satchel.serving.watching.index_updater import IndexUpdater
 
+else:
+    libraries = late("satchel.library.library")
+
+_LIBRARY = "library"  # what a project starts with that is a library of this machine
 _RELEASE_SECONDS = 5.0  # after which an old generation is released
 
 
 class Dispatcher:
-    """Answers requests. With `roots`, it serves no other folder; `make_updater` makes the updater of each."""
+    """Answers requests. With `roots` or a `library`, it serves no other folder; `make_updater` makes the
+    updater of each root. A library is brought up to date before its answers."""
 
     def __init__(
         self,
         roots: Sequence[Path] | None = None,
         *,
+        library: Path | None = None,
         index_dir: str = "",
         profile: str = "",
         make_updater: Callable[[Path], IndexUpdater] | None = None,
@@ -69,9 +77,12 @@ class Dispatcher:
         self._make_updater = make_updater
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._served = (
-            None if roots is None else {root.resolve(): ServedProject(root.resolve()) for root in roots}
-        )
+        self._library = library.resolve() if library is not None else None
+        self._served: dict[Path, ServedProject] | None = None
+        if roots is not None or library is not None:
+            self._served = {root.resolve(): ServedProject(root.resolve()) for root in roots or ()}
+        if self._served is not None and self._library is not None:
+            self._served[self._library] = ServedProject(self._library, is_library=True)
 
     @property
     def remote(self) -> bool:
@@ -126,7 +137,8 @@ class Dispatcher:
             return None
         command: Command = plugins.load("command", request.action)
         updater = self._project_at(self._root(_project(command, dict(request.payload)))).updater
-        assert updater is not None
+        if updater is None:
+            return None
         options = request.options or CallOptions()
         wanted = (command.fresh or command.composes) and options.stale_policy is StalePolicy.AUTO
         if not wanted or not options.max_reindex_ms:  # what is known may be older than the last edit
@@ -141,7 +153,9 @@ class Dispatcher:
 
     def settings(self) -> dict[str, Any]:
         """Return what another process needs to serve the same roots."""
-        return {"roots": self.roots(), "index_dir": self._index_dir, "profile": self._profile}
+        roots = [root for root in self.roots() if root != self._library]
+        given = {"index_dir": self._index_dir, "profile": self._profile}
+        return {"roots": roots, "library": self._library, **given}
 
     def warm(self) -> None:
         """Read what every question needs, so that the first one does not wait for it."""
@@ -177,6 +191,10 @@ class Dispatcher:
         updater = (self._served or {})[root].updater
         return None if updater is None else updater.progress
 
+    def is_watched(self, root: Path) -> bool:
+        """Return whether an updater keeps the index of a served root fresh."""
+        return (self._served or {})[root].updater is not None
+
     def _session(
         self, known: KnownFreshness | None, engine: Engine, command: Command, request: Request, project: str
     ) -> Session:
@@ -195,7 +213,7 @@ class Dispatcher:
     def _opened(self, project: str, call: Call, profile: str) -> Iterator[Engine]:
         """Give the engine of a project to this caller alone."""
         if self._served is None:
-            local = ServedProject(Path(project or "."))
+            local = _local_project(project)
             local.open(self._index_dir, self._profile, None)
             try:
                 with local.taken(call, profile) as engine:
@@ -257,6 +275,15 @@ def answer(request: dict[str, Any] | str | bytes) -> dict[str, Any]:
         response = failure(error)
     told: dict[str, Any] = msgspec.json.decode(encode(response))
     return told
+
+
+def _local_project(project: str) -> ServedProject:
+    """Return what a caller on this machine names: a folder, `library:` for the user's library, or
+    `library:DIR`."""
+    scheme, colon, place = project.partition(":")
+    if scheme == _LIBRARY and colon:
+        return ServedProject(libraries.Library.open(place).folder, is_library=True)
+    return ServedProject(Path(project or "."))
 
 
 def _as_json(request: dict[str, Any] | str | bytes) -> str | bytes:

@@ -24,7 +24,8 @@ _MAX_ANSWER = 1 << 28
 
 ACCEPTED = b"A"  # a server that declines closes the connection
 NO_SERVER = "--no-server"
-_OTHER_INDEX = ("--repo-root", "-r", "--index-dir", NO_SERVER)  # flags that lead to an index of another place
+# Flags that lead to an index of another place, or to several.
+_OTHER_INDEX = ("--repo-root", "-r", "--index-dir", "--library", NO_SERVER)
 _SEGMENT = ("--segment", "-s")
 # What may change an answer beside the words of the command line.
 _DECIDING = ("SATCHEL_", "AGENT_", "GIT_", "XDG_CONFIG_HOME", "APPDATA", "HOME", "NO_COLOR")
@@ -106,7 +107,7 @@ def _root_of(words: list[str]) -> str:
     root = "."
     for index, word in enumerate(words):
         name, is_joined, value = word.partition("=")
-        if name in _OTHER_INDEX or word.startswith(("-r", "--repo", "--index-")):
+        if name in _OTHER_INDEX or word.startswith(("-r", "--repo", "--index-", "--lib")):
             return ""
         if name in _SEGMENT:
             root = value if is_joined else "".join(words[index + 1 : index + 2])

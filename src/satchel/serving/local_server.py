@@ -125,7 +125,9 @@ class LocalServer:
             raise Declined
         options = cli_flags.make_parser(command).parse_args(words[1:])
         # Flags may be shortened, so that only their values tell.
-        if options.index_dir or options.no_server or getattr(options, "no_refresh", False):
+        if options.index_dir or options.no_server or cli_run.asks_many(options):
+            raise Declined
+        if getattr(options, "no_refresh", False):
             raise Declined
         # The served folder may have been moved, and another one be in its place by now.
         meant = {str(Path(folder) / cli_run.root_of(options)), str(self._project.root)}

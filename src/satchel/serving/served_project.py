@@ -19,10 +19,12 @@ from satchel.serving.envelope import Call
 if TYPE_CHECKING:
     from satchel import engine
     from satchel.engine import Engine
+    from satchel.library import library
     from satchel.serving import local_server
     from satchel.serving.watching.index_updater import IndexUpdater
 else:  # a server answers its first handshake before anything is loaded
     engine, local_server = late("satchel.engine"), late("satchel.serving.local_server")
+    library = late("satchel.library.library")
 
 _PATIENCE_SECONDS = 0.05  # between two looks whether the caller is still there
 
@@ -53,24 +55,25 @@ class KnownFreshener(BoundedFreshener):
 
 
 class ServedProject:
-    """One root: its engine, and one caller at a time."""
+    """One root, or one library: its engine, and one caller at a time."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, is_library: bool = False) -> None:
         self.root = root
+        self.is_library = is_library
         self.engine: Engine | None = None  # that of the last caller, which has read most of the index
         self.updater: IndexUpdater | None = None
         self._local: local_server.LocalServer | None = None
         self._index_dir = self._profile = ""
         self._options: settings.Options | None = None  # as the server was started with; a call may differ
-        self._stamp: tuple[int, int] | None = None  # of the project file, as it was read
+        self._stamp: tuple[int, int] | None = None  # of the project file or the catalogue, as it was read
         self._lock = threading.Lock()
 
     def open(self, index_dir: str, profile: str, make_updater: Callable[[Path], IndexUpdater] | None) -> None:
         """Open the index; nothing is read yet. With `make_updater`, start to keep it fresh."""
         self._index_dir, self._profile = index_dir, profile
         self.root = self._open_engine().root
-        self._stamp = settings.project_stamp(self.root)
-        if make_updater is not None:
+        self._stamp = self._file_stamp()
+        if make_updater is not None and not self.is_library:
             self.updater = make_updater(self.root)
             if not index_dir:  # a command line that does not name the index means another one
                 self._local = local_server.LocalServer(self)
@@ -78,7 +81,12 @@ class ServedProject:
             self.updater.start()
 
     def _open_engine(self) -> Engine:
-        self.engine = engine.Engine.open(self.root, index_dir=self._index_dir or None, profile=self._profile)
+        if self.is_library:
+            self.engine = library.Library(self.root).engine(profile=self._profile)
+        else:
+            self.engine = engine.Engine.open(
+                self.root, index_dir=self._index_dir or None, profile=self._profile
+            )
         self._options = self.engine.options
         return self.engine
 
@@ -99,10 +107,15 @@ class ServedProject:
             finally:
                 self._lock.release()
 
+    def _file_stamp(self) -> tuple[int, int] | None:
+        if self.is_library:
+            return library.Library(self.root).catalogue.stamp()
+        return settings.project_stamp(self.root)
+
     def _reopen(self) -> None:
-        """Open the engine anew if the project file changed, which says what is indexed. The updater does the
-        same."""
-        stamp = settings.project_stamp(self.root)
+        """Open the engine anew if the project file changed, which says what is indexed, or the catalogue,
+        which says what is in the library. The updater does the same."""
+        stamp = self._file_stamp()
         if self.engine is not None and stamp != self._stamp:
             self.engine.close()
             self._open_engine()

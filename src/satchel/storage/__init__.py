@@ -16,6 +16,7 @@ from satchel.storage.protocol import LOCK_WAIT_SECONDS, Store, StoreScheme
 # One letter before the colon is a drive of Windows.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 _FOLDER_SCHEME = "sqlite"
+_OTHER_NAMES = {"postgresql": "postgres"}
 
 
 def open_store(place: str | os.PathLike[str], *, lock_wait_seconds: float = LOCK_WAIT_SECONDS) -> Store:
@@ -30,13 +31,21 @@ def scheme_of(place: str | os.PathLike[str]) -> StoreScheme:
     return _parted(place)[0]
 
 
+def place_within(place: str | os.PathLike[str], name: str) -> str | os.PathLike[str]:
+    """Return the place of the index of one root: where a URL names a database that holds many, the `name` of
+    the root is added to it; any other place is returned as it is."""
+    scheme, rest = _parted(place)
+    return place if scheme.within is None else f"{scheme.name}:{scheme.within(rest, name)}"
+
+
 def _parted(place: str | os.PathLike[str]) -> tuple[StoreScheme, str]:
     url = _SCHEME.fullmatch(os.fspath(place))
     if url is None:
         folder = os.path.join(place, "")
         # In a URL two slashes come before the name of a machine.
         return plugins.load("store", _FOLDER_SCHEME), f"//{folder}" if folder.startswith("//") else folder
-    found: StoreScheme | None = plugins.find("store", url[1].lower())
+    name = url[1].lower()
+    found: StoreScheme | None = plugins.find("store", _OTHER_NAMES.get(name, name))
     if found is None:  # the URL itself may hold a password, so it is not repeated
         raise Unsupported(
             f"no store has the scheme {url[1]!r}",

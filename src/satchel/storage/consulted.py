@@ -25,8 +25,5 @@ class ConsultedTable:
     def files_noting(self, keys: Iterable[str]) -> list[int]:
         """Return the numbers of the files that noted one of some keys, ascending."""
         wanted = np.array(sorted(set(map(key_hash, keys))), np.uint32)
-        if not len(wanted):
-            return []
-        places = np.minimum(wanted.searchsorted(self._hashes), len(wanted) - 1)
-        found: list[int] = np.unique(self._files[wanted[places] == self._hashes]).tolist()
+        found: list[int] = np.unique(self._files[np.isin(self._hashes, wanted)]).tolist()
         return found

@@ -10,7 +10,7 @@ import zlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -38,6 +38,9 @@ class PackedHistory(msgspec.Struct, frozen=True, array_like=True):
     ends: bytes = b""  # where each term's postings end, 4 bytes each
     commits: bytes = b""  # that hold the term, ascending, 2 bytes each
     frequencies: bytes = b""  # how often, a byte each
+    # How many commits of its own repository are newer than each, 4 bytes each; empty where there is one
+    # repository.
+    ages: bytes = b""
 
     def postings(self, term: str) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
         """Return the positions of the commits whose messages hold a term, and how often each does."""
@@ -77,9 +80,12 @@ def arrange(commits: Sequence[HistoryCommit]) -> PackedHistory:
 
 def pack_history(commits: Sequence[HistoryCommit]) -> bytes:
     """Return the bytes that a store keeps of commits, which come newest first; empty for none."""
-    if not commits:
-        return b""
-    return zlib.compress(msgspec.msgpack.encode(arrange(commits)), _FAST_COMPRESSION)
+    return pack(arrange(commits)) if commits else b""
+
+
+def pack(history: PackedHistory) -> bytes:
+    """Return the bytes that a store keeps of arranged commits."""
+    return zlib.compress(msgspec.msgpack.encode(history), _FAST_COMPRESSION)
 
 
 def unpack_history(data: bytes) -> PackedHistory:
@@ -90,6 +96,66 @@ def unpack_history(data: bytes) -> PackedHistory:
         return msgspec.msgpack.decode(zlib.decompress(data), type=PackedHistory)
     except (zlib.error, msgspec.MsgspecError) as error:
         raise IndexCorrupt(f"the history in the index cannot be read: {error}") from error
+
+
+def join_histories(parts: Sequence[tuple[str, PackedHistory]]) -> PackedHistory:
+    """Return the histories of some repositories as one. Each comes with what its paths start with.
+
+    No history knows the time of its commits: those that are equally new in their own repository stand
+    together.
+    """
+    histories = [history for _, history in parts]
+    sizes = [len(history.lengths) // 4 for history in histories]
+    ages = _joined([np.arange(size) for size in sizes])
+    order = np.lexsort((np.repeat(np.arange(len(sizes)), sizes), ages))[:_MOST_COMMITS]
+    places = np.full(len(ages), -1)  # of each commit in the joint history
+    places[order] = np.arange(len(order))
+    counts = _joined([np.frombuffer(history.path_counts, "<u4") for history in histories])
+    lengths = _joined([np.frombuffer(history.lengths, "<u4") for history in histories])
+    return PackedHistory(
+        tuple(prefix + path for prefix, history in parts for path in history.paths),
+        _bytes(counts[order].tolist(), "<u4"),
+        _bytes(_joined_paths(histories, places[np.repeat(np.arange(len(counts)), counts)]), "<u4"),
+        _bytes(lengths[order].tolist(), "<u4"),
+        *_joined_terms(histories, sizes, places),
+        _bytes(ages[order].tolist(), "<u4"),
+    )
+
+
+def _joined_paths(histories: Sequence[PackedHistory], commits: NDArray[np.int64]) -> list[int]:
+    """Return the places of the paths of all commits, commit after commit; `commits` has the commit of each,
+    -1 for one that is left out."""
+    firsts = np.cumsum([0, *(len(history.paths) for history in histories)])[: len(histories)].tolist()
+    pairs = zip(histories, firsts, strict=True)
+    places = _joined([np.frombuffer(history.path_places, "<u4") + first for history, first in pairs])
+    found: list[int] = places[np.argsort(commits, kind="stable")[int((commits < 0).sum()) :]].tolist()
+    return found
+
+
+def _joined_terms(
+    histories: Sequence[PackedHistory], sizes: Sequence[int], places: NDArray[np.int64]
+) -> tuple[tuple[str, ...], bytes, bytes, bytes]:
+    """Return the terms of all messages with their postings, as a packed history has them."""
+    ordered = sorted({term for history in histories for term in history.terms})
+    numbers = {term: number for number, term in enumerate(ordered)}
+    terms_of, commits, first = [], [], 0
+    for history, size in zip(histories, sizes, strict=True):
+        own = np.array([numbers[term] for term in history.terms], np.int64)
+        ends = np.frombuffer(history.ends, "<u4").astype(np.int64)
+        terms_of.append(np.repeat(own, ends - np.concatenate((np.zeros(1, np.int64), ends))[:-1]))
+        commits.append(places[np.frombuffer(history.commits, "<u2").astype(np.int64) + first])
+        first += size
+    term, commit = _joined(terms_of), _joined(commits)
+    kept = np.lexsort((commit, term))
+    kept = kept[commit[kept] >= 0]
+    frequencies = _joined([np.frombuffer(history.frequencies, "u1") for history in histories])
+    last = np.cumsum(np.bincount(term[kept], minlength=len(ordered))).astype("<u4")
+    by_term = commit[kept].astype("<u2").tobytes(), frequencies[kept].astype("u1").tobytes()
+    return tuple(ordered), last.tobytes(), *by_term
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, np.int64), *arrays]).astype(np.int64)
 
 
 def _bytes(values: Iterable[int], kind: str) -> bytes:

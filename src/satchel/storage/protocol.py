@@ -337,11 +337,11 @@ class StoreScheme(msgspec.Struct, frozen=True):
     `name` is the name of the file and the scheme of its URLs. `open` takes what follows the scheme and its
     colon, and how many seconds a writer waits for another one; it neither reads nor writes anything. It
     raises `ConfigError` for a URL that names no place. With `is_shared`, another opening of the same URL,
-    also by another process, is the same index.
+    also by another process, is the same index. Where a URL may name a place of many indexes, `within` takes
+    what follows the colon and the name of a root, and returns the place of that root's index.
     """
 
     name: str
     open: Callable[[str, float], Store]
-    is_shared: bool = (
-        True  # whether another opening of the same URL, also by another process, is the same index
-    )
+    is_shared: bool = True
+    within: Callable[[str, str], str] | None = None

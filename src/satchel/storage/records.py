@@ -24,6 +24,9 @@ from satchel.types import ByLines, Chunk, ChunkKind, Label, Reference, Skipped, 
 _FAST_COMPRESSION = 1  # zlib level; higher ones cost more time than the space is worth
 _TITLE_SEPARATOR = "\x1f"
 RETIRED_LIMIT = 50_000  # the newest ended ids that a store remembers
+REPOSITORIES = (
+    "repositories"  # the key of the names of the repositories that an index holds, one on each line
+)
 _LABELS = tuple(Label)
 _as_reference = partial(tuple.__new__, Reference)
 _LABEL_NUMBERS = {label: number for number, label in enumerate(_LABELS)}

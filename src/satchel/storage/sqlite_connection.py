@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from satchel.errors import ConfigError, IndexBusy, IndexCorrupt, SatchelError
+from satchel.storage.checked_rows import RUN_COLUMNS
 from satchel.storage.checks import REBUILD_HINT
 from satchel.storage.protocol import KEEP_ELSEWHERE
 
@@ -68,6 +69,32 @@ class SqliteTables:
         for start in range(0, len(values), _VALUES_PER_QUERY):
             some = list(values[start : start + _VALUES_PER_QUERY])
             yield from self.rows(statement.format(",".join("?" * len(some))), some)
+
+
+class SqlitePostingRows:
+    """The rows of the posting runs behind one connection."""
+
+    def __init__(self, tables: SqliteTables) -> None:
+        self._tables = tables
+
+    def run_sizes(self) -> Sequence[Any]:
+        return self._tables.rows(
+            "SELECT number, length(lengths) / 4, row_check FROM segments ORDER BY number"
+        )
+
+    def runs(self, number: int | None = None) -> Sequence[Any]:
+        if number is None:
+            return self._tables.rows(f"SELECT {RUN_COLUMNS} FROM segments ORDER BY number")
+        return self._tables.rows(f"SELECT {RUN_COLUMNS} FROM segments WHERE number = ?", (number,))
+
+    def directories(self, numbers: Sequence[int]) -> Iterator[Any]:
+        statement = "SELECT segment, data, row_check FROM directories WHERE segment IN ({})"
+        return self._tables.rows_of(statement, numbers)
+
+    def blocks(self, numbers: Sequence[int]) -> Iterator[Any]:
+        return self._tables.rows_of(
+            "SELECT number, data, row_check FROM blocks WHERE number IN ({})", numbers
+        )
 
 
 def database_files(path: Path) -> list[Path]:

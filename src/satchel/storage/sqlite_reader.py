@@ -17,7 +17,22 @@ from satchel.caching import Cache
 from satchel.code_facts import FileEdges, FileFacts, ScipUses, references_of
 from satchel.parsed import Parsed
 from satchel.plugins import late
-from satchel.storage import records, sqlite_rows
+from satchel.storage import checked_rows, records
+from satchel.storage.block_postings import BlockPostings
+from satchel.storage.checked_rows import (
+    CHUNK_COLUMNS,
+    END_LINE,
+    FIRST_CHUNK,
+    NUMBER,
+    OUTLINE_CHECK,
+    PATH,
+    RETIRED_COLUMNS,
+    SKIPPED_COLUMNS,
+    START_LINE,
+    STORED_COLUMNS,
+    SYMBOL_COLUMNS,
+    Stored,
+)
 from satchel.storage.checks import (
     Totals,
     blob_check,
@@ -40,22 +55,7 @@ from satchel.storage.records import (
     SkippedRecord,
     SymbolRecord,
 )
-from satchel.storage.sqlite_connection import SqliteTables
-from satchel.storage.sqlite_postings import SqlitePostings
-from satchel.storage.sqlite_rows import (
-    CHUNK_COLUMNS,
-    END_LINE,
-    FIRST_CHUNK,
-    NUMBER,
-    OUTLINE_CHECK,
-    PATH,
-    RETIRED_COLUMNS,
-    SKIPPED_COLUMNS,
-    START_LINE,
-    STORED_COLUMNS,
-    SYMBOL_COLUMNS,
-    Stored,
-)
+from satchel.storage.sqlite_connection import SqlitePostingRows, SqliteTables
 from satchel.types import Reference, Symbol
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class SqliteSnapshot:
     def __init__(self, connection: sqlite3.Connection, totals: Totals | None = None) -> None:
         self._connection = connection
         self._tables = SqliteTables(connection)
-        self._full_text = SqlitePostings(self._tables)
+        self._full_text = BlockPostings(SqlitePostingRows(self._tables))
         self._runs: tuple[int, ...] | None = None
         self._consulting: consulted.ConsultedTable | None = None
         self._own = totals is None
@@ -134,9 +134,9 @@ class SqliteSnapshot:
             ordered = map(by_path.__getitem__, sorted(by_path))
             before = {item.path: item for item in known}
             self._files = (
-                [sqlite_rows.same_or_new_record(row, before.get(row[PATH])) for row in ordered]
+                [checked_rows.same_or_new_record(row, before.get(row[PATH])) for row in ordered]
                 if known
-                else [sqlite_rows.file_record(row) for row in ordered]
+                else [checked_rows.file_record(row) for row in ordered]
             )
         return self._files
 
@@ -147,7 +147,7 @@ class SqliteSnapshot:
         """Return the record of a path, or None if there is none, which the table itself has to confirm."""
         row = self._by_path.get(path)
         if row is not None:
-            return sqlite_rows.stored(row)
+            return checked_rows.stored(row)
         if self._own and self._files is not None:
             return None
         row = self._tables.one(f"SELECT {STORED_COLUMNS} FROM files WHERE path = ?", path)
@@ -156,11 +156,11 @@ class SqliteSnapshot:
             if lost:
                 raise damaged("the list of paths")
             return None
-        sqlite_rows.check_stored(row)
+        checked_rows.check_stored(row)
         if row[PATH] != path:
             raise damaged("the list of paths")
         self._keep(row)
-        return sqlite_rows.stored(row)
+        return checked_rows.stored(row)
 
     def _stored_or_raise(self, path: str) -> Stored:
         stored = self._stored(path)
@@ -175,7 +175,7 @@ class SqliteSnapshot:
             row = self._tables.one(f"SELECT {STORED_COLUMNS} FROM files WHERE number = ?", number)
             if row is None:
                 raise damaged("the list of files")
-            sqlite_rows.check_stored(row)
+            checked_rows.check_stored(row)
             self._keep(row)
         return row
 
@@ -200,8 +200,8 @@ class SqliteSnapshot:
         )
         if row is None:  # also where it was lost: then the content is parsed again
             return None
-        sqlite_rows.check_stored(row)
-        record = sqlite_rows.file_record(row)
+        checked_rows.check_stored(row)
+        record = checked_rows.file_record(row)
         if (record.file_hash, record.language) != (file_hash, language):
             raise damaged("the list of contents")
         return record
@@ -329,7 +329,7 @@ class SqliteSnapshot:
         rows = self._tables.rows("SELECT file, row_check, data_check, consulted FROM edges")
         if sum_checks(row[1] for row in rows) != self._totals.edges:
             raise damaged("the list of edges")
-        if not sqlite_rows.edges_are_as_written(rows):
+        if not checked_rows.edges_are_as_written(rows):
             raise damaged("what a file refers to")
         return consulted.ConsultedTable((row[0], row[3]) for row in rows)
 
@@ -451,11 +451,11 @@ class SqliteSnapshot:
         statement = f"SELECT {SKIPPED_COLUMNS}, row_check FROM skipped"
         if paths is not None:  # one that is lost is looked at again, as a new file is
             found = (self._tables.one(f"{statement} WHERE path = ?", path) for path in sorted(set(paths)))
-            return [sqlite_rows.skipped_record(row) for row in found if row is not None]
+            return [checked_rows.skipped_record(row) for row in found if row is not None]
         rows = self._tables.rows(statement)
         if sum_checks(row[-1] for row in rows) != self._totals.skipped:
             raise damaged("the list of what is left out")
-        return sorted(map(sqlite_rows.skipped_record, rows), key=lambda item: item.skipped.path)
+        return sorted(map(checked_rows.skipped_record, rows), key=lambda item: item.skipped.path)
 
     def extent(self) -> Extent:
         indexed = self._tables.one("SELECT count(*), max(mtime_ns), sum(size) FROM files")
@@ -476,7 +476,7 @@ class SqliteSnapshot:
             if sum_checks(row[6] for row in every) != self._totals.retired:
                 raise damaged("the list of ended ids")
             rows = every
-        return [item for item in map(sqlite_rows.retired_chunk, rows) if item.digest.startswith(digest)]
+        return [item for item in map(checked_rows.retired_chunk, rows) if item.digest.startswith(digest)]
 
     def history(self) -> bytes:
         row = self._tables.one("SELECT data FROM history")

@@ -15,6 +15,14 @@ from msgspec.structs import replace
 
 from satchel.code_facts import FileEdges, ScipUses
 from satchel.storage import records, term_blocks
+from satchel.storage.block_postings import block_check, pack_directory
+from satchel.storage.checked_rows import (
+    CHECK_COLUMNS,
+    FILE_COLUMNS,
+    SKIPPED_COLUMNS,
+    edges_check,
+    file_row,
+)
 from satchel.storage.checks import (
     Totals,
     blob_check,
@@ -28,13 +36,6 @@ from satchel.storage.checks import (
 )
 from satchel.storage.records import FileRecord, PackedFile, PostingRun, RetiredChunk, SkippedRecord
 from satchel.storage.sqlite_reader import SCHEMA, SqliteSnapshot
-from satchel.storage.sqlite_rows import (
-    CHECK_COLUMNS,
-    FILE_COLUMNS,
-    SKIPPED_COLUMNS,
-    edges_check,
-    file_row,
-)
 from satchel.types import FileEntry
 
 _CONTENT_TABLES = (
@@ -245,11 +246,11 @@ class SqliteWriter:
         for first_term, data in term_blocks.blocks(rows):
             self._connection.execute(
                 "INSERT INTO blocks VALUES (?, ?, ?)",
-                (self._next_block, blob_check(data, start=row_check(number, self._next_block)), data),
+                (self._next_block, block_check(number, self._next_block, data), data),
             )
             first_terms.append(first_term)
             self._next_block += 1
-        directory = msgspec.msgpack.encode((first_block, first_terms))
+        directory = pack_directory(first_block, first_terms)
         self._connection.execute(
             "INSERT INTO directories VALUES (?, ?, ?)",
             (number, blob_check(directory, start=number), directory),

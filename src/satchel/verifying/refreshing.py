@@ -19,7 +19,7 @@ from satchel.packing.budget import Gauge, Size
 from satchel.packing.pack import Budget, Counts, Item, Pack, Role
 from satchel.packing.sections import Section
 from satchel.tokenizers import Tokenizer
-from satchel.types import Source
+from satchel.types import LineRange, Source
 from satchel.verifying.relocation import CitedTree, Location
 from satchel.verifying.saved_pack import Citation, CitedPack
 from satchel.verifying.verification import CitationCheck, State
@@ -156,7 +156,16 @@ def _item(kept: KeptCitation, tree: CitedTree) -> Item:
         relationship=citation.relationship,
         distance=citation.distance,
         redactions=sum(map(location.holds, source.redactions)),
+        changed=_moved_lines(citation, location),
     )
+
+
+def _moved_lines(citation: Citation, location: Location) -> tuple[LineRange, ...]:
+    """Return the changed lines of a review where they are now; none if there are more or fewer lines."""
+    by = location.start_line - citation.start_line
+    if location.end_line - citation.end_line != by:
+        return ()
+    return tuple((first + by, last + by) for first, last in citation.changed)
 
 
 def _pack(cited: CitedPack, items: tuple[Item, ...]) -> Pack:

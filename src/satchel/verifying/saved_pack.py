@@ -12,7 +12,7 @@ import msgspec
 from satchel import file_writing
 from satchel.errors import FileNotFound, InvalidRequest
 from satchel.packing.pack import WORK_TREE, Counts
-from satchel.types import Suggestion
+from satchel.types import LineRange, Suggestion
 
 SHORT_HASH = 12  # digits of a hash in formats for agents: 48 bits, in a handful of tokens
 FULL_HASH = 64
@@ -41,6 +41,7 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True):
     distance: int = 0
     reasons: tuple[str, ...] = ()
     score: float = 0.0
+    changed: tuple[LineRange, ...] = ()
 
     @property
     def locator(self) -> str:

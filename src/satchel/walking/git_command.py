@@ -29,6 +29,8 @@ _PAUSE_SECONDS = 60  # for which git is not called again in a folder where it hu
 
 Overrides = tuple[tuple[bytes, bytes], ...]
 """Settings that win over those of any file, each a key and its value in git's own bytes."""
+Setting = tuple[bytes, bytes, bytes | None]
+"""A setting in force: where it comes from (`file:` and a path, or something else), its key and its value."""
 
 _SAFE_CONFIG = (
     "core.hooksPath=/dev/null",
@@ -46,6 +48,9 @@ _SAFE_CONFIG = (
     "protocol.allow=never",
     "submodule.recurse=false",
 )
+# How git asks for credentials and reaches other machines.
+_ASKING = ("core.askPass=", "core.sshCommand=", "credential.helper=", "protocol.allow=")
+_ASKING_VARIABLES = frozenset({"GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO"})
 _SAFE_ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",  # unlike protocol.allow, a repository cannot override this per protocol
     "GIT_NO_LAZY_FETCH": "1",  # a partial clone would fetch missing objects
@@ -119,31 +124,37 @@ class GitUnusable(Unsupported):
         self.problem = problem
 
 
-def command_line(args: Sequence[str]) -> list[str]:
-    """Return the full command line for git, with every setting that could run a program overridden."""
+def command_line(args: Sequence[str], *, asking: bool = False) -> list[str]:
+    """Return the full command line for git, with every setting that could run a program overridden. With
+    `asking` git may ask for credentials as the user has set it up; only for a repository whose settings are
+    our own."""
     found = shutil.which("git")
     if found is None or not os.path.isabs(found):
         # A git that is found in the current folder may belong to the repository.
         raise GitUnusable(GitProblem.MISSING)
-    overrides = [part for setting in _SAFE_CONFIG for part in ("-c", setting)]
+    chosen = [setting for setting in _SAFE_CONFIG if not (asking and setting.startswith(_ASKING))]
+    overrides = [part for setting in chosen for part in ("-c", setting)]
     return [found, "--no-pager", *overrides, *args]
 
 
-def environment(outer: Mapping[str, str] | None = None, config: Overrides = ()) -> dict[str, str]:
+def environment(
+    outer: Mapping[str, str] | None = None, config: Overrides = (), *, protocol: str = ""
+) -> dict[str, str]:
     """Return the caller's environment without variables that point git to another repository, and with the
     settings of `config` added. A variable can hold any key; a command-line argument cannot hold a key with
-    `=`."""
+    `=`. Git may reach other repositories by the `protocol` alone, and by none without it."""
+    wanted = _KEPT_VARIABLES | _ASKING_VARIABLES if protocol else _KEPT_VARIABLES
     kept = {
         name: value
         for name, value in (os.environ if outer is None else outer).items()
-        if not name.startswith("GIT_") or name in _KEPT_VARIABLES
+        if not name.startswith("GIT_") or name in wanted
     }
     if config:
         kept["GIT_CONFIG_COUNT"] = str(len(config))
     for number, (key, value) in enumerate(config):
         kept[f"GIT_CONFIG_KEY_{number}"] = os.fsdecode(key)
         kept[f"GIT_CONFIG_VALUE_{number}"] = os.fsdecode(value)
-    return kept | _SAFE_ENVIRONMENT
+    return kept | _SAFE_ENVIRONMENT | {"GIT_ALLOW_PROTOCOL": protocol}
 
 
 def run_git(
@@ -244,6 +255,11 @@ def filters_off(root: Path) -> Overrides:
     it. The last check runs with exactly these settings. If it shows a filter that would still run (an older
     git cannot be told such names), GitUnusable is raised and nothing is compared.
     """
+    return settings_without_filters(root)[0]
+
+
+def settings_without_filters(root: Path) -> tuple[Overrides, list[Setting]]:
+    """Return the settings that switch off every content filter, and all settings that are then in force."""
     names = _COMMON_FILTERS
     for _ in range(_FILTER_LOOKS):
         off = tuple(
@@ -251,19 +267,23 @@ def filters_off(root: Path) -> Overrides:
             for name in sorted(names)
             for key, value in _FILTER_OFF.items()
         )
-        switched_on = _active_filters(run_git(root, ["config", "--list", "-z"], config=off))
+        listed = run_git(root, ["config", "--list", "--show-origin", "-z"], config=off).split(b"\0")
+        settings = [
+            (origin, *_setting(record)) for origin, record in zip(*[iter(listed[:-1])] * 2, strict=True)
+        ]
+        switched_on = _active_filters(settings)
         if not switched_on:
-            return off
+            return off, settings
         names |= switched_on
     raise GitUnusable(GitProblem.FAILED, "a filter cannot be switched off")
 
 
-def _active_filters(listed: bytes) -> frozenset[bytes]:
+def _active_filters(settings: Sequence[Setting]) -> frozenset[bytes]:
     """Return the names of the filters that would run a program. The last setting of a key is the one that
     counts."""
-    settings = dict(_setting(record) for record in listed.split(b"\0") if record.startswith(b"filter."))
+    last = {key: value for _, key, value in settings if key.startswith(b"filter.")}
     found = set()
-    for key, value in settings.items():
+    for key, value in last.items():
         name, dot, variable = key.removeprefix(b"filter.").rpartition(b".")
         if dot and value != _FILTER_OFF.get(
             variable,

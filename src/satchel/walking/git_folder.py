@@ -31,7 +31,7 @@ def find_git_folder(top: str) -> str:
         return ""
     if stat.S_ISDIR(mode):
         return own
-    said = _read(own) if stat.S_ISREG(mode) else ""
+    said = read_beginning(own) if stat.S_ISREG(mode) else ""
     return os.path.join(top, said.removeprefix("gitdir:").strip()) if said else ""
 
 
@@ -44,13 +44,13 @@ def is_foreign_git_folder(top: str) -> bool:
     except (OSError, ValueError):
         return False
     folder = os.path.realpath(find_git_folder(top) or own)
-    leads_back = _read(f"{folder}/gitdir").strip()
+    leads_back = read_beginning(f"{folder}/gitdir").strip()
     if leads_back:
         return os.path.realpath(os.path.join(folder, leads_back)) != os.path.realpath(own)
     return os.path.basename(folder) == ".git" and os.path.dirname(folder) != os.path.realpath(top)
 
 
-def _read(path: str) -> str:
+def read_beginning(path: str) -> str:
     """Return the beginning of a regular file, empty if it cannot be read."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):

@@ -6,13 +6,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from satchel.errors import FileNotFound, ProjectNotFound, RefNotFound
 from satchel.ids import hash_text
 from satchel.settings import WalkOptions
 from satchel.storage.records import HistoryCommit
 from satchel.types import Skipped, SkipReason, Walk
-from satchel.walking import file_filter, git, history, ignore_rules, listing
+from satchel.walking import file_filter, git, history, ignore_rules, listing, watermark
 from satchel.walking.git_command import GitUnusable
 from satchel.walking.ignore_rules import LoadFile
 from satchel.walking.paths import check_relative
@@ -72,11 +73,14 @@ class BlobTree(ABC):
             missing = listing.NOT_IN_CLONE if sha or path in present else f"not at {self.ref}"
             yield path, Skipped(path, SkipReason.UNREADABLE, missing) if data is None else data
 
-    def is_unchanged(self, file: Path, key: str) -> bool:
-        return False  # the content id already tells whether an index matches this tree
+    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
+        return None  # the content id already tells whether an index matches this tree
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         return  # a tree of blobs never changes
+
+    def take_watermark(self, walk: Walk | None = None) -> watermark.Watermark:
+        return watermark.from_content(self.head(), self.content_id)
 
     @abstractmethod
     def head(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,6 +81,36 @@ def _visit(
                 add_entry(file_filter, path, entry.stat(follow_symlinks=False))
             except FileNotFoundError:  # deleted since the folder was listed
                 continue
+
+
+def names_below(root: Path, left_out: Container[str]) -> dict[str, set[str]]:
+    """Return the names in every folder that git lists to find untracked files, and raise OSError if one
+    cannot be listed. What is `left_out` is not entered: ignored folders, and repositories inside the root."""
+    found: dict[str, set[str]] = {}
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        prefix = f"{folder}/" if folder else ""
+        names = found[folder] = set()
+        with os.scandir(os_path(root, folder)) as entries:
+            for entry in entries:
+                name = entry.name.decode("utf-8", "surrogateescape")
+                names.add(name)
+                path = prefix + name
+                if entry.is_dir(follow_symlinks=False) and name != ".git" and path not in left_out:
+                    waiting.append(path)
+    return found
+
+
+def folders_above(paths: Iterable[str]) -> set[str]:
+    """Return every folder that one of the paths lies in."""
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
 
 
 def enters_folder(file_filter: FileFilter, full: bytes, folder: str) -> bool:

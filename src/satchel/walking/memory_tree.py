@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -11,6 +12,7 @@ from satchel import ids
 from satchel.errors import FileNotFound
 from satchel.storage.records import HistoryCommit
 from satchel.types import FileEntry, Skipped, SkipReason, Walk
+from satchel.walking import watermark
 from satchel.walking.paths import check_relative
 from satchel.walking.work_tree import WORK_TREE
 
@@ -50,11 +52,14 @@ class MemoryTree:
             missing = Skipped(path, SkipReason.UNREADABLE, "not kept")
             yield path, self.read(path) if path in self._files else missing
 
-    def is_unchanged(self, file: Path, key: str) -> bool:
-        return False  # an index knows by its content id that it is of this tree
+    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
+        return None  # an index knows by its content id that it is of this tree
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         """Nothing is kept: there is nothing that could change."""
+
+    def take_watermark(self, walk: Walk | None = None) -> watermark.Watermark:
+        return watermark.from_content("", self.content_id)
 
     def head(self) -> str:
         return ""

@@ -17,7 +17,7 @@ from satchel.settings import INDEX_FOLDER
 _OWN_NAME = re.compile(
     r"(?:context|eval)\.(?:lock|db(?:\.new|\.unusable-\d+)?(?:-wal|-shm|-journal)?)"
     r"|(?:\.gitignore|(?:context|eval)\.walk|context_pack\.json|queries\.jsonl)(?:\.\d+\.part)?"
-    r"|refs|settle-\d+-[0-9a-f-]+"
+    r"|evals|refs|settle-\d+-[0-9a-f-]+"
 )
 _IGNORED = """\
 /.gitignore
@@ -38,16 +38,25 @@ _IGNORED = """\
 /eval.lock
 /eval.walk
 /eval.walk.*.part
+/evals
 /queries.jsonl
 /queries.jsonl.*.part
 /refs
 /settle-[0-9]*-*
 """
-_LASTING = ("context.db", "context_pack.json", "eval.db", "queries.jsonl", "refs")  # worth telling of
+_LASTING = (
+    "context.db",
+    "context_pack.json",
+    "eval.db",
+    "evals",
+    "queries.jsonl",
+    "refs",
+)  # worth telling of
 _BY_US = "written by Satchel"
-OLD_GITIGNORE = b"*\n"  # of earlier versions: it hid the documents that people keep in the folder
 _EXPLAINED = "# What Satchel writes here; everything else in this folder is yours.\n"
 GITIGNORE = (_EXPLAINED + _IGNORED).encode()
+# Those of earlier versions: the first hid the documents that people keep in the folder.
+OLD_GITIGNORES = (b"*\n", GITIGNORE.replace(b"/evals\n", b""))
 
 _HEAD_CHARS = 600  # both say what they are in their first lines
 # Compiled by the first file of JSON: a search of a fresh index reads none.

@@ -10,14 +10,16 @@ import os
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Walk
 from satchel.walking.git import list_work_tree, locate_in_repository
-from satchel.walking.git_command import GitUnusable, filters_off, run_git
+from satchel.walking.git_command import GitUnusable, Setting, run_git, settings_without_filters
 from satchel.walking.own_output import is_own_path
 from satchel.walking.paths import os_path
 from satchel.walking.work_tree import WorkTree, in_repository
@@ -30,6 +32,7 @@ _STATUS = (
     "--no-renames",
     "--ignore-submodules=all",  # a submodule obeys its own configuration, which is not overridden
 )
+_IGNORED = b"!! "
 
 
 class WatermarkKind(StrEnum):
@@ -52,6 +55,15 @@ class Watermark(Struct, frozen=True):
     total_bytes: int | None = None
 
 
+class GitLook(Struct, frozen=True):
+    """What git said of a work tree: its watermark, the paths it ignores (if they were asked for; a folder
+    ends with a slash) and the settings that were in force."""
+
+    watermark: Watermark
+    ignored: frozenset[str]
+    settings: list[Setting]
+
+
 def compute(root: Path, options: WalkOptions | None = None, walk: Walk | None = None) -> Watermark:
     """Return the present watermark of a folder. If `walk` is given, a folder without git is not walked
     again."""
@@ -64,7 +76,7 @@ def from_git(root: Path, index_folder: str = "") -> Watermark | None:
     """Return the watermark of a git work tree, None if git cannot answer. `index_folder` is an index folder
     inside the root that has another name than ours."""
     try:
-        return _from_git(root, index_folder)
+        return look_with_git(root, index_folder).watermark
     except GitUnusable:
         return None
 
@@ -85,6 +97,11 @@ def from_totals(file_count: int, latest_mtime_ns: int, total_bytes: int) -> Wate
     )
 
 
+def as_values(mark: Watermark) -> dict[str, Any]:
+    """Return a watermark as an answer has it: its fields by name."""
+    return dict(sorted(msgspec.structs.asdict(mark).items()))
+
+
 def from_content(head: str, content_id: str) -> Watermark:
     """Return the watermark of a tree that never changes: a commit, or what is staged."""
     return Watermark(
@@ -92,22 +109,29 @@ def from_content(head: str, content_id: str) -> Watermark:
     )
 
 
-def _from_git(root: Path, index_folder: str) -> Watermark:
+def look_with_git(root: Path, index_folder: str = "", *, ignored: bool = False) -> GitLook:
+    """Ask git for the watermark of a work tree, and for the folders that it ignores if these are wanted."""
     place = locate_in_repository(root)
     prefix = place.prefix
     # A folder that its repository ignores is refused here, because git would never see it change.
     if prefix:
         list_work_tree(root, place=place)
-    status = run_git(root, [*_STATUS, "--", "."], config=filters_off(root))
+    off, settings = settings_without_filters(root)
+    flags = ["--ignored=matching"] if ignored else []
+    records = run_git(root, [*_STATUS, *flags, "--", "."], config=off).split(b"\0")
     dirty = [
         record
-        for record in status.split(b"\0")
-        if record and not is_own_path(_relative(record[3:], prefix), index_folder)
+        for record in records
+        if record
+        and not record.startswith(_IGNORED)
+        and not is_own_path(_relative(record[3:], prefix), index_folder)
     ]
     seen = b"\0".join(part for record in dirty for part in (record, _stat_stamp(root, prefix, record[3:])))
-    return Watermark(
+    mark = Watermark(
         WatermarkKind.GIT, git_head=place.head or None, git_dirty=bool(dirty), dirty_hash=hash_bytes(seen)
     )
+    left_out = frozenset(_relative(record[3:], prefix) for record in records if record.startswith(_IGNORED))
+    return GitLook(mark, left_out, settings)
 
 
 def _relative(path: bytes, prefix: str) -> str:

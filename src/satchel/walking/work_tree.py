@@ -9,26 +9,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from satchel.errors import ProjectNotFound, SatchelError
 from satchel.plugins import late
 from satchel.settings import INDEX_FOLDER, WalkOptions
 from satchel.types import Skipped, SkipReason, Walk
-from satchel.walking import stat_cache
+from satchel.walking import git_inputs, stat_cache
 from satchel.walking.own_output import is_index_folder, is_own_name, is_own_path, told_of
 from satchel.walking.paths import check_relative, open_inside, os_path
 
 if TYPE_CHECKING:
     from satchel.storage.records import HistoryCommit
-    from satchel.walking import file_filter, git, git_command, history, ignore_rules, listing
+    from satchel.walking import file_filter, git, git_command, history, ignore_rules, listing, watermark
     from satchel.walking.file_filter import FileFilter
     from satchel.walking.ignore_rules import IgnoreRules, LoadFile
     from satchel.walking.listing import IsIgnored
 else:  # loaded when a walk needs them: an unchanged folder needs none, a folder without git only some
-    file_filter, git, git_command, history, ignore_rules, listing = (
+    file_filter, git, git_command, history, ignore_rules, listing, watermark = (
         late(f"satchel.walking.{name}")
-        for name in ("file_filter", "git", "git_command", "history", "ignore_rules", "listing")
+        for name in ("file_filter", "git", "git_command", "history", "ignore_rules", "listing", "watermark")
     )
 
 
@@ -60,12 +60,15 @@ class SourceTree(Protocol):
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
         """Yield the bytes of many files in the order asked for, or the reason why a file cannot be read."""
 
-    def is_unchanged(self, file: Path, key: str) -> bool:
-        """Return whether the tree is known to be as the walk found it whose stamps were saved in this file
-        under this key."""
+    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
+        """Return the watermark of the tree if it is known to be as the walk found it whose stamps were saved
+        in this file under this key; None if it may have changed."""
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
-        """Save the stamps of the last walk, so that `is_unchanged` can compare them."""
+        """Save the stamps and the watermark of the last walk for `unchanged_watermark`."""
+
+    def take_watermark(self, walk: Walk | None = None) -> watermark.Watermark:
+        """Return the present watermark. If `walk` is given, a folder without git is not walked again."""
 
     def head(self) -> str:
         """Return the commit that the files come from, as the last walk found it; empty if there is none."""
@@ -87,9 +90,10 @@ class WorkTree:
         self.root = root
         self.options = options or WalkOptions()
         self._walked_ns = 0
-        self._listed: stat_cache.ListedFolders | None = (
-            None  # what the last walk listed; None if git listed the files
-        )
+        self._names: dict[str, set[str]] = {}  # in the folders that the last walk listed; none if git did
+        self._git_paths: list[str] | None = None  # what git listed at the last walk
+        # What git said of the tree and when, until stamps are saved.
+        self._git_look: tuple[watermark.GitLook, int] | None = None
         self._head: str | None = None  # the commit at the last walk; None before the first walk
         self._unread: set[str] = set()  # ignore files that the last walk could not read
 
@@ -154,23 +158,73 @@ class WorkTree:
             listing.filter_folder_tree(self.root, own, chosen, names)
         else:
             listing.filter_git_paths(self.root, paths, ignored_by_any(own), chosen)
-        self._listed = None if repository else _listed_folders(names, self.options.index_folder)
+        self._names, self._git_paths = names, paths
         return sorted_walk(chosen, (*notes, *rule_notes(own), *_unread_note(self._unread)))
 
-    def is_unchanged(self, file: Path, key: str) -> bool:
-        # The stamps do not cover git's index and configuration, on which the walk depends as well.
-        if in_repository(self.root):
-            return False
+    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
         known = stat_cache.load(file, self._cache_key(key))
-        return known is not None and stat_cache.is_unchanged(self.root, known)
+        # Without git nothing was noted of a repository, which may have appeared since.
+        if known is None or bool(known.git_program) != in_repository(self.root):
+            return None
+        if known.git_program and known.git_program != git_inputs.find_git_program():
+            return None
+        return known.watermark if stat_cache.is_unchanged(self.root, known) else None
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         # The notes of a walk are not saved, so a walk with notes is repeated.
-        if self._listed is None or walk.notes:
+        if walk.notes:
             return
-        taken = stat_cache.capture(self.root, self._cache_key(key), walk, self._listed, self._walked_ns)
+        look, self._git_look = self._git_look, None
+        looked_ns = self._walked_ns
+        try:
+            if self._git_paths is None:
+                inputs = self._plain_inputs(walk)
+            else:
+                found, looked_ns = look or (self._look_with_git(), self._walked_ns)
+                inputs = self._git_inputs(walk, found)
+        except (OSError, git_command.GitUnusable):
+            return
+        since_ns = min(looked_ns, self._walked_ns)
+        taken = stat_cache.capture(self.root, self._cache_key(key), walk, inputs, since_ns)
         if taken is not None:
             stat_cache.save(file, taken, self.root)
+
+    def take_watermark(self, walk: Walk | None = None) -> watermark.Watermark:
+        self._git_look = None
+        if in_repository(self.root):
+            started_ns = time.time_ns()
+            with suppress(git_command.GitUnusable):
+                self._git_look = (self._look_with_git(), started_ns)
+                return self._git_look[0].watermark
+        return watermark.from_files((walk or self.entries()).files)
+
+    def _look_with_git(self) -> watermark.GitLook:
+        return watermark.look_with_git(self.root, self.options.index_folder, ignored=True)
+
+    def _plain_inputs(self, walk: Walk) -> stat_cache.WalkInputs:
+        """Return what a walk without git depended on."""
+        too_large = [item.path for item in walk.skipped if item.reason is SkipReason.TOO_LARGE]
+        folders, index_folders = _listed_folders(self._names, self.options.index_folder)
+        mark = watermark.from_files(walk.files)
+        return stat_cache.WalkInputs(folders, index_folders, too_large, watermark.as_values(mark))
+
+    def _git_inputs(self, walk: Walk, look: watermark.GitLook) -> stat_cache.WalkInputs:
+        """Return everything that git's answers depend on, which are the paths of the last walk and `look`."""
+        paths = self._git_paths or []
+        # Rules of ours count in an ignored folder, too, as long as git tracks a file in it.
+        ignored = {path.rstrip("/") for path in look.ignored} - listing.folders_above(paths)
+        names = listing.names_below(self.root, ignored.union(path.rstrip("/") for path in paths))
+        folders, index_folders = _listed_folders(names, self.options.index_folder)
+        own = {entry.path for entry in walk.files}
+        nested = [path for path in paths if path.endswith("/")]
+        return stat_cache.WalkInputs(
+            folders,
+            index_folders,
+            [path.rstrip("/") for path in paths if path not in own],
+            watermark.as_values(look.watermark),
+            git_inputs.find_git_program(),
+            git_inputs.paths_that_decide(self.root, look.settings, nested),
+        )
 
     def head(self) -> str:
         if self._head is None:
@@ -181,10 +235,11 @@ class WorkTree:
         return history.read_history(self.root, head) if head else []
 
     def _cache_key(self, key: str) -> bytes:
-        """Return the key extended by everything else that a walk depends on: the folder, and the user who may
-        list it."""
+        """Return the key extended by everything else that a walk depends on: the folder, the user who may
+        list it, and the variables that tell git where settings are."""
         user = os.geteuid() if hasattr(os, "geteuid") else ""
-        return f"{key}\n{user}\n{self.root}".encode("utf-8", "surrogatepass")
+        outer = git_inputs.git_environment()
+        return f"{key}\n{user}\n{self.root}\n{outer}".encode("utf-8", "surrogatepass")
 
     def entries_at(self, paths: Sequence[str]) -> Walk:
         wanted = sorted({check_relative(path) for path in paths} - {""})
@@ -277,11 +332,14 @@ class SubsetTree:
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
         return self._work_tree.read_many(paths)
 
-    def is_unchanged(self, file: Path, key: str) -> bool:
-        return False  # the set of files may have changed although no file did
+    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
+        return None  # the set of files may have changed although no file did
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         """Save nothing: the set of files may change although no file does."""
+
+    def take_watermark(self, walk: Walk | None = None) -> watermark.Watermark:
+        return self._work_tree.take_watermark(walk)
 
     def head(self) -> str:
         return ""  # a subset has no history of its own
@@ -324,9 +382,10 @@ def in_repository(root: Path) -> bool:
     return any(os.path.lexists(folder / ".git") for folder in (root.absolute(), *root.absolute().parents))
 
 
-def _listed_folders(names: dict[str, set[str]], index_folder: str) -> stat_cache.ListedFolders:
-    """Return the folders that a walk listed and the ignore files in them."""
-    rule_names = {*ignore_rules.GIT_NAMES, *ignore_rules.OWN_NAMES}
+def _listed_folders(names: dict[str, set[str]], index_folder: str) -> tuple[list[str], dict[str, set[str]]]:
+    """Return the folders that a walk listed with the rules of git and of ours in them, and the index folders
+    with the names in them that are not ours."""
+    rule_names = {*ignore_rules.GIT_NAMES, *ignore_rules.OWN_NAMES, ".gitattributes"}
     rules = [
         f"{folder}/{name}" if folder else name
         for folder, found in names.items()
@@ -334,7 +393,7 @@ def _listed_folders(names: dict[str, set[str]], index_folder: str) -> stat_cache
     ]
     kept = {folder: found for folder, found in names.items() if is_index_folder(folder, index_folder)}
     others = {folder: {name for name in found if not is_own_name(name)} for folder, found in kept.items()}
-    return stat_cache.ListedFolders([*(folder for folder in names if folder not in kept), *rules], others)
+    return [*(folder for folder in names if folder not in kept), *rules], others
 
 
 def _unread_note(paths: set[str]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 from satchel.commands.pack_formats import Renderer
 from satchel.packing.pack import Item, Pack
-from satchel.rendering.packs.quoting import fence_for, one_word, quoted_line, short_query, shown_text
+from satchel.rendering.packs.quoting import fence_for, quoted_line, short_query, shown_text
 from satchel.rendering.packs.text_lines import (
     QUOTED,
     TextGrammar,
@@ -33,6 +33,7 @@ from satchel.rendering.packs.text_lines import (
     line_numbers,
     next_text,
     pack_lines,
+    path_word,
     read_citation_line,
     read_headline,
 )
@@ -68,7 +69,7 @@ def _item(item: Item, pack_ref: str) -> str:
         name += " `" + symbol.replace("`", "'") + "`"
     text = shown_text(item.content)
     fence = fence_for(text)
-    heading = f"{_ITEM}`{one_word(item.path)}{line_numbers(item)}` {citation_proof(item, pack_ref)}{name}"
+    heading = f"{_ITEM}`{path_word(item)}{line_numbers(item)}` {citation_proof(item, pack_ref)}{name}"
     return f"{heading}\n{fence}{_NO_INFO.sub('', item.language)}\n{text}\n{fence}\n"
 
 

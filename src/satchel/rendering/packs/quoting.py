@@ -6,14 +6,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from satchel.packing.pack import WORK_TREE
 from satchel.rendering.visible import one_line, visible
 from satchel.verifying.saved_pack import one_line_each
 
 _QUERY_CHARS = 200  # a query can be a whole bug report; the caller knows the rest of it
-_SHORT_COMMIT = 12
 _SHORTEST_FENCE = 3
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BACKTICKS = re.compile(r"`{3,}")
 _PLAIN_WORD = re.compile(r"[\w.@][^\s\"\\`]*")
 WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w.@][^\s"\\`]*)'
@@ -61,8 +58,3 @@ def read_word(written: str) -> str:
     import json
 
     return str(json.loads(written))
-
-
-def short_ref(ref: str) -> str:
-    """Return a ref as packs show it: of a commit only the first digits."""
-    return ref if ref == WORK_TREE or not _COMMIT.fullmatch(ref) else ref[:_SHORT_COMMIT]

@@ -26,7 +26,7 @@ import msgspec
 
 from satchel.commands.pack_formats import Renderer
 from satchel.packing.pack import Counts, Item, Pack
-from satchel.rendering.packs.quoting import one_word, quoted_line, short_query, shown_text
+from satchel.rendering.packs.quoting import quoted_line, short_query, shown_text
 from satchel.rendering.packs.text_lines import (
     LOCATOR,
     PROOF,
@@ -40,6 +40,7 @@ from satchel.rendering.packs.text_lines import (
     line_numbers,
     line_start,
     pack_lines,
+    path_word,
     read_headline,
     read_match,
     truncated_pack,
@@ -103,7 +104,7 @@ def _bar(pack: Pack) -> str:
 def _item(item: Item, pack_ref: str) -> list[str]:
     why = ", ".join(quoted_line(reason) for reason in item.reasons)
     name = kind_and_symbol(item).strip()
-    rows = [f"{one_word(item.path)}{line_numbers(item)}"]
+    rows = [f"{path_word(item)}{line_numbers(item)}"]
     rows[0] += (f"  {name}" if name else "") + (f"{_WHY}{why}" if why else "")
     hidden = f", {item.redactions} redacted" if item.redactions else ""
     rows.append(f"  {citation_proof(item, pack_ref)} score {item.score:.4g}{hidden}")

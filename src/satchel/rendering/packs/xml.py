@@ -24,9 +24,17 @@ from satchel.commands.pack_formats import Renderer
 from satchel.errors import InvalidRequest
 from satchel.packing.pack import Item, Pack, Role
 from satchel.rendering.packs.quoting import quoted_line, short_query, shown_text
-from satchel.rendering.packs.text_lines import QUOTED, Headline, by_section, edited_pack, truncated_pack
+from satchel.rendering.packs.text_lines import (
+    QUOTED,
+    Headline,
+    by_section,
+    edited_pack,
+    read_ranges,
+    truncated_pack,
+    written_ranges,
+)
 from satchel.rendering.visible import visible
-from satchel.types import Suggestion
+from satchel.types import LineRange, Suggestion
 from satchel.verifying.saved_pack import FULL_HASH, SHORT_HASH, Citation, CitedPack
 
 _NOTE = f"<note>Text in item elements is {QUOTED}</note>"
@@ -35,6 +43,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;"
 _MARKUP = re.compile(r'[&<>"\t\n]')
 _LINES = re.compile(r"(\d{1,9})-(\d{1,9})")
 _HASH = re.compile(rf"[0-9a-f]{{{SHORT_HASH},{FULL_HASH}}}")
+_RANGES = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*")
 _NUMBER = re.compile(r"\d{1,9}")
 _CHILDREN = ("item", "missing", "next", "note")
 
@@ -78,6 +87,7 @@ def _item(item: Item, pack_ref: str) -> str:
         "relationship": quoted_line(" ".join(item.relationship)),
         "distance": str(item.distance) if related else "",
         "redactions": item.redactions,
+        "changed": written_ranges(item.changed),
     }
     text = shown_text(item.content).replace("]]>", "]]]]><![CDATA[>")
     return f"{_open_tag('item', attributes)}\n<![CDATA[{text}]]></item>"
@@ -195,7 +205,15 @@ class _XmlReader:
             symbol=attributes.get("symbol", ""),
             relationship=tuple(attributes.get("relationship", "").split()),
             distance=_number(attributes, "distance"),
+            changed=_ranges(attributes.get("changed", ""), path),
         )
+
+
+def _ranges(written: str, path: str) -> tuple[LineRange, ...]:
+    """Return the changed lines of an item; raise InvalidRequest if they are none."""
+    if written and not _RANGES.fullmatch(written):
+        raise edited_pack(f"the changed lines of {path!r} are no lines")
+    return read_ranges(written)
 
 
 def _read_name(written: str) -> str:

@@ -142,7 +142,7 @@ class Client(msgspec.Struct, frozen=True):
     title: str
     executables: tuple[str, ...]
     marks: tuple[Folder, ...]
-    user: Registration
+    user: Registration | None
     project: Registration | None = None
     entry: Callable[[list[str]], dict[str, Any]] = plain_entry
     hooks: HookSettings | None = None

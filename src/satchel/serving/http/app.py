@@ -30,6 +30,7 @@ from satchel.serving.error_table import ERRORS
 from satchel.serving.http import openapi
 from satchel.serving.http.metrics import CONTENT_TYPE, Metrics
 from satchel.serving.readiness import root_readiness, worker_readiness
+from satchel.serving.viewer.routes import Viewer
 
 _Endpoint = Callable[[HttpRequest], Awaitable[HttpResponse]]
 _RequestParser = Callable[[bytes], Request]
@@ -41,9 +42,11 @@ _CODES_WITH_STATUS = frozenset({"timeout", "internal"})
 _RETRY_SECONDS = 1.0  # until a client should ask again whether the server is ready
 
 
-def make_app(dispatcher: Dispatcher, runner: CallRunner, metrics: Metrics) -> Starlette:
-    """Return the application, without the middleware that guards it."""
-    handlers = _Handlers(dispatcher, runner, metrics)
+def make_app(
+    dispatcher: Dispatcher, runner: CallRunner, metrics: Metrics, viewer: Viewer | None = None
+) -> Starlette:
+    """Return the application, without the middleware that guards it; with a viewer, its pages as well."""
+    handlers = _Handlers(dispatcher, runner, metrics, viewer)
     names = plugins.names("command")
     routes = [
         Route("/", handlers.index),
@@ -56,6 +59,7 @@ def make_app(dispatcher: Dispatcher, runner: CallRunner, metrics: Metrics) -> St
             Route(openapi.path_of(name), handlers.command_endpoint(_payload_parser(name)), methods=["POST"])
             for name in names
         ),
+        *(viewer.routes() if viewer is not None else ()),
     ]
     app = _Application(routes=routes, exception_handlers={HTTPException: handlers.unknown_route})
     app.router.redirect_slashes = False
@@ -73,7 +77,10 @@ class _Application(Starlette):
 class _Handlers:
     """The handlers of the routes."""
 
-    def __init__(self, dispatcher: Dispatcher, runner: CallRunner, metrics: Metrics) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, runner: CallRunner, metrics: Metrics, viewer: Viewer | None
+    ) -> None:
+        self._viewer = viewer
         self._dispatcher = dispatcher
         self._runner = runner
         self._metrics = metrics
@@ -162,7 +169,9 @@ class _Handlers:
         return response
 
     async def index(self, http: HttpRequest) -> HttpResponse:
-        """Return the list of routes, for people who open the address in a browser."""
+        """Return the first page of the viewer to a browser, and the list of routes to everybody else."""
+        if self._viewer is not None and "text/html" in http.headers.get("accept", ""):
+            return await self._viewer.home(http)
         return HttpResponse(openapi.overview(), media_type="text/plain")
 
     async def health(self, http: HttpRequest) -> HttpResponse:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,7 +22,7 @@ from satchel.errors import (
     TooLarge,
     Unauthorized,
 )
-from satchel.serving.access import Access
+from satchel.serving.access import LOGIN_PATH, Access
 from satchel.serving.dispatcher import defect
 from satchel.serving.envelope import encode, failure
 from satchel.serving.error_table import ERRORS
@@ -33,7 +34,8 @@ HEADER_BYTES = 32 * 1024  # a token and the headers that proxies add
 OPEN_PATHS = ("/health",)
 # A client that still sends its body when it is refused would lose the answer to a reset connection.
 _LINGER_SECONDS = 1.0
-_MISDIRECTED, _FORBIDDEN, _HEAD_TOO_LARGE = 421, 403, 431
+_ASSETS = "/assets/"
+_MISDIRECTED, _FORBIDDEN, _HEAD_TOO_LARGE, _SEE_OTHER = 421, 403, 431, 303
 _CLOSE: HttpHeaders = [(b"connection", b"close")]
 OnRefusal = Callable[[SatchelError, int], None]
 BODY_SECONDS = 10.0  # for a whole body: the largest arrives in that time over 7 Mbit/s
@@ -81,12 +83,33 @@ class HttpExchange:
             raise RequestRefused(error, _MISDIRECTED) from None
         try:
             self._access.check_origin(self._header(b"origin"))
-            if self.path not in OPEN_PATHS:
+            if self.path not in OPEN_PATHS and not self._is_open_page() and not self._is_signed_in():
                 self._access.check_token(self._header(b"authorization"))
         except PathNotAllowed as error:
             raise RequestRefused(error, _FORBIDDEN) from None
         except Unauthorized as error:
+            if self._wants_page():
+                target = quote(self.path + (f"?{query}" if (query := self._query()) else ""))
+                headers = [(b"location", f"{LOGIN_PATH}?next={target}".encode())]
+                raise RequestRefused(error, _SEE_OTHER, headers) from None
             raise RequestRefused(error, headers=[(b"www-authenticate", b'Bearer realm="satchel"')]) from None
+
+    def _is_open_page(self) -> bool:
+        """Whether the request is for the page that asks for the token, or for what that page looks like."""
+        return self.path == LOGIN_PATH or self.path.startswith(_ASSETS)
+
+    def _is_signed_in(self) -> bool:
+        """Whether a browser reads a page after it has shown the token. Only reading is open to it."""
+        cookies, site = self._header(b"cookie"), self._header(b"sec-fetch-site")
+        return self.method == "GET" and self._access.is_signed_in(cookies, site)
+
+    def _wants_page(self) -> bool:
+        """Whether a browser asks for a page, which it can be led away from."""
+        return self.method == "GET" and "text/html" in (self._header(b"accept") or "")
+
+    def _query(self) -> str:
+        query: bytes = self.scope.get("query_string", b"")
+        return query.decode("latin-1")
 
     def _check_form(self) -> None:
         """Refuse what the HTTP parser lets through: headers that are too long, a body with two lengths."""

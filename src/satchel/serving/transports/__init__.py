@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Flag, Positional
+from satchel.commands.command import BareValue, Flag, Positional
 from satchel.serving.access import Access
 from satchel.serving.dispatcher import Dispatcher
 
@@ -22,6 +22,11 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     segments: Annotated[
         _Words, Meta(description="a folder to serve (repeatable; default: .)"), Flag("--segment"), Flag("-s")
     ] = ()
+    library: Annotated[
+        str | None,
+        Meta(description="serve a library as one project: the user's own, or that in DIR"),
+        BareValue(""),
+    ] = None
     host: Annotated[str, Meta(description="the address to listen on")] = "127.0.0.1"
     port: Annotated[
         int | None, Meta(description="the port to listen on; 0 takes a free one; mcp without one: stdio")

@@ -12,11 +12,13 @@ from satchel.serving.transports import ServeOptions, Transport
 if TYPE_CHECKING:
     from satchel.serving import call_runner, lifecycle
     from satchel.serving.http import app, metrics, middleware, server
+    from satchel.serving.viewer import routes
 else:  # listing the transports must load no web server
     call_runner, lifecycle = late("satchel.serving.call_runner"), late("satchel.serving.lifecycle")
     app, metrics, middleware, server = (
         late(f"satchel.serving.http.{name}") for name in ("app", "metrics", "middleware", "server")
     )
+    routes = late("satchel.serving.viewer.routes")
 
 DEFAULT_PORT = 8640
 _EXIT_SECONDS = 2.0  # for abandoned calls to notice that they are cancelled
@@ -30,7 +32,8 @@ def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
         dispatcher.start()
         address = bound.getsockname()[:2]
         lifecycle.announce(dispatcher, "http", address, "http://{}", as_json=options.json)
-        server.serve(_application(dispatcher, access, options, runner), bound)
+        viewer = routes.Viewer(dispatcher, runner, access)
+        server.serve(guarded_application(dispatcher, access, options, runner, viewer), bound)
     finally:
         lifecycle.exit_within(_EXIT_SECONDS)
         bound.close()
@@ -39,12 +42,16 @@ def run(dispatcher: Dispatcher, access: Access, options: ServeOptions) -> int:
     return 0
 
 
-def _application(
-    dispatcher: Dispatcher, access: Access, options: ServeOptions, runner: call_runner.CallRunner
+def guarded_application(
+    dispatcher: Dispatcher,
+    access: Access,
+    options: ServeOptions,
+    runner: call_runner.CallRunner,
+    viewer: routes.Viewer,
 ) -> middleware.GuardMiddleware:
     """Return the routes behind the middleware; both count into the same metrics."""
     counts = metrics.Metrics(dispatcher, lambda: guarded.running, runner.overdue)
-    routes = app.make_app(dispatcher, runner, counts)
+    routes = app.make_app(dispatcher, runner, counts, viewer)
     guarded = middleware.GuardMiddleware(
         routes,
         access,

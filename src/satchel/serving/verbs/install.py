@@ -69,9 +69,10 @@ def run(request: InstallRequest) -> InstallResponse:
     for client in _chosen_clients(request, machine):
         registration = client.registration(request.scope)
         if registration is None:
+            lacking, other = _lacking_scope(request.scope)
             if request.clients:
-                raise InvalidRequest(f"{client.title} knows no projects", hint="use --scope user")
-            notes.append(f"{client.title} knows no projects and was left out")
+                raise InvalidRequest(f"{client.title} {lacking}", hint=f"use --scope {other}")
+            notes.append(f"{client.title} {lacking} and was left out: --scope {other}")
             continue
         command = launch.server_command(registration, request.scope, machine, request.segment)
         changes += installer.install(client, command, with_instructions=not request.no_instructions)
@@ -86,6 +87,13 @@ def run(request: InstallRequest) -> InstallResponse:
             "satchel is not on PATH, so the files name this machine's path: put it on PATH to share them"
         )
     return write_changes(installer, changes, notes, dry_run=request.dry_run)
+
+
+def _lacking_scope(scope: InstallScope) -> tuple[str, InstallScope]:
+    """Return what is said of a client that has no settings in a scope, and the scope that it has."""
+    if scope is InstallScope.PROJECT:
+        return "knows no projects", InstallScope.USER
+    return "is linked project by project", InstallScope.PROJECT
 
 
 def _chosen_clients(request: InstallRequest, machine: Machine) -> list[Client]:

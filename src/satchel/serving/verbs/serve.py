@@ -17,12 +17,14 @@ from satchel.serving.verbs import Verb
 if TYPE_CHECKING:
     from satchel import storage
     from satchel.indexing import workers as cores
+    from satchel.library import library as libraries
     from satchel.serving import worker_pool
     from satchel.serving.watching import index_updater
 else:  # loaded late, so that MCP answers its handshake before them
     index_updater = late("satchel.serving.watching.index_updater")
     worker_pool = late("satchel.serving.worker_pool")
     cores, storage = late("satchel.indexing.workers"), late("satchel.storage")
+    libraries = late("satchel.library.library")
 
 
 def run(options: ServeOptions) -> int:
@@ -32,6 +34,8 @@ def run(options: ServeOptions) -> int:
     satchel serve mcp --port 8642     for agent clients that call by HTTP
     satchel serve http --port 8640    POST /v1/command, a route for each command, /openapi.json, /metrics
     satchel serve grpc --port 8641    the same envelope, with health and reflection
+
+    satchel serve mcp --library       all repositories of the user's library, asked as one
 
     Only this machine can call, unless --public and a token are given.
     """
@@ -45,7 +49,7 @@ def run(options: ServeOptions) -> int:
         hosts=options.allow_hosts,
         origins=options.allow_origins,
     )
-    roots = [Path(segment) for segment in options.segments or (".",)]
+    roots = [Path(segment) for segment in options.segments or ((".",) if options.library is None else ())]
     for root in roots:
         if not root.is_dir():
             raise ProjectNotFound(f"{str(root)!r} is not a folder", hint="give the root of a repository")
@@ -53,18 +57,22 @@ def run(options: ServeOptions) -> int:
         raise ConfigError(
             "one --index-dir cannot hold the indexes of several folders", hint="use SATCHEL_HOME"
         )
-    return transport.run(_dispatcher(roots, transport, options), access, options)
+    if options.library is not None:
+        libraries.Library.open(options.library).repositories()  # raises if there is no library
+    return transport.run(make_dispatcher(roots, transport, options), access, options)
 
 
-def _dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
+def make_dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
     """Return the dispatcher of the roots: a worker pool for transports with many callers."""
-    chosen = settings.chosen_index(roots[0].resolve(), options.index_dir)
+    chosen = settings.chosen_index(roots[0].resolve(), options.index_dir) if roots else ""
     # An index that only its own process sees can neither be kept fresh nor be asked by another one.
     is_shared = not chosen or storage.scheme_of(chosen).is_shared
     if (options.workers or 1) > 1 and not is_shared:
         raise ConfigError("this kind of index has one process alone", hint="leave out --workers")
     workers = options.workers or (cores.default_workers() if transport.parallel and is_shared else 1)
     given: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
+    if options.library is not None:
+        given["library"] = libraries.Library.open(options.library).folder
     if is_shared and not options.no_watch:
         given["make_updater"] = lambda root: index_updater.IndexUpdater(
             root, index_dir=options.index_dir or None

@@ -1,4 +1,4 @@
-"""The full text of one generation of a SQLite index: posting runs, their terms and postings.
+"""The full text of one generation in blocks: posting runs, their terms and postings, for any kind of rows.
 
 The rows of a run lie in blocks of consecutive terms. A directory for each run has the first term of every
 block, so a term is in one block or nowhere (see `storage.term_blocks`).
@@ -8,16 +8,33 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from satchel.storage import sqlite_rows, term_blocks
+from satchel.storage import checked_rows, term_blocks
 from satchel.storage.checks import blob_check, damaged, row_check, sum_checks
 from satchel.storage.protocol import TermRows
 from satchel.storage.records import PostingRun
-from satchel.storage.sqlite_connection import SqliteTables
-from satchel.storage.sqlite_rows import RUN_COLUMNS
+
+Rows = Iterable[Sequence[Any]]
+_BLOCKS_AT_ONCE = 250  # a megabyte: a merge goes through all terms of a run
+
+
+class PostingRows(Protocol):
+    """The rows of the posting runs, as a store reads them."""
+
+    def run_sizes(self) -> Sequence[Sequence[Any]]:
+        """Return the number, count of units and check of each run, by number."""
+
+    def runs(self, number: int | None = None) -> Sequence[Sequence[Any]]:
+        """Return the run columns of one run, or of all of them by number."""
+
+    def directories(self, numbers: Sequence[int]) -> Rows:
+        """Return the number, data and check of the directories of some runs."""
+
+    def blocks(self, numbers: Sequence[int]) -> Rows:
+        """Return the number, data and check of some blocks, by one statement."""
 
 
 class _Directory(NamedTuple):
@@ -32,19 +49,27 @@ class _Directory(NamedTuple):
         return self.first_block + at if at >= 0 else None
 
 
-class SqlitePostings:
-    """The posting runs behind one connection. `total` is the sum of the checks of all runs, as it is known
-    from elsewhere."""
+def pack_directory(first_block: int, first_terms: Sequence[str]) -> bytes:
+    """Return the bytes of the directory of a run."""
+    return msgspec.msgpack.encode((first_block, first_terms))
 
-    def __init__(self, tables: SqliteTables) -> None:
-        self._tables = tables
+
+def block_check(run: int, number: int, data: bytes) -> int:
+    """Return the check of a block, which covers the run that it belongs to."""
+    return blob_check(data, start=row_check(run, number))
+
+
+class BlockPostings:
+    """The posting runs of one snapshot. `total` is the sum of the checks of all runs, as it is known from
+    elsewhere."""
+
+    def __init__(self, rows: PostingRows) -> None:
+        self._rows = rows
         self._directories: dict[int, _Directory] = {}
 
     def run_sizes(self, total: int) -> dict[int, int]:
         """Return the count of units of each run, by number."""
-        rows = self._tables.rows(
-            "SELECT number, length(lengths) / 4, row_check FROM segments ORDER BY number"
-        )
+        rows = self._rows.run_sizes()
         sized = all(type(row[1]) is int for row in rows)
         if not sized or sum_checks(row[2] for row in rows) != total:
             raise damaged("the list of posting runs")
@@ -52,29 +77,31 @@ class SqlitePostings:
 
     def runs(self, total: int) -> list[PostingRun]:
         """Return all runs, by number."""
-        rows = self._tables.rows(f"SELECT {RUN_COLUMNS} FROM segments ORDER BY number")
+        rows = self._rows.runs()
         if sum_checks(row[5] for row in rows) != total:
             raise damaged("the list of posting runs")
-        return [sqlite_rows.posting_run(row) for row in rows]
+        return [checked_rows.posting_run(row) for row in rows]
 
     def run(self, number: int) -> PostingRun:
         """Return one run."""
-        row = self._tables.one(f"SELECT {RUN_COLUMNS} FROM segments WHERE number = ?", number)
-        if row is None:
+        rows = self._rows.runs(number)
+        if not rows:
             raise damaged("the list of posting runs")
-        return sqlite_rows.posting_run(row)
+        return checked_rows.posting_run(rows[0])
 
     def postings_many(self, runs: Iterable[int], terms: Sequence[str]) -> Mapping[str, TermRows]:
         """Return the postings of each term in these runs; the blocks of all are read by one statement."""
         found: dict[str, list[tuple[int, bytes]]] = {term: [] for term in terms}
+        if not found:
+            return found
+        directories = self._read_directories(tuple(runs))
         wanted = [
             (number, block, term)
-            for number in runs
+            for number, directory in directories
             for term in found
-            if (block := self._directory(number).block_of(term)) is not None
+            if (block := directory.block_of(term)) is not None
         ]
-        run_of = {block: number for number, block, _ in wanted}
-        blocks = dict(self._blocks(run_of))
+        blocks = dict(self._blocks({block: number for number, block, _ in wanted}))
         for number, block, term in wanted:
             if data := term_blocks.find(blocks[block], term):
                 found[term].append((number, data))
@@ -83,8 +110,11 @@ class SqlitePostings:
     def run_terms(self, number: int) -> Iterator[tuple[str, bytes]]:
         """Yield each term of a run with its postings, by term."""
         first, count = self.block_range(number)
-        for block in range(first, first + count):
-            yield from term_blocks.items(self._block(number, block))
+        for start in range(first, first + count, _BLOCKS_AT_ONCE):
+            some = range(start, min(start + _BLOCKS_AT_ONCE, first + count))
+            blocks = dict(self._blocks(dict.fromkeys(some, number)))
+            for block in some:
+                yield from term_blocks.items(blocks[block])
 
     def terms_from(self, number: int, prefix: str, limit: int) -> list[str]:
         """Return the first terms of a run that start so."""
@@ -105,23 +135,26 @@ class SqlitePostings:
         return directory.first_block, len(directory.first_terms)
 
     def _directory(self, number: int) -> _Directory:
-        found = self._directories.get(number)
-        if found is None:
-            row = self._tables.one("SELECT data, row_check FROM directories WHERE segment = ?", number)
-            if row is None or blob_check(row[0], start=number) != row[1]:
+        return self._read_directories((number,))[0][1]
+
+    def _read_directories(self, numbers: Sequence[int]) -> list[tuple[int, _Directory]]:
+        missing = [number for number in numbers if number not in self._directories]
+        for number, data, check in self._rows.directories(missing) if missing else ():
+            if blob_check(data, start=number) != check:
                 raise damaged("the list of terms")
-            found = self._directories[number] = msgspec.msgpack.decode(row[0], type=_Directory)
-        return found
+            self._directories[number] = msgspec.msgpack.decode(data, type=_Directory)
+        if not self._directories.keys() >= set(missing):
+            raise damaged("the list of terms")
+        return [(number, self._directories[number]) for number in numbers]
 
     def _block(self, run: int, number: int) -> bytes:
         return dict(self._blocks({number: run}))[number]
 
     def _blocks(self, run_of: dict[int, int]) -> Iterator[tuple[int, bytes]]:
         """Yield the blocks of these numbers, each checked together with the number of its run."""
-        statement = "SELECT number, data, row_check FROM blocks WHERE number IN ({})"
         count = 0
-        for number, data, check in self._tables.rows_of(statement, list(run_of)):
-            if blob_check(data, start=row_check(run_of[number], number)) != check:
+        for number, data, check in self._rows.blocks(list(run_of)):
+            if block_check(run_of[number], number, data) != check:
                 raise damaged("a run of the full-text index")
             count += 1
             yield number, data

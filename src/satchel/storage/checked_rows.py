@@ -1,4 +1,4 @@
-"""How does a row of the SQLite tables become a record, checked on the way?
+"""How does a stored row become a record, checked on the way?
 
 Every row that is read alone carries a check of its values (see `storage.checks`); rows that are read together
 are checked by the record of their file.

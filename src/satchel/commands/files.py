@@ -1,0 +1,95 @@
+"""`satchel files`: the indexed files and folders, with how large, central and changed each is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta
+
+from satchel.commands.command import Command, Flag, GitName, Group, Positional
+from satchel.commands.shared import at_ref
+from satchel.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from satchel.engine import Engine
+    from satchel.retrieval.file_figures import FileFigures
+
+
+class FileOrder(StrEnum):
+    """What files are sorted by; all but the path with the largest first."""
+
+    PATH = "path"
+    BYTES = "bytes"
+    LINES = "lines"
+    USED_BY = "used_by"
+    CHANGES = "changes"
+
+
+class FilesRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    path_prefix: Annotated[str, Meta(description="only below this folder"), Positional()] = ""
+    depth: Annotated[
+        int,
+        Meta(description="fold what lies deeper than this into its folder; 0: list every file"),
+        Flag("-d"),
+    ] = 0
+    sort: Annotated[FileOrder, Meta(description="by path, or the largest of a figure first")] = FileOrder.PATH
+    redacted: Annotated[bool, Meta(description="only files with secret values that were replaced")] = False
+    limit: Annotated[int, Meta(description="entries at most")] = 1000
+    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
+
+
+class FileItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file, or a folder with all that is in it; the path of a folder ends with `/`.
+
+    `used_by` counts the other files with a sure use of what a file defines; of a folder it is that of its
+    most used file. `changes` counts commits of the kept history. `redactions` counts secret values that were
+    replaced, `redacted_lines` are the lines of a file that held them.
+    """
+
+    path: str
+    bytes: int
+    lines: int
+    language: str
+    used_by: int
+    changes: int
+    files: int = 1
+    redactions: int = 0
+    redacted_lines: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+class FilesResponse(msgspec.Struct, frozen=True):
+    """`total` counts all entries, also those beyond the limit."""
+
+    path_prefix: str
+    total: int
+    files: list[FileItem]
+
+
+def run(engine: Engine, request: FilesRequest) -> FilesResponse:
+    """List what is indexed, by file or by folder: size, lines, language, how many other files use it and how
+    many commits changed it.
+
+    `--depth 1` gives the folders of the project at a glance, `--sort used_by` the files that most others rest
+    on, `--sort changes` those that change most.
+    """
+    if request.limit < 1 or request.depth < 0:
+        raise InvalidRequest(
+            f"the limit is {request.limit} and the depth {request.depth}, the least are 1 and 0"
+        )
+    with at_ref(engine, request.ref) as side:
+        found = side.files(request.path_prefix, request.depth)
+    if request.redacted:
+        found = [item for item in found if item.redactions]
+    if request.sort is not FileOrder.PATH:
+        found.sort(key=lambda item: (-getattr(item, request.sort.value), item.path))
+    return FilesResponse(request.path_prefix, len(found), list(map(_item, found[: request.limit])))
+
+
+def _item(file: FileFigures) -> FileItem:
+    return FileItem(*(getattr(file, name) for name in FileItem.__struct_fields__))
+
+
+COMMAND = Command("files", FilesRequest, FilesResponse, run, group=Group.LOOK)

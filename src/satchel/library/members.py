@@ -1,0 +1,160 @@
+"""Where does the index of each repository of a library live, and how is it read? One store made of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from functools import cached_property
+from pathlib import Path
+
+from satchel import settings, storage
+from satchel.cancellation import CancelToken
+from satchel.errors import ConfigError, IndexMissing, IndexProblem, ProjectNotFound, SatchelError, Unsupported
+from satchel.indexing.plan import CONTENT
+from satchel.library.joint_snapshot import JointSnapshot
+from satchel.segment import Segment
+from satchel.storage.protocol import Siblings, Snapshot, Store, Writer
+from satchel.storage.snapshots import SnapshotSource
+from satchel.walking.git_trees import GitTree
+
+Progress = Callable[[int, int], None]
+SYNC_HINT = "satchel library sync brings the repositories of a library up to date"
+
+
+class Member:
+    """One repository that is asked: a folder as it is, or a commit that was synced."""
+
+    def __init__(self, name: str, root: Path, source: SnapshotSource) -> None:
+        self.name = name
+        self.root = root
+        self.source = source
+
+    @classmethod
+    def of_folder(cls, name: str, root: Path) -> Member:
+        """Return the work tree of a folder. Its index is the one that the folder has anyway."""
+        return cls(name, root.resolve(), Segment.open(root))
+
+    @classmethod
+    def of_commit(cls, name: str, root: Path, place: str) -> Member:
+        """Return the commit whose index is kept at a place; `root` has its git objects."""
+        return cls(name, root, SnapshotSource(storage.open_store(place)))
+
+    @property
+    def live(self) -> Segment | None:
+        """Return the segment that is brought up to date before an answer; None for a commit that was
+        synced."""
+        return self.source if isinstance(self.source, Segment) else None
+
+    @property
+    def ref(self) -> str:
+        """Return the commit that is asked, or `worktree`."""
+        if self.live is not None:
+            return self.live.ref
+        try:
+            return self.source.snapshot().meta().get(CONTENT, "")
+        except IndexProblem:
+            return ""
+
+    @cached_property
+    def segment(self) -> Segment:
+        """Return the segment whose files are read, as they are now or at the commit."""
+        if self.live is not None:
+            return self.live
+        return segment_at(self.root, self.ref, self.source.store)
+
+
+def segment_at(
+    root: Path, ref: str, store: Store, *, token: CancelToken | None = None, progress: Progress | None = None
+) -> Segment:
+    """Return the segment of a commit, with its index in a store."""
+    options = settings.load(root)
+    tree = GitTree(root, ref, options.walk)
+    return Segment(root, store, options, tree, token=token, progress=progress)
+
+
+class JointStore:
+    """The stores of some repositories as one that can be read. Each repository is written through its own."""
+
+    scratch = None
+    file = None
+
+    def __init__(
+        self, location: str, members: Sequence[Member], unopened: Mapping[str, SatchelError] | None = None
+    ) -> None:
+        """Join the stores of `members`; `unopened` says which repositories could not be opened, and why."""
+        self.location = location
+        self.members = {member.name: member for member in members}
+        self.problems = self._unopened = dict(unopened or {})  # why a repository cannot be asked
+        self._last: JointSnapshot | None = None  # of the engine that asks
+
+    def exists(self) -> bool:
+        return any(member.source.store.exists() for member in self.members.values())
+
+    def last_written(self) -> float | None:
+        times = [member.source.store.last_written() for member in self.members.values()]
+        return max((time for time in times if time is not None), default=None)
+
+    def size_bytes(self) -> int:
+        return sum(member.source.store.size_bytes() for member in self.members.values())
+
+    def is_locked(self) -> bool:
+        return any(member.source.store.is_locked() for member in self.members.values())
+
+    def snapshot(self) -> JointSnapshot:
+        """Open the newest generation of every repository that has one."""
+        found: dict[str, Snapshot] = {}
+        for name, member in self.members.items():
+            with suppress(IndexProblem, ConfigError):
+                found[name] = member.source.store.snapshot()
+        if not found:
+            raise _nothing_indexed()
+        return JointSnapshot(found, closes=True)
+
+    def joined(self) -> JointSnapshot:
+        """Join the newest generations as the one engine that asks keeps them: what it has read of a
+        repository that did not change stays. `problems` says why a repository is left out."""
+        found: dict[str, Snapshot] = {}
+        self.problems = dict(self._unopened)
+        for name, member in self.members.items():
+            try:
+                found[name] = member.source.snapshot()
+            except (IndexProblem, ConfigError, ProjectNotFound) as error:
+                self.problems[name] = error
+        if not found:
+            raise _nothing_indexed()
+        self._last = JointSnapshot(found, self._last)
+        return self._last
+
+    def release(self) -> None:
+        """Close the snapshots of all repositories."""
+        self._last = None
+        for member in self.members.values():
+            member.source.release()
+
+    def release_if_old(self) -> None:
+        """Close the snapshots of repositories that have a newer generation."""
+        for member in self.members.values():
+            member.source.release_if_old()
+
+    def write(self, seed: Snapshot | None = None) -> AbstractContextManager[Writer]:
+        raise Unsupported("the index of a library is not written as a whole", hint=SYNC_HINT)
+
+    def set_aside(self) -> str:
+        raise Unsupported("the index of a library is not written as a whole", hint=SYNC_HINT)
+
+    def siblings(self) -> Siblings:
+        raise Unsupported("a library has no other commits", hint="name one repository: NAME@REF")
+
+    def beside(self, name: str) -> Store:
+        raise Unsupported(
+            "nothing is kept beside the index of a library", hint="ask one folder: --segment DIR"
+        )
+
+    def close(self) -> None:
+        for member in self.members.values():
+            member.source.release()
+            member.source.store.close()
+
+
+def _nothing_indexed() -> IndexMissing:
+    return IndexMissing("no repository of the library has an index", hint=SYNC_HINT)

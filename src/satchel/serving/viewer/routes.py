@@ -1,0 +1,233 @@
+"""The routes of the viewer: pages, the copy of a pack, the assets, and the sign-in of a browser."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import RedirectResponse
+from starlette.responses import Response as HttpResponse
+from starlette.routing import Route
+
+from satchel.errors import SatchelError, Unauthorized
+from satchel.serving.access import LOGIN_PATH, SESSION_COOKIE, Access, is_loopback
+from satchel.serving.call_runner import CallRunner
+from satchel.serving.dispatcher import Dispatcher
+from satchel.serving.envelope import Call
+from satchel.serving.error_table import ERRORS
+from satchel.serving.viewer import (
+    ask_page,
+    code_page,
+    map_page,
+    pack_page,
+    quality_page,
+    status_page,
+    templating,
+)
+from satchel.serving.viewer.linked_clients import linked_clients
+from satchel.serving.viewer.page import CommandRefused, Page, PageCalls, PageLinks, PageQuery
+
+PAGES = (
+    ask_page.PAGE,
+    pack_page.PAGE,
+    code_page.PAGE,
+    map_page.PAGE,
+    quality_page.PAGE,
+    status_page.PAGE,
+)
+_THEME = "satchel_theme"
+_YEAR = 31_536_000  # seconds
+# Pages hold text of repositories: no script or style but our own files is run, and nothing else is loaded.
+SECURITY_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';"
+        " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cache-control": "no-store",
+}
+
+
+class Viewer:
+    """The pages of a server. `opened` is the text of a saved pack that was opened with it."""
+
+    def __init__(
+        self, dispatcher: Dispatcher, runner: CallRunner, access: Access, *, opened: str = ""
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._runner = runner
+        self._access = access
+        self._opened = opened
+        self._keys: set[str] = set()  # each lets one browser in, once
+
+    def new_key(self) -> str:
+        """Return a key that signs one browser in, once."""
+        key = secrets.token_urlsafe()
+        self._keys.add(key)
+        return key
+
+    def routes(self) -> list[Route]:
+        """Return the routes of all pages but the first, which shares its address with other answers."""
+        return [
+            Route("/pack/text", self.pack_text),
+            Route("/pack/opened", self.opened_pack),
+            Route("/code/{path:path}", self.page(code_page.PAGE)),
+            *(Route(f"/{page.name}", self.page(page)) for page in PAGES if page.name),
+            Route("/assets/{name}", self.asset),
+            Route(LOGIN_PATH, self.login, methods=["GET", "POST"]),
+        ]
+
+    def page(self, page: Page) -> Callable[[HttpRequest], Any]:
+        """Return the handler of a page."""
+
+        async def answer(http: HttpRequest) -> HttpResponse:
+            return await self._answer(http, page, page.view)
+
+        return answer
+
+    async def home(self, http: HttpRequest) -> HttpResponse:
+        """Return the first page."""
+        return await self._answer(http, ask_page.PAGE, ask_page.view)
+
+    async def opened_pack(self, http: HttpRequest) -> HttpResponse:
+        """Return the saved pack that was opened with the server."""
+
+        def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]:
+            if not self._opened:
+                raise CommandRefused({"message": "no pack was opened", "hint": "satchel view FILE"})
+            return pack_page.saved_view(calls, self._opened, refresh=bool(query.text("refresh")))
+
+        return await self._answer(http, Page("pack", "Pack", "saved.html", view), view)
+
+    async def pack_text(self, http: HttpRequest) -> HttpResponse:
+        """Return a pack in a format, as text to copy."""
+        query = _query(http)
+        name = query.text("format", pack_page.COPIED[0])
+        try:
+            text = await self._runner.run(
+                lambda call: pack_page.document(self._calls(query, call), query, name)
+            )
+        except (CommandRefused, SatchelError) as error:
+            return HttpResponse(str(error), HTTPStatus.BAD_REQUEST, SECURITY_HEADERS, "text/plain")
+        return HttpResponse(text, headers=SECURITY_HEADERS, media_type="text/plain")
+
+    async def asset(self, http: HttpRequest) -> HttpResponse:
+        """Return a style sheet, script or picture of the viewer."""
+        name = http.path_params["name"]
+        if name not in templating.ASSETS:
+            return HttpResponse("there is no such file", HTTPStatus.NOT_FOUND, SECURITY_HEADERS, "text/plain")
+        headers = {**SECURITY_HEADERS, "cache-control": f"public, max-age={_YEAR}, immutable"}
+        return HttpResponse(templating.asset(name), headers=headers, media_type=templating.ASSETS[name])
+
+    async def login(self, http: HttpRequest) -> HttpResponse:
+        """Sign a browser in by a key that is used once, or by the token in a form."""
+        target = _local_target(http.query_params.get("next", "/"))
+        key = http.query_params.get("key", "")
+        if key and key in self._keys:
+            self._keys.discard(key)
+            return self._signed_in(target)
+        if http.method == "POST":
+            given = parse_qs((await http.body()).decode("utf-8", "replace")).get("token", [""])[0]
+            try:
+                self._access.check_token(f"Bearer {given}")
+                return self._signed_in(target)
+            except Unauthorized:
+                return self._html("login.html", {"refused": True, "next": target}, HTTPStatus.UNAUTHORIZED)
+        if not self._access.token:
+            return RedirectResponse(target, HTTPStatus.SEE_OTHER)
+        return self._html("login.html", {"refused": bool(key), "next": target}, HTTPStatus.OK)
+
+    def _signed_in(self, target: str) -> HttpResponse:
+        response = RedirectResponse(target, HTTPStatus.SEE_OTHER, SECURITY_HEADERS)
+        response.set_cookie(SESSION_COOKIE, self._access.session, httponly=True, samesite="strict")
+        return response
+
+    async def _answer(
+        self,
+        http: HttpRequest,
+        page: Page,
+        view: Callable[[PageCalls, PageQuery, PageLinks], dict[str, Any]],
+    ) -> HttpResponse:
+        """Return a page filled with what its commands answer; an error of a command is a page, too."""
+        query = _query(http)
+        links = PageLinks(self._project(query))
+        shared = self._shared(http, page, query)
+
+        def work(call: Call) -> str:
+            values = view(self._calls(query, call), query, links)
+            return templating.render(page.template, links, {**shared, **values})
+
+        try:
+            return HttpResponse(
+                await self._runner.run(work), headers=SECURITY_HEADERS, media_type="text/html"
+            )
+        except CommandRefused as refused:
+            error = refused.error
+        except SatchelError as raised:
+            error = raised.as_dict()
+        status = ERRORS[error["code"]].http if error.get("code") in ERRORS else HTTPStatus.NOT_FOUND
+        text = templating.render("error.html", links, {**shared, "error": error})
+        return HttpResponse(text, status, SECURITY_HEADERS, "text/html")
+
+    def _html(self, template: str, values: Mapping[str, Any], status: HTTPStatus) -> HttpResponse:
+        text = templating.render(template, PageLinks(), {"theme": "", **values})
+        return HttpResponse(text, status, SECURITY_HEADERS, "text/html")
+
+    def _shared(self, http: HttpRequest, page: Page, query: PageQuery) -> dict[str, Any]:
+        """Return what every page shows: where one is, and where one can go."""
+        theme = http.cookies.get(_THEME, "")
+        projects = self._dispatcher.projects()
+        own = self._project(query)
+        shared = {
+            "page": page.name,
+            "title": page.title,
+            "pages": PAGES,
+            "theme": theme if theme in ("light", "dark") else "",
+            "projects": projects,
+            "project": own or (projects[0] if projects else ""),
+            "q": query.text("q"),
+            "opened": bool(self._opened),
+        }
+        if page.name == status_page.PAGE.name:
+            is_local = is_loopback(self._access.host)
+            shared["clients"] = linked_clients(self._root(own)) if is_local else None
+            shared["watching"] = [
+                (root.name, self._dispatcher.is_watched(root), self._dispatcher.busy_with(root))
+                for root in self._dispatcher.roots()
+            ]
+        return shared
+
+    def _calls(self, query: PageQuery, call: Call) -> PageCalls:
+        return PageCalls(self._dispatcher, self._project(query), call)
+
+    def _project(self, query: PageQuery) -> str:
+        """Return the project that a page is about; empty where only one is served."""
+        projects = self._dispatcher.projects()
+        return query.text("project", projects[0]) if len(projects) > 1 else ""
+
+    def _root(self, project: str) -> str:
+        """Return the folder of a project."""
+        named = dict(zip(self._dispatcher.projects(), self._dispatcher.roots(), strict=True))
+        return str(named.get(project) or self._dispatcher.roots()[0])
+
+
+def _query(http: HttpRequest) -> PageQuery:
+    """Return the values of an address; the path of a file is one of them."""
+    values = {name: http.query_params.getlist(name) for name in http.query_params}
+    if "path" in http.path_params:
+        values["path"] = [http.path_params["path"]]
+    return PageQuery(values)
+
+
+def _local_target(written: str) -> str:
+    """Return an address of this server to go to; anything else leads to the first page."""
+    parts = urlsplit(written)
+    is_local = written.startswith("/") and not written.startswith(("//", "/\\")) and not parts.netloc
+    return written if is_local and "\\" not in written else "/"

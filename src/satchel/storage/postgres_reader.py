@@ -1,0 +1,564 @@
+"""One generation of an index in PostgreSQL.
+
+Nothing leaves here unchecked (see `storage.checks`). A file's row vouches for its content, its chunks and its
+symbols; the totals of the segment show that no row is missing. It is one class, and a long one, because all
+its answers rest on the same rows of files.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import msgspec
+
+from satchel.caching import Cache
+from satchel.code_facts import FileEdges, FileFacts, ScipUses, references_of
+from satchel.parsed import Parsed
+from satchel.plugins import late
+from satchel.storage import checked_rows, postgres_contents, records
+from satchel.storage.block_postings import BlockPostings
+from satchel.storage.checked_rows import FIRST_CHUNK, PATH, Stored
+from satchel.storage.checks import (
+    Totals,
+    blob_check,
+    damaged,
+    name_hash,
+    read_totals,
+    row_check,
+    sum_checks,
+)
+from satchel.storage.protocol import LAST_LINE, Extent, TermRows
+from satchel.storage.records import (
+    ChunkRecord,
+    FileRecord,
+    Outline,
+    PostingRun,
+    RetiredChunk,
+    SkippedRecord,
+    SymbolRecord,
+    SymbolRow,
+)
+from satchel.types import Reference, Symbol
+
+if TYPE_CHECKING:
+    from satchel.storage import consulted
+else:  # it loads numpy, which a refresh that finds nothing to do needs for nothing else
+    consulted = late("satchel.storage.consulted")
+
+_FILES_KEPT = 64  # whose chunks and symbols are kept: an answer asks for several ranges of the same few
+_FILES_AT_ONCE = 500  # whose contents are read by one statement
+_DIGEST_DIGITS = 16  # of a whole digest
+
+
+class FileRow(NamedTuple):
+    """The row of a file: the stored columns, and where the rest of it is."""
+
+    stored: tuple[Any, ...]
+    content: bytes
+
+    @property
+    def number(self) -> int:
+        return int(self.stored[1])
+
+    @property
+    def path(self) -> str:
+        return str(self.stored[PATH])
+
+    @property
+    def checks(self) -> Stored:
+        return checked_rows.stored(self.stored)
+
+
+class ReadableTables(Protocol):
+    """The tables of one segment. In a statement `{files}` stands for the partition of that table. `of` names
+    the table that the answer rests on, and `keys` the rows of it, if they are few."""
+
+    number: int
+
+    def rows(
+        self, statement: str, *values: Any, of: str = "", keys: Collection[Any] | None = None
+    ) -> list[Any]:
+        """Return the rows of a statement."""
+
+    def close(self) -> None:
+        """Let the tables go."""
+
+
+class PostgresPostingRows:
+    """The rows of the posting runs of one segment."""
+
+    def __init__(self, tables: ReadableTables) -> None:
+        self._tables = tables
+
+    def run_sizes(self) -> list[Any]:
+        statement = "SELECT number, octet_length(lengths) / 4, row_check FROM {runs} WHERE segment = %s"
+        return self._tables.rows(f"{statement} ORDER BY number", self._tables.number, of="runs")
+
+    def runs(self, number: int | None = None) -> list[Any]:
+        statement = f"SELECT {checked_rows.RUN_COLUMNS} FROM {{runs}} WHERE segment = %s"
+        if number is None:
+            return self._tables.rows(f"{statement} ORDER BY number", self._tables.number, of="runs")
+        return self._tables.rows(f"{statement} AND number = %s", self._tables.number, number, of="runs")
+
+    def directories(self, numbers: Sequence[int]) -> list[Any]:
+        statement = (
+            "SELECT number, directory, directory_check FROM {runs} WHERE segment = %s AND number = ANY(%s)"
+        )
+        return self._tables.rows(statement, self._tables.number, list(numbers), of="runs")
+
+    def blocks(self, numbers: Sequence[int]) -> list[Any]:
+        statement = "SELECT number, data, row_check FROM {blocks} WHERE segment = %s AND number = ANY(%s)"
+        return self._tables.rows(statement, self._tables.number, list(numbers), of="blocks")
+
+
+def read_state(data: bytes, check: int, number: int) -> dict[str, str]:
+    """Return the values that a generation has as a whole, checked."""
+    if blob_check(data, start=number) != check:
+        raise damaged("what it says of itself")
+    return msgspec.msgpack.decode(data, type=dict[str, str])
+
+
+class PostgresSnapshot:
+    """One generation of a segment. That of a writer, whose `totals` run on, changes under its reader, so
+    nothing is kept."""
+
+    def __init__(self, tables: ReadableTables, meta: dict[str, str], totals: Totals | None = None) -> None:
+        self._tables = tables
+        self._meta = meta
+        self._own = totals is None
+        self._totals = read_totals(meta.get("totals", "{}")) if totals is None else totals
+        self._full_text = BlockPostings(PostgresPostingRows(tables))
+        self._runs: tuple[int, ...] | None = None
+        self._consulting: consulted.ConsultedTable | None = None
+        self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
+        self._by_path: dict[str, FileRow] = {}  # checked rows
+        self._by_number: dict[int, FileRow] = {}
+        self._chunks: Cache[str, list[ChunkRecord]] = Cache(_FILES_KEPT)
+        self._symbols: Cache[str, list[SymbolRow]] = Cache(_FILES_KEPT)
+
+    @property
+    def generation(self) -> int:
+        return int(self._meta.get("generation", 0))
+
+    @property
+    def version(self) -> str:
+        return f"{self._meta.get('identity', '')}:{self.generation}.{self._meta.get('mark', '')}"
+
+    @property
+    def segment(self) -> int:
+        """Return the number of the segment, for a writer that starts as its copy."""
+        return self._tables.number
+
+    def close(self) -> None:
+        self._tables.close()
+
+    def __del__(self) -> None:
+        """Let the tables go with the last reader; a writer shows its own, and ends with them."""
+        if self._own:
+            self._tables.close()
+
+    def meta(self) -> dict[str, str]:
+        return dict(self._meta)
+
+    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
+        if self._files is not None:
+            return self._files
+        rows = self._file_rows()
+        by_path = {row.path: row for row in rows}
+        if sum_checks(row.stored[0] for row in rows) != self._totals.files or len(by_path) != len(rows):
+            raise damaged("the list of files")
+        before = {item.path: item for item in known}
+        found = [
+            checked_rows.same_or_new_record(by_path[path].stored, before.get(path))
+            for path in sorted(by_path)
+        ]
+        if self._own:
+            self._files = found
+            self._by_path = by_path
+            self._by_number = {row.number: row for row in rows}
+        return found
+
+    def _file_rows(self, condition: str = "", *values: Any) -> list[FileRow]:
+        """Return the checked rows of all files, or of those that fulfil a condition."""
+        statement = f"SELECT row_check, data, content FROM {{files}} WHERE segment = %s{condition}"
+        return [
+            read_file_row(check, data, content)
+            for check, data, content in self._tables.rows(statement, self._tables.number, *values, of="files")
+        ]
+
+    def file_languages(self) -> dict[str, str]:
+        return {record.path: record.language for record in self.files()}
+
+    def row(self, path: str) -> FileRow | None:
+        """Return the row of a path, or None if there is none, which the list of all files has to confirm."""
+        row = self._by_path.get(path)
+        if row is not None or (self._own and self._files is not None):
+            return row
+        rows = self._file_rows(" AND path = %s", path)
+        if not rows:
+            if self._own:
+                self.files()
+                if path in self._by_path:
+                    raise damaged("the list of paths")
+            return None
+        if rows[0].path != path:
+            raise damaged("the list of paths")
+        if self._own:
+            self._by_path[path] = self._by_number[rows[0].number] = rows[0]
+        return rows[0]
+
+    def _row_or_raise(self, path: str) -> FileRow:
+        row = self.row(path)
+        if row is None:
+            raise KeyError(path)
+        return row
+
+    def _rows_at(self, numbers: Collection[int]) -> list[FileRow]:
+        """Return the checked rows of files by their numbers, which other rows refer to."""
+        missing = [number for number in numbers if number not in self._by_number]
+        found = (
+            {row.number: row for row in self._file_rows(" AND number = ANY(%s)", missing)} if missing else {}
+        )
+        if self._own:
+            self._by_number.update(found)
+            self._by_path.update((row.path, row) for row in found.values())
+        try:
+            return [self._by_number.get(number) or found[number] for number in numbers]
+        except KeyError:
+            raise damaged("the list of files") from None
+
+    def file(self, path: str) -> FileRecord | None:
+        row = self.row(path)
+        return checked_rows.file_record(row.stored) if row else None
+
+    def file_with_content(self, file_hash: str, language: str) -> FileRecord | None:
+        rows = self._file_rows(" AND file_hash = %s ORDER BY path", bytes.fromhex(file_hash))
+        found = (checked_rows.file_record(row.stored) for row in rows)
+        return next(
+            (item for item in found if (item.file_hash, item.language) == (file_hash, language)), None
+        )
+
+    def _contents(
+        self, rows: Sequence[FileRow], *columns: str
+    ) -> Iterator[tuple[FileRow, tuple[bytes, ...]]]:
+        """Yield some columns of the contents of files, in the order given."""
+        for start in range(0, len(rows), _FILES_AT_ONCE):
+            some = rows[start : start + _FILES_AT_ONCE]
+            keys = list({row.content for row in some})
+            statement = f"SELECT key, {', '.join(columns)} FROM {{contents}} WHERE key = ANY(%s)"
+            found = {
+                key: parts for key, *parts in self._tables.rows(statement, keys, of="contents", keys=keys)
+            }
+            for row in some:
+                if row.content not in found:
+                    raise damaged(f"the content of {row.path!r}")
+                yield row, tuple(found[row.content])
+
+    def _content(self, path: str, *columns: str) -> tuple[FileRow, tuple[bytes, ...]]:
+        return next(self._contents([self._row_or_raise(path)], *columns))
+
+    def _text_and_extras(self, path: str) -> tuple[bytes, bytes]:
+        row, (text, extras) = self._content(path, "text", "extras")
+        if blob_check(text, extras) != row.checks.contents_check:
+            raise damaged(f"the text of {path!r}")
+        return text, extras
+
+    def text(self, path: str) -> str:
+        return records.unpack_text(self._text_and_extras(path)[0])
+
+    def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
+        found = self._chunks.get(path)
+        if found is None:
+            row = self.row(path)
+            found = next(self.chunks_of([row]))[1] if row else []
+            if self._own:
+                self._chunks.keep(path, found)
+        return [item for item in found if item.start_line <= last_line and item.end_line >= first_line]
+
+    def chunks_of(self, rows: Sequence[FileRow]) -> Iterator[tuple[FileRow, list[ChunkRecord]]]:
+        """Yield files with their chunks, in the order given."""
+        for start in range(0, len(rows), _FILES_AT_ONCE):
+            some = rows[start : start + _FILES_AT_ONCE]
+            statement = "SELECT number, digests FROM {files} WHERE segment = %s AND number = ANY(%s)"
+            numbers = [row.number for row in some]
+            digests = dict(
+                self._tables.rows(statement, self._tables.number, numbers, of="files", keys=numbers)
+            )
+            for row, (chunks,) in self._contents(some, "chunks"):
+                own = digests.get(row.number, b"")
+                if blob_check(chunks, own, start=row.number) != row.checks.chunks_check:
+                    raise damaged(f"what is cited of {row.path!r}")
+                first = row.stored[FIRST_CHUNK]
+                unpacked = postgres_contents.unpack_chunks(chunks, own)
+                yield (
+                    row,
+                    [records.chunk_record(item, first + at, row.path) for at, item in enumerate(unpacked)],
+                )
+
+    def chunks_by_number(self, numbers: Sequence[int]) -> list[ChunkRecord]:
+        wanted = set(numbers)
+        held = [
+            record.path
+            for record in self.files()
+            if wanted.intersection(range(record.first_chunk, record.first_chunk + record.chunk_count))
+        ]
+        found = {item.number: item for path in held for item in self.chunks(path)}
+        return [found[number] for number in numbers if number in found]
+
+    def chunks_by_digest(self, digest: str) -> list[ChunkRecord]:
+        # Digests of a file lie side by side: what is found may also begin inside of one.
+        start = bytes.fromhex(digest[: len(digest) // 2 * 2])
+        rows = sorted(
+            self._file_rows(" AND position(%s::bytea in digests) > 0", start), key=lambda row: row.path
+        )
+        found = (item for _, chunks in self.chunks_of(rows) for item in chunks)
+        return [item for item in found if item.digest.startswith(digest)]
+
+    def parsed(self, path: str) -> Parsed:
+        text, extras = self._text_and_extras(path)
+        references, comments = records.unpack_extras(extras)
+        return records.parsed_from(
+            records.unpack_text(text),
+            self.chunks(path),
+            self.symbols(path),
+            references,
+            comments,
+            self.facts(path),
+        )
+
+    def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
+        found = []
+        for row, parts in self._contents([self._row_or_raise(path) for path in paths], "outline", "vectors"):
+            if blob_check(*parts) != row.stored[checked_rows.OUTLINE_CHECK]:
+                raise damaged(f"the outline of {row.path!r}")
+            found.append((records.unpack_outline(parts[0]), parts[1]))
+        return found
+
+    def living(self, first_units: Sequence[int]) -> set[int]:
+        starts = {record.first_unit for record in self.files() if record.unit_count}
+        return starts.intersection(first_units)
+
+    def references(self, path: str) -> tuple[Reference, ...]:
+        found = records.unpack_extras(self._text_and_extras(path)[1])[0]
+        return found or references_of(self.facts(path))
+
+    def facts(self, path: str) -> FileFacts:
+        row, (data,) = self._content(path, "facts")
+        if blob_check(data) != row.checks.facts_check:
+            raise damaged(f"what {path!r} says about names")
+        return records.unpack_facts(data)
+
+    def edges(self, paths: Sequence[str]) -> list[FileEdges]:
+        numbers = [self._row_or_raise(path).number for path in paths]
+        statement = "SELECT file, data_check, data FROM {edges} WHERE segment = %s AND file = ANY(%s)"
+        rows = (
+            self._tables.rows(statement, self._tables.number, numbers, of="edges", keys=numbers)
+            if numbers
+            else ()
+        )
+        found: dict[int, FileEdges] = {}
+        for number, check, data in rows:
+            if blob_check(data, start=number) != check:
+                raise damaged("what a file refers to")
+            found[number] = records.unpack_edges(data)
+        if not found.keys() >= set(numbers):
+            raise damaged("the list of edges")
+        return [found[number] for number in numbers]
+
+    def edges_mark(self, path: str) -> int:
+        statement = "SELECT data_check FROM {edges} WHERE segment = %s AND file = %s"
+        rows = self._tables.rows(statement, self._tables.number, self._row_or_raise(path).number, of="edges")
+        if not rows:
+            raise damaged("the list of edges")
+        return int(rows[0][0])
+
+    def consulting(self, keys: Collection[str]) -> list[str]:
+        if self._consulting is None or not self._own:
+            self._consulting = self._read_consulted()
+        return sorted(row.path for row in self._rows_at(self._consulting.files_noting(keys)))
+
+    def _read_consulted(self) -> consulted.ConsultedTable:
+        """Return what the edges of all files rest on."""
+        statement = "SELECT file, row_check, data_check, consulted FROM {edges} WHERE segment = %s"
+        rows = self._tables.rows(statement, self._tables.number, of="edges")
+        if sum_checks(row[1] for row in rows) != self._totals.edges:
+            raise damaged("the list of edges")
+        if not checked_rows.edges_are_as_written(rows):
+            raise damaged("what a file refers to")
+        return consulted.ConsultedTable((row[0], row[3]) for row in rows)
+
+    def scip_documents(self) -> dict[str, str]:
+        if not self._totals.scip:  # most indexes have none, and every refresh asks
+            return {}
+        statement = "SELECT path, row_check, data_check, file_hash FROM {scip} WHERE segment = %s"
+        rows = self._tables.rows(statement, self._tables.number, of="scip")
+        if sum_checks(row[1] for row in rows) != self._totals.scip:
+            raise damaged("the list of SCIP documents")
+        if any(row_check(path, data_check, found) != check for path, check, data_check, found in rows):
+            raise damaged("a SCIP document")
+        return {path: file_hash for path, _, _, file_hash in rows}
+
+    def scip_uses(self, path: str) -> ScipUses:
+        statement = (
+            "SELECT row_check, data_check, file_hash, data FROM {scip} WHERE segment = %s AND path = %s"
+        )
+        rows = self._tables.rows(statement, self._tables.number, path, of="scip") if self._totals.scip else ()
+        if not rows:
+            if path in self.scip_documents():
+                raise damaged("the list of SCIP documents")
+            raise KeyError(path)
+        check, data_check, file_hash, data = rows[0]
+        if row_check(path, data_check, file_hash) != check or blob_check(data) != data_check:
+            raise damaged("a SCIP document")
+        return records.unpack_scip(data)
+
+    def symbols(self, path: str) -> list[Symbol]:
+        rows = self._symbols.get(path)
+        if rows is None:
+            row = self.row(path)
+            rows = next(self.symbols_of([row]))[1] if row else []
+            if self._own:
+                self._symbols.keep(path, rows)
+        return [records.symbol(row) for row in rows]
+
+    def symbols_of(self, rows: Sequence[FileRow]) -> Iterator[tuple[FileRow, list[SymbolRow]]]:
+        """Yield files with the rows of their symbols, in the order given."""
+        for row, (data,) in self._contents(rows, "symbols"):
+            if blob_check(data) != row.checks.symbols_check:
+                raise damaged(f"what {row.path!r} defines")
+            yield row, postgres_contents.unpack_symbols(data)
+
+    def symbols_named(self, name: str) -> list[SymbolRecord]:
+        folded = records.fold(name)
+        rows = sorted(self._rows_at(self._files_naming(folded)), key=lambda row: row.path)
+        found = []
+        for row, symbols in self.symbols_of(rows):
+            own = [symbol for symbol in symbols if records.fold(symbol[0]) == folded]
+            if not own:
+                raise damaged("the list of names")
+            found += [SymbolRecord(row.path, records.symbol(symbol)) for symbol in own]
+        return found
+
+    def _files_naming(self, folded: bytes) -> list[int]:
+        """Return the numbers of the files that define a name, or raise if there are not as many as were
+        counted. Two names may share a hash: then all names are gone through."""
+        segment, hashed = self._tables.number, name_hash(folded)
+        statement = (
+            "SELECT ARRAY(SELECT file FROM {names} WHERE segment = %s AND folded = %s),"
+            " (SELECT count FROM {name_counts} WHERE segment = %s AND hash = %s)"
+        )
+        ((files, count),) = self._tables.rows(statement, segment, folded, segment, hashed, of="names")
+        if self._own and len(files) != (count or 0):
+            rows = self._tables.rows("SELECT folded FROM {names} WHERE segment = %s", segment, of="names")
+            alike = [other for (other,) in rows if name_hash(other) == hashed]
+            if len(alike) != (count or 0) or alike.count(folded) != len(files):
+                raise damaged("the list of names")
+        found: list[int] = files
+        return found
+
+    def symbol_names(self, prefix: str, limit: int) -> list[str]:
+        start = records.fold(prefix)
+        statement = (
+            "SELECT DISTINCT folded, unnest(coalesce(spelled, ARRAY[folded])) FROM {names}"
+            " WHERE segment = %s AND folded >= %s AND folded < %s ORDER BY 1, 2 LIMIT %s"
+        )
+        # No byte of UTF-8 is 255.
+        rows = self._tables.rows(statement, self._tables.number, start, start + b"\xff", limit, of="names")
+        return [one.decode("utf-8", "surrogatepass") for _, one in rows]
+
+    def symbol_count(self) -> int:
+        return self._totals.symbols
+
+    def kind_counts(self) -> dict[str, int]:
+        return {kind: count for kind, count in sorted(self._totals.kinds.items()) if count}
+
+    def all_symbols(self) -> Iterable[SymbolRecord]:
+        rows = sorted(self._file_rows(), key=lambda row: row.path)
+        if sum_checks(row.stored[0] for row in rows) != self._totals.files:
+            raise damaged("the list of files")
+        for row, symbols in self.symbols_of(rows):
+            for symbol in symbols:
+                yield SymbolRecord(row.path, records.symbol(symbol))
+
+    def run_sizes(self) -> dict[int, int]:
+        return self._full_text.run_sizes(self._totals.segments)
+
+    def posting_run(self, number: int) -> PostingRun:
+        return self._full_text.run(number)
+
+    def posting_runs(self) -> list[PostingRun]:
+        found = self._full_text.runs(self._totals.segments)
+        self._runs = tuple(run.number for run in found)
+        return found
+
+    def postings_many(self, terms: Sequence[str]) -> Mapping[str, TermRows]:
+        if self._runs is None or not self._own:
+            self._runs = tuple(self.run_sizes())
+        return self._full_text.postings_many(self._runs, terms)
+
+    def run_terms(self, run: int) -> Iterator[tuple[str, bytes]]:
+        return self._full_text.run_terms(run)
+
+    def terms(self, prefix: str, limit: int) -> list[str]:
+        found: set[str] = set()
+        for number in self.run_sizes():
+            found.update(self._full_text.terms_from(number, prefix, limit))
+        return sorted(found)[:limit]
+
+    def block_range(self, run: int) -> tuple[int, int]:
+        """Return the number of a run's first block and the count of its blocks, for the writer that drops
+        it."""
+        return self._full_text.block_range(run)
+
+    def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
+        statement = "SELECT data, row_check FROM {skipped} WHERE segment = %s"
+        if paths is not None:  # one that is lost is looked at again, as a new file is
+            statement += " AND path = ANY(%s)"
+            rows = self._tables.rows(statement, self._tables.number, list(paths), of="skipped")
+        else:
+            rows = self._tables.rows(statement, self._tables.number, of="skipped")
+            if sum_checks(row[1] for row in rows) != self._totals.skipped:
+                raise damaged("the list of what is left out")
+        found = (checked_rows.skipped_record((*msgspec.msgpack.decode(data), check)) for data, check in rows)
+        return sorted(found, key=lambda item: item.skipped.path)
+
+    def extent(self) -> Extent:
+        files: list[FileRecord | SkippedRecord] = [*self.files()]
+        files += [item for item in self.skipped() if item.size >= 0]
+        latest = max((item.mtime_ns for item in files), default=0)
+        return Extent(len(files), max(latest, 0), sum(item.size for item in files))
+
+    def retired(self, digest: str) -> list[RetiredChunk]:
+        low, high = (bytes.fromhex(digest.ljust(_DIGEST_DIGITS, digit)) for digit in "0f")
+        statement = "SELECT data, row_check FROM {retired} WHERE segment = %s"
+        rows = self._tables.rows(
+            f"{statement} AND digest BETWEEN %s AND %s ORDER BY number",
+            self._tables.number,
+            low,
+            high,
+            of="retired",
+        )
+        if not rows or len(digest) < _DIGEST_DIGITS:
+            rows = self._tables.rows(f"{statement} ORDER BY number", self._tables.number, of="retired")
+            if sum_checks(row[1] for row in rows) != self._totals.retired:
+                raise damaged("the list of ended ids")
+        found = (checked_rows.retired_chunk((*msgspec.msgpack.decode(data), check)) for data, check in rows)
+        return [item for item in found if item.digest.startswith(digest)]
+
+    def history(self) -> bytes:
+        rows = self._tables.rows(
+            "SELECT data FROM {histories} WHERE segment = %s", self._tables.number, of="histories"
+        )
+        data: bytes = rows[0][0] if rows else b""
+        if blob_check(data) != self._totals.history:
+            raise damaged("the history")
+        return data
+
+
+def read_file_row(check: int, data: bytes, content: bytes) -> FileRow:
+    """Return the row of a file, checked."""
+    if type(data) is not bytes or zlib.crc32(data) != check:
+        raise damaged("the record of a file")
+    return FileRow((check, *msgspec.msgpack.decode(data)), content)

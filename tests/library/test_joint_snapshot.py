@@ -1,0 +1,72 @@
+"""A library answers with the bytes that one index of its repositories would give."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import age, make_tree
+from one_index import both_ways
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "packing"))
+from random_repositories import WORDS, make_repository, name_in
+
+from satchel.commands.session import CallOptions, Session
+from satchel.errors import SatchelError
+from satchel.library.library_engine import LibraryEngine
+from satchel.rendering.packs import PACK_FORMATS
+from satchel.visible_json import compact
+
+# Names whose order is not that of their paths: a slash sorts behind `-` and `.`.
+NAMES = ("shop", "shop-api", "shop.js", "till")
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("search", {"query": "{words}", "k": 30, "explain": True}),
+    ("search", {"query": "{name}", "k": 10}),
+    ("pack", {"query": "{words}", "format": "context", "budget_tokens": 900}),
+    ("pack", {"query": "{name}", "format": "terminal", "budget_tokens": 700}),
+    ("context_pack", {"query": "{words}", "strategy": "deep"}),
+    ("build_context_pack", {"query": "{name} {words}", "budget_tokens": 2000}),
+    ("refs", {"name": "{name}", "possible": True}),
+    ("symbols", {"name": "{name}"}),
+    ("map", {"budget_tokens": 1000}),
+    ("map", {"budget_tokens": 600, "focus": "{words}"}),
+    ("impact", {"name": "{name}"}),
+    ("grep", {"pattern": "{word}", "context": 1}),
+    ("prompt", {"budget_tokens": 900}),
+    ("stats", {}),
+)
+
+
+# What is said of the index itself and of the moment.
+_OWN = re.compile(r'"(index_bytes|generation|\w+_ms)":\d+')
+
+
+def answer(engine: LibraryEngine, action: str, payload: dict[str, Any]) -> str:
+    """Return the answer of a command as the bytes that every surface sends, or its error."""
+    session = Session(engine, PACK_FORMATS, CallOptions(max_reindex_ms=0, stale_policy="warn"))  # type: ignore[arg-type]
+    try:
+        with session:
+            return _OWN.sub("", compact(session.call(action, payload)))
+    except SatchelError as error:
+        return compact(error.as_dict())
+
+
+def filled(payload: dict[str, Any], **words: str) -> dict[str, Any]:
+    return {key: value.format(**words) if isinstance(value, str) else value for key, value in payload.items()}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_answer_has_the_bytes_of_one_index(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(f"library {seed}")
+    roots = {
+        name: age(make_tree(tmp_path / name, make_repository(4 * seed + n))) for n, name in enumerate(NAMES)
+    }
+    library, one = both_ways(roots)
+    for action, payload in CALLS:
+        words = " ".join(rng.sample(WORDS, 3))
+        asked = filled(payload, words=words, word=rng.choice(WORDS), name=name_in(rng))
+        assert answer(library, action, asked) == answer(one, action, asked), (action, asked)
