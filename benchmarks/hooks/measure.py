@@ -102,10 +102,12 @@ def ask_issues(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def halves(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows of the first and of the second half of repositories; of prompts, too."""
-    sources = sorted({row["source"] for row in rows})
+    """The rows of the first and of the second half of repositories; of prompts, too. Nothing is fitted to
+    issues, whose repositories are others."""
+    sources = sorted({row["source"] for row in rows if row["kind"] != "issue"})
+    others = sorted({row["source"] for row in rows if row["kind"] == "issue"})
     texts = prompts("prompts.txt")
-    first = {*sources[::2]}, {*texts[::2]}
+    first = {*sources[::2], *others[::2]}, {*texts[::2]}
     parts: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     for row in rows:
         half = row["source"] not in first[0]

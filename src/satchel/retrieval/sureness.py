@@ -7,7 +7,6 @@ few numbers tell such prompts from questions; their weights, and the sum that is
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,6 @@ _MOST_NAMED = 2.0  # a prompt with more names is not more about the code
 _MOST_NAMES = 24  # that are looked up; a report has hundreds
 _LEAST_NAME = 3  # letters
 _MOST_WORDS = 6.0  # a longer question is not more of one
-_LOOKED_AT = 400  # characters in which words are said to the agent
 _DIGITS = 4
 _SAID_TO_AGENTS = """
     thanks thank please ok okay yes no sure great good nice perfect cool hello hi hey sorry wait
@@ -41,26 +39,20 @@ _SAID_TO_AGENTS = """
     change changed add remove delete move make made create update edit edited open print answer think want
     need help let see look find understand know mean means work works working better wrong like
 """
-_WORD = re.compile(r"[a-z']+")
 
 
 class Sureness(msgspec.Struct, frozen=True):
     """What speaks for it that the best file answers a prompt.
 
-    `meaning` is how near the file comes to the prompt in meaning. `words` is the rarity of the prompt's words
-    that stand together in its best unit, and `share` their part of all words of the prompt. `defined` is the
-    rarity of those that are part of a name that the file defines. `named` counts paths and names, written as
-    in code, that the repository has, `telling` the words that are not said to the agent, and `said` is the
-    part of the words that are.
+    `meaning` is how near the file comes to the prompt in meaning, `share` the part of the prompt's words, by
+    rarity, that stand together in its best unit. `named` counts paths and names, written as in code, that the
+    repository has, and `telling` the words that are not said to the agent.
     """
 
     meaning: float = 0.0
     share: float = 0.0
-    words: float = 0.0
-    defined: float = 0.0
     named: float = 0.0
     telling: float = 0.0
-    said: float = 0.0
 
     @property
     def total(self) -> float:
@@ -84,31 +76,20 @@ def measure(context: Context, scores: Floats) -> Sureness:
     here = (evidence.file == best) & is_own[evidence.term] if len(is_own) else np.zeros(0, bool)
     rarity = evidence.unit_rarity
     together = summed(evidence.unit[here], rarity[evidence.term[here]], len(evidence.unit_positions))
-    words = float(together.max()) if here.any() else 0.0
+    held = float(together.max()) if here.any() else 0.0
     asked = float(rarity[is_own].sum()) if len(is_own) else 0.0
-    defined = np.unique(evidence.term[here & (evidence.name > 0)])
     near = evidence.postings.similarities
     return Sureness(
         meaning=round(float(near[evidence.files[best]]), _DIGITS) if near is not None else 0.0,
-        share=round(words / asked, _DIGITS) if asked else 0.0,
-        words=round(words, _DIGITS),
-        defined=round(float(evidence.file_rarity[defined].sum()), _DIGITS),
+        share=round(held / asked, _DIGITS) if asked else 0.0,
         named=min(_MOST_NAMED, _named(context)),
         telling=min(_MOST_WORDS, float(len(own))),
-        said=round(_said_share(context.query.text), _DIGITS),
     )
 
 
 @cache
 def _said_stems() -> frozenset[str]:
     return frozenset(map(stem, _SAID_TO_AGENTS.split()))
-
-
-def _said_share(text: str) -> float:
-    """Return the part of the first words of a prompt that are said to the agent."""
-    words = _WORD.findall(text[:_LOOKED_AT].lower())
-    said = frozenset(_SAID_TO_AGENTS.split())
-    return sum(word in said for word in words) / max(1, len(words))
 
 
 def _named(context: Context) -> float:
