@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from satchel import settings, storage
+from satchel import ids, settings, storage
 from satchel.cancellation import CancelToken
 from satchel.errors import (
     ConfigError,
@@ -439,6 +439,15 @@ class Segment(TrackedIndex):
         reader = source_reader.SourceReader(self._tree, self.options.walk)
         ((_, source),) = reader([FileEntry(path, 0, 0)])
         return source
+
+    def changed_files(self, paths: Sequence[str]) -> list[str]:
+        """Return those of some indexed files whose content is another one now, or that are gone."""
+        snapshot = self.snapshot()
+        known = {path: record.file_hash for path in paths if (record := snapshot.file(path)) is not None}
+        found = self._tree.read_many(list(known))
+        return [
+            path for path, data in found if isinstance(data, Skipped) or ids.hash_bytes(data) != known[path]
+        ]
 
     def in_memory(self) -> Self:
         """Return the same root with an empty index in memory."""

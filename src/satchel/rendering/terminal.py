@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.onboard import OnboardResponse
     from satchel.commands.path import PathResponse
     from satchel.commands.prompt import PromptResponse
+    from satchel.commands.recall import RecallResponse
     from satchel.commands.refs import RefsResponse
     from satchel.commands.runs import RunsResponse
     from satchel.commands.search import SearchResponse
@@ -312,6 +313,14 @@ def _onboard(response: OnboardResponse, style: Style) -> str:
     return "\n".join(rows)
 
 
+def _recall(response: RecallResponse, style: Style) -> str:
+    if not response.sure:
+        return (
+            f"Nothing: it is not sure enough that this is about the code ({response.total:g}; 0 is enough).\n"
+        )
+    return visible(response.text)
+
+
 def _map(response: MapResponse | PromptResponse, style: Style) -> str:
     return visible(response.text)
 
@@ -379,6 +388,7 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "ImpactResponse": _impact,
     "OnboardResponse": _onboard,
     "PathResponse": _path,
+    "RecallResponse": _recall,
     "RefsResponse": _refs,
     "RunsResponse": _runs,
     "SearchResponse": _search,
