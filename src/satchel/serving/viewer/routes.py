@@ -109,7 +109,7 @@ class Viewer:
     async def pack_text(self, http: HttpRequest) -> HttpResponse:
         """Return a pack in a format, as text to copy."""
         query = _query(http)
-        name = query.text("format", pack_page.COPIED[0])
+        name = query.text("format", pack_page.COPIED[0][0])
         try:
             text = await self._runner.run(
                 lambda call: pack_page.document(self._calls(query, call), query, name)
