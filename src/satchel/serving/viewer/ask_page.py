@@ -21,6 +21,7 @@ _HITS = 10
 _MOST_HITS = 100
 _AROUND = 3  # lines shown before and after the lines that fit
 _FOLDED = 24  # lines of a hit that are shown at once
+_EXPLAINED = 12  # signals that are compared one by one
 _CHIPS = 6  # values of a filter that are offered
 _WORD = re.compile(r"[^\W_]{3,}")
 
@@ -186,8 +187,11 @@ def _comparison(hits: Sequence[dict[str, Any]], chosen: Sequence[str]) -> dict[s
             }
         )
     rows.sort(key=lambda row: (-abs(row["difference"]), row["signal"]))
+    rest = rows[_EXPLAINED:]
+    rows = rows[:_EXPLAINED]
     widest = max((abs(row["difference"]) for row in rows), default=1.0) or 1.0
-    return {"left": left, "right": right, "rows": rows, "widest": widest}
+    others = {"count": len(rest), "difference": sum(row["difference"] for row in rest)}
+    return {"left": left, "right": right, "rows": rows, "widest": widest, "others": others}
 
 
 def _chips(hits: Sequence[Mapping[str, Any]], filters: Mapping[str, Any]) -> list[dict[str, str]]:
