@@ -156,7 +156,7 @@ def test_several_folders_are_pages_of_one_server(root: Path, tmp_path: Path) -> 
 
 def test_ask_shows_hits_with_their_lines_signals_and_filters(viewer: Viewer) -> None:
     page = viewer.get("/?q=add+money").text
-    assert "src/money.py" in page and "<mark>add</mark>" in page and "g-words" in page
+    assert "src/money.py" in page and "<mark>add</mark>_<mark>money</mark>" in page and "g-words" in page
     assert "language=python" in html.unescape(viewer.get("/?q=basket").text)
     narrowed = viewer.get("/?q=basket&path_prefix=docs").text
     assert "Remove the filter path prefix docs" in narrowed and 'href="/code/src' not in narrowed

@@ -24,6 +24,9 @@ _FOLDED = 24  # lines of a hit that are shown at once
 _EXPLAINED = 12  # signals that are compared one by one
 _CHIPS = 6  # values of a filter that are offered
 _WORD = re.compile(r"[^\W_]{3,}")
+# A word is part of a name: `session` is in `SessionStore` and `get_session`, not in `obsession`.
+_WORD_START = r"(?-i:(?<![A-Za-z])|(?<![A-Z])(?=[A-Z]))"
+_WORD_END = r"(?-i:(?![a-z]))"
 
 
 def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]:
@@ -72,7 +75,8 @@ def _emphasis(asked: str) -> Callable[[str], Markup]:
     words = sorted({word.lower() for word in _WORD.findall(asked)}, key=len, reverse=True)[:40]
     if not words:
         return escape
-    pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
+    stems = "|".join(re.escape(word.removesuffix("s")) for word in words)
+    pattern = re.compile(rf"{_WORD_START}(?:{stems})(?:es|s)?{_WORD_END}", re.IGNORECASE)
 
     def mark(text: str) -> Markup:
         done, parts = 0, []
