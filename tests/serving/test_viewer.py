@@ -117,9 +117,17 @@ def test_a_cookie_reads_pages_and_nothing_else(viewer: Viewer) -> None:
     assert viewer.get("/", {"sec-fetch-site": "same-site"}).status == 303  # another port of this machine
     assert viewer.get("/", {"sec-fetch-site": "cross-site"}).status == 303
     assert viewer.get("/", {"sec-fetch-site": "same-origin"}).status == 200
-    assert viewer.get("/", {"cookie": "satchel_session=wrong"}).status == 303
+    assert viewer.get("/", {"cookie": f"satchel_session_{viewer.port}=wrong"}).status == 303
     assert viewer.get("/", {"host": "evil.example"}).status == 421
     assert viewer.get("/", {"origin": "https://evil.example"}).status == 403
+
+
+def test_two_viewers_of_one_machine_do_not_sign_each_other_out(root: Path, viewer: Viewer) -> None:
+    with viewing(root) as second:
+        second.sign_in()
+        both = f"{viewer.cookie}; {second.cookie}"
+        assert viewer.cookie.partition("=")[0] != second.cookie.partition("=")[0]
+        assert viewer.get("/", {"cookie": both}).status == second.get("/", {"cookie": both}).status == 200
 
 
 def test_a_server_with_a_token_asks_a_browser_for_it(root: Path) -> None:

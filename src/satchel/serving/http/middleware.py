@@ -101,7 +101,8 @@ class HttpExchange:
     def _is_signed_in(self) -> bool:
         """Whether a browser reads a page after it has shown the token. Only reading is open to it."""
         cookies, site = self._header(b"cookie"), self._header(b"sec-fetch-site")
-        return self.method == "GET" and self._access.is_signed_in(cookies, site)
+        port = (self.scope.get("server") or ("", 0))[1] or 0
+        return self.method == "GET" and self._access.is_signed_in(cookies, site, port)
 
     def _wants_page(self) -> bool:
         """Whether a browser asks for a page, which it can be led away from."""
