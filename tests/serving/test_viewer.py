@@ -17,6 +17,7 @@ from viewer_server import EVIL_NAME, Viewer, make_repository, viewing
 from satchel import extras
 from satchel.errors import Unsupported
 from satchel.serving.viewer import templating
+from satchel.serving.viewer.page import PageLinks
 from satchel.serving.viewer.treemap import Box, lay_out
 
 PAGES = (
@@ -120,6 +121,24 @@ def test_a_cookie_reads_pages_and_nothing_else(viewer: Viewer) -> None:
     assert viewer.get("/", {"cookie": f"satchel_session_{viewer.port}=wrong"}).status == 303
     assert viewer.get("/", {"host": "evil.example"}).status == 421
     assert viewer.get("/", {"origin": "https://evil.example"}).status == 403
+
+
+def test_a_page_waits_for_a_first_index(viewer: Viewer) -> None:
+    shared = {
+        "page": "",
+        "title": "Ask",
+        "pages": (),
+        "theme": "",
+        "projects": ["shop"],
+        "project": "shop",
+        "q": "",
+        "notes": [],
+    }
+    error = {"code": "index_missing", "message": "there is no index yet", "hint": ""}
+    for waiting in (True, False):
+        text = templating.render("error.html", PageLinks(), {**shared, "error": error, "waiting": waiting})
+        assert ('http-equiv="refresh"' in text) == waiting and "there is no index yet" in text
+    assert 'http-equiv="refresh"' not in viewer.get("/code/nowhere.py").text
 
 
 def test_two_viewers_of_one_machine_do_not_sign_each_other_out(root: Path, viewer: Viewer) -> None:

@@ -166,7 +166,7 @@ class Viewer:
 
         def work(call: Call) -> str:
             calls = self._calls(query, call)
-            values = view(calls, query, links)
+            values = {**self._surroundings(page, query), **view(calls, query, links)}
             return templating.render(page.template, links, {**shared, "notes": calls.notes, **values})
 
         try:
@@ -193,7 +193,7 @@ class Viewer:
         theme = http.cookies.get(_THEME, "")
         projects = self._dispatcher.projects()
         own = self._project(query)
-        shared = {
+        return {
             "page": page.name,
             "title": page.title,
             "pages": PAGES,
@@ -203,14 +203,18 @@ class Viewer:
             "q": query.text("q"),
             "opened": bool(self._opened),
         }
-        if page.name == status_page.PAGE.name:
-            is_local = is_loopback(self._access.host)
-            shared["clients"] = linked_clients(self._root(own)) if is_local else None
-            shared["watching"] = [
-                (root.name, self._dispatcher.is_watched(root), self._dispatcher.busy_with(root))
-                for root in self._dispatcher.roots()
-            ]
-        return shared
+
+    def _surroundings(self, page: Page, query: PageQuery) -> dict[str, Any]:
+        """Return what the page Status shows of the server and its machine; clients only to that machine."""
+        if page.name != status_page.PAGE.name:
+            return {}
+        is_local = is_loopback(self._access.host)
+        watching = [
+            (root.name, self._dispatcher.is_watched(root), self._dispatcher.busy_with(root))
+            for root in self._dispatcher.roots()
+        ]
+        clients = linked_clients(self._root(self._project(query))) if is_local else None
+        return {"clients": clients, "watching": watching}
 
     def _calls(self, query: PageQuery, call: Call) -> PageCalls:
         return PageCalls(self._dispatcher, self._project(query), call, _SOON)

@@ -56,6 +56,7 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.matches("[data-names]")) { event.preventDefault(); lookUp(find("#name", form).value); }
   else if (form.matches("[data-live]")) { event.preventDefault(); show(formAddress(form), { push: true }); }
+  else if (form.method === "get") { event.preventDefault(); location.assign(formAddress(form)); }
 });
 addEventListener("popstate", () => { if (!location.hash) show(location.href); });
 
