@@ -249,7 +249,8 @@ class Library:
         plain = _NOT_IN_A_FOLDER_NAME.sub("-", ref)
         folder = plain if plain == ref and plain.strip(".") else f"{plain}-{ids.hash_text(ref)[:8]}"
         base = self.catalogue.store or str(self.folder / "indexes")
-        return f"{base.rstrip('/')}/{repository.name}/{folder}/"
+        base, mark, options = base.partition("?") if "://" in base else (base, "", "")
+        return f"{base.rstrip('/')}/{repository.name}/{folder}/{mark}{options}"
 
 
 def look_at(engine: LibraryEngine, repository: Repository) -> IndexLook:
