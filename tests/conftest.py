@@ -27,6 +27,13 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
 
 
+@pytest.fixture
+def default_store(request: pytest.FixtureRequest) -> None:
+    """Of a test that tells of the file of the default store: another one has no such file."""
+    if request.config.getoption("--store"):
+        pytest.skip("tells of the file of the default store")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def chosen_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
     """With `--store toy:` every index that is given no place of its own is kept in such a store."""

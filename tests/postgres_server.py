@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import psycopg
 import pytest
 
 _PORT = 5432  # of the socket in the server's own folder
@@ -89,18 +90,33 @@ class PostgresServer:
         base, _, options = self.url.partition("?")
         return f"{base}/{quote(str(segment).strip('/'))}/?{options}"
 
+    def ask(self, statement: str) -> Any:
+        """Return the first value that a statement gives."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            row = connection.execute(statement.encode()).fetchone()
+        return row[0] if row else None
+
     def start(self) -> None:
-        """Start the server and wait until it answers."""
-        log = (self.folder / "log").open("ab")
-        self.process = subprocess.Popen(
-            [self._binaries / "postgres", "-D", self.data], stdout=log, stderr=log, **self._user
-        )
-        log.close()
+        """Start the server and wait until it answers. Of one that was killed, children may still be there for a
+        moment, and a server refuses to start beside them."""
         end = time.monotonic() + _START_SECONDS
+        self.process = self._process()
         while self._run("pg_isready", "-q", "-h", self.folder, "-p", str(_PORT), check=False):
-            if time.monotonic() > end or self.process.poll() is not None:
+            if time.monotonic() > end:
                 raise RuntimeError((self.folder / "log").read_text()[-2000:])
             time.sleep(0.05)
+            if self.process.poll() is not None:
+                self.process = self._process()
+
+    def _process(self) -> subprocess.Popen[bytes]:
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(
+                [self._binaries / "postgres", "-D", self.data], stdout=log, stderr=log, **self._user
+            )
+
+    def another(self) -> PostgresServer:
+        """Return a second server, which a test may kill."""
+        return PostgresServer(self._binaries)
 
     def kill(self) -> None:
         """End the server and its children at once, as a crash does."""

@@ -40,6 +40,14 @@ def hash_text(text: str) -> str:
     return hash_bytes(text.encode("utf-8", "surrogatepass"))
 
 
+def content_key(parts: Sequence[bytes]) -> bytes:
+    """Return the 16 bytes by which the packed parts of a file are known, whichever file has them. PostgreSQL
+    can compute the same: `storage.postgres_contents` does, to find damaged ones."""
+    written = b"".join(part for one in parts for part in (len(one).to_bytes(8, "big"), one))
+    digest: bytes = _hashlib().sha256(written).digest()
+    return digest[:16]
+
+
 def root_fingerprint(root: os.PathLike[str]) -> str:
     """Return a short hash that identifies a root without revealing its path."""
     return hash_bytes(os.fsencode(root))[:16]

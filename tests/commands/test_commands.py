@@ -233,6 +233,7 @@ def test_status_of_a_plain_folder_is_fresh_after_indexing(tmp_path: Path) -> Non
     assert answer(root, "status")["stale_reasons"] == ["filesystem_changed"]
 
 
+@pytest.mark.usefixtures("default_store")
 def test_status_lists_what_was_left_out_and_why(tmp_path: Path) -> None:
     root = make_tree(
         tmp_path, {**SHOP, "logo.png": b"\x89PNG\0\0", ".env": "A=1\n", "node_modules/x/i.js": "x\n"}

@@ -52,6 +52,7 @@ def test_the_command_line_says_how_to_go_on(shop: Path) -> None:
     assert second["symbols"] == whole["symbols"][1:2]
 
 
+@pytest.mark.usefixtures("default_store")
 def test_a_fresh_index_says_where_it_is_when_it_was_written_and_from_what(shop: Path) -> None:
     ask(shop, "index")
     told = ask(shop, "search", query="basket")["meta"]

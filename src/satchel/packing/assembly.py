@@ -11,6 +11,7 @@ import msgspec
 from satchel.packing.budget import Gauge, Size
 from satchel.packing.filling import Filling, Related, without_room_for
 from satchel.packing.guidance import LeftOutPassages, all_hints
+from satchel.packing.item_costs import stand_ins
 from satchel.packing.items import ItemBuilder
 from satchel.packing.pack import Counts, DropReason, Pack
 from satchel.packing.sections import Section, section_of
@@ -111,6 +112,8 @@ class Assembly:
         full = msgspec.structs.replace(empty, items=apart)
         told = all_hints(full, kept)
         yield from (self.frame, empty)  # a format may write a pack without items in another way
+        for item in {item.section: item for item in apart}.values():
+            yield msgspec.structs.replace(empty, items=stand_ins(item))
         yield msgspec.structs.replace(full, hints=told, next_queries=tuple(queries()))
 
 

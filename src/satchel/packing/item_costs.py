@@ -69,6 +69,12 @@ class ItemCosts:
         return self.measure(msgspec.structs.replace(self.frame, items=items))
 
 
+def stand_ins(item: Item) -> tuple[Item, ...]:
+    """Return the items that sizes are measured beside, so that a tokenizer can prepare for them."""
+    stubs = tuple(_stub(item, path) for path in _OTHER_PATHS)
+    return (*stubs, *(msgspec.structs.replace(stub, content="\n") for stub in stubs))
+
+
 def _stub(item: Item, path: str) -> Item:
     """Return a short item of the same section."""
     return msgspec.structs.replace(item, path=path, start_line=1, end_line=1, content="-\n", imports=())

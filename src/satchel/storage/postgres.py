@@ -8,7 +8,6 @@ all, whoever is killed.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
 import msgspec
 
-from satchel import extras
+from satchel import extras, ids
 from satchel.errors import ConfigError, IndexBusy
 from satchel.plugins import late
 from satchel.storage.postgres_schema import PART_OF, SCHEMA, SEGMENT_TABLES, table_names
@@ -68,7 +67,7 @@ class PostgresStore:
 
     @property
     def scratch(self) -> Path:
-        named = hashlib.sha256(self._address.location.encode()).hexdigest()[:16]
+        named = ids.hash_text(self._address.location)[:16]
         return Path(_CACHE).expanduser() / f"{Path(self._address.home).name[:40]}-{named}"
 
     @property
@@ -221,7 +220,8 @@ class PostgresStore:
 
     def set_aside(self) -> str:
         self._database.make_schema()
-        with self._locked() as (connection, number, _), self._database.typed_errors():
+        with self._locked() as (connection, number, part), self._database.typed_errors():
+            postgres_contents.remove_damaged(connection, table_names(part)["files"], number)
             statement = f"SELECT count(*) FROM {SCHEMA}.segments WHERE home = %s AND starts_with(name, %s)"
             start = f"{self._name}{_ASIDE}"
             ((count,),) = postgres_connection.run(connection, statement, (self._address.home, start))

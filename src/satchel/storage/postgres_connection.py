@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -282,9 +283,9 @@ class Database:
 
     @staticmethod
     def _without_secrets(said: str) -> str:
-        """Return a message of the client, unless it may repeat a part of the URL."""
-        repeats = "://" in said or "URI" in said or "=" in said
-        return "its URL is not understood" if repeats else said
+        """Return a message of the client if it is of a kind that repeats nothing of the URL but its host, its
+        user and its database."""
+        return said if _TELLS_NO_SECRET.search(said) else "its URL is not understood, or the connection ended"
 
 
 _SEGMENT_MARK = f"SELECT mark FROM {SCHEMA}.segments WHERE home = %s AND name = %s AND generation > 0"
@@ -296,6 +297,7 @@ _REFUSED = (
     errors.OutOfMemory,
     errors.TooManyConnections,
 )
+_TELLS_NO_SECRET = re.compile(r"connection to server|translate host name|timeout expired|server closed|FATAL")
 _UNREACHABLE = ("08", "28", "3D", "53", "57")  # connection, password, database, resources, shutdown
 _databases: dict[tuple[int, str], Database] = {}
 

@@ -8,7 +8,6 @@ that no file refers to any more are swept when no segment is being written.
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import msgspec
 from psycopg import errors
 
+from satchel import ids
 from satchel.errors import IndexCorrupt
 from satchel.storage import records
 from satchel.storage.postgres_connection import CONTENT_LOCK, Connection, Database, run
@@ -23,7 +23,6 @@ from satchel.storage.postgres_schema import SCHEMA
 from satchel.storage.records import ChunkRow, PackedFile, SymbolRow
 
 _FAST_COMPRESSION = 1  # zlib level, as for texts
-_KEY_BYTES = 16
 _ShortChunk = tuple[str, str, int, int, int, int]
 COLUMNS = ("text", "extras", "outline", "vectors", "facts", "chunks", "symbols")
 
@@ -46,11 +45,7 @@ class Content(msgspec.Struct, frozen=True):
     @property
     def key(self) -> bytes:
         """Return the hash of all parts."""
-        hashed = hashlib.blake2b(digest_size=_KEY_BYTES)
-        for part in self.parts:
-            hashed.update(len(part).to_bytes(8, "big"))
-            hashed.update(part)
-        return hashed.digest()
+        return ids.content_key(self.parts)
 
 
 def content_of(packed: PackedFile) -> Content:
@@ -147,6 +142,18 @@ def sweep(database: Database, keys: Sequence[bytes] | None = None) -> int:
         if keys is not None:
             statement += " AND key = ANY(%s)"
         return len(run(connection, f"{statement} RETURNING 1", () if keys is None else (list(keys),)))
+
+
+def remove_damaged(connection: Connection, files: str, segment: int) -> None:
+    """Remove the contents of a segment that are not as they were written, so that whoever has them puts them
+    anew. Other segments that refer to them notice that they are gone, as they notice the damage."""
+    written = " || ".join(f"int8send(octet_length({column})) || {column}" for column in COLUMNS)
+    run(
+        connection,
+        f"DELETE FROM {SCHEMA}.contents WHERE key IN (SELECT content FROM {files} WHERE segment = %s)"
+        f" AND key <> substr(sha256({written}), 1, 16)",
+        (segment,),
+    )
 
 
 def _pack(rows: Sequence[Any]) -> bytes:

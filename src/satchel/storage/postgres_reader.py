@@ -20,7 +20,15 @@ from satchel.plugins import late
 from satchel.storage import checked_rows, postgres_contents, records
 from satchel.storage.block_postings import BlockPostings
 from satchel.storage.checked_rows import FIRST_CHUNK, PATH, Stored
-from satchel.storage.checks import Totals, blob_check, damaged, read_totals, row_check, sum_checks
+from satchel.storage.checks import (
+    Totals,
+    blob_check,
+    damaged,
+    name_hash,
+    read_totals,
+    row_check,
+    sum_checks,
+)
 from satchel.storage.protocol import LAST_LINE, Extent, TermRows
 from satchel.storage.records import (
     ChunkRecord,
@@ -63,7 +71,7 @@ class FileRow(NamedTuple):
         return checked_rows.stored(self.stored)
 
 
-class Tables(Protocol):
+class ReadableTables(Protocol):
     """The tables of one segment. In a statement `{files}` stands for the partition of that table. `of` names
     the table that the answer rests on, and `keys` the rows of it, if they are few."""
 
@@ -81,7 +89,7 @@ class Tables(Protocol):
 class PostgresPostingRows:
     """The rows of the posting runs of one segment."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: ReadableTables) -> None:
         self._tables = tables
 
     def run_sizes(self) -> list[Any]:
@@ -116,7 +124,7 @@ class PostgresSnapshot:
     """One generation of a segment. That of a writer, whose `totals` run on, changes under its reader, so
     nothing is kept."""
 
-    def __init__(self, tables: Tables, meta: dict[str, str], totals: Totals | None = None) -> None:
+    def __init__(self, tables: ReadableTables, meta: dict[str, str], totals: Totals | None = None) -> None:
         self._tables = tables
         self._meta = meta
         self._own = totals is None
@@ -424,15 +432,30 @@ class PostgresSnapshot:
 
     def symbols_named(self, name: str) -> list[SymbolRecord]:
         folded = records.fold(name)
-        statement = "SELECT file FROM {names} WHERE segment = %s AND folded = %s"
-        files = self._tables.rows(statement, self._tables.number, folded, of="names")
-        rows = sorted(self._rows_at([number for (number,) in files]), key=lambda row: row.path)
+        rows = sorted(self._rows_at(self._files_naming(folded)), key=lambda row: row.path)
         found = []
         for row, symbols in self.symbols_of(rows):
             own = [symbol for symbol in symbols if records.fold(symbol[0]) == folded]
             if not own:
                 raise damaged("the list of names")
             found += [SymbolRecord(row.path, records.symbol(symbol)) for symbol in own]
+        return found
+
+    def _files_naming(self, folded: bytes) -> list[int]:
+        """Return the numbers of the files that define a name, or raise if there are not as many as were
+        counted. Two names may share a hash: then all names are gone through."""
+        segment, hashed = self._tables.number, name_hash(folded)
+        statement = (
+            "SELECT ARRAY(SELECT file FROM {names} WHERE segment = %s AND folded = %s),"
+            " (SELECT count FROM {name_counts} WHERE segment = %s AND hash = %s)"
+        )
+        ((files, count),) = self._tables.rows(statement, segment, folded, segment, hashed, of="names")
+        if self._own and len(files) != (count or 0):
+            rows = self._tables.rows("SELECT folded FROM {names} WHERE segment = %s", segment, of="names")
+            alike = [other for (other,) in rows if name_hash(other) == hashed]
+            if len(alike) != (count or 0) or alike.count(folded) != len(files):
+                raise damaged("the list of names")
+        found: list[int] = files
         return found
 
     def symbol_names(self, prefix: str, limit: int) -> list[str]:

@@ -20,6 +20,7 @@ SEGMENT_TABLES = {
         "int4 text bytea bytea bytea int8 bytea",
     ),
     "names": ("folded file spelled", "bytea int4 bytea[]"),
+    "name_counts": ("hash count", "int8 int4"),
     "edges": ("file row_check data_check consulted data", "int4 int8 int8 bytea bytea"),
     "runs": (
         "number row_check files lengths lines vectors directory_check directory",
@@ -65,6 +66,8 @@ _COLUMNS = {
         PRIMARY KEY (segment, number)""",
     # one row for each name, in lower case, and file; `spelled` only where the name is written otherwise
     "names": """folded bytea, file integer, spelled bytea[], PRIMARY KEY (segment, folded, file)""",
+    # how many rows of `names` a name has: one that is lost is missed
+    "name_counts": "hash bigint, count integer NOT NULL, PRIMARY KEY (segment, hash)",
     "edges": """file integer, row_check bigint NOT NULL, data_check bigint NOT NULL,
         consulted bytea NOT NULL, data bytea NOT NULL, PRIMARY KEY (segment, file)""",
     "runs": """number integer, row_check bigint NOT NULL, files bytea NOT NULL, lengths bytea NOT NULL,

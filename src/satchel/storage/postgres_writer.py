@@ -18,7 +18,7 @@ from satchel.code_facts import FileEdges, ScipUses
 from satchel.storage import records, term_blocks
 from satchel.storage.block_postings import block_check, pack_directory
 from satchel.storage.checked_rows import edges_check, file_row
-from satchel.storage.checks import ROW_ENCODER, Totals, blob_check, damaged, read_totals, row_check
+from satchel.storage.checks import ROW_ENCODER, Totals, blob_check, damaged, name_hash, read_totals, row_check
 from satchel.storage.postgres_connection import Connection, Database, run
 from satchel.storage.postgres_contents import (
     Content,
@@ -135,6 +135,8 @@ class PostgresWriter:
         self._touched: dict[int, tuple[int, bytes]] = {}
         self._contents: dict[bytes, Content] = {}
         self._names: list[tuple[Any, ...]] = []
+        self._name_counts: Counter[int] = Counter()  # how many rows more, or less, a name has
+        self._counts_names_anew = self._knows_all
         self._edges: dict[int, tuple[Any, ...]] = {}
         self._without_edges: set[int] = set()  # new files that have no row of edges yet
         self._retired: dict[bytes, tuple[Any, ...]] = {}
@@ -176,6 +178,7 @@ class PostgresWriter:
         self._without_edges.add(number)
         for folded, spelled in names_of(packed.symbols).items():
             self._names.append((folded, number, None if spelled == {folded} else sorted(spelled)))
+            self._name_counts[name_hash(folded)] += 1
         self._count(row, (item[0] for item in packed.chunks), len(packed.symbols))
         self._wait(sum(map(len, content.parts)))
         return stored.first_unit
@@ -236,7 +239,9 @@ class PostgresWriter:
         self._count(row, (item.kind.value for item in chunks), len(symbols), -1)
         self._known[path] = None
         self._dropped_files.append(row.number)
-        self._dropped_names += [(folded, row.number) for folded in names_of(symbols)]
+        for folded in names_of(symbols):
+            self._dropped_names.append((folded, row.number))
+            self._name_counts[name_hash(folded)] -= 1
         self._edges.pop(row.number, None)
         self._touched.pop(row.number, None)
         self.dropped_contents.add(row.content)
@@ -363,6 +368,8 @@ class PostgresWriter:
             if table not in _KEPT_BY_CLEAR:
                 self.tables.execute(f"DELETE FROM {{{table}}} WHERE segment = %s", self.tables.number)
         self._known.clear()
+        self._name_counts.clear()
+        self._counts_names_anew = True
         self.meta = {key: value for key, value in self.meta.items() if key in ("generation", "identity")}
         self.totals = Totals(retired=self.totals.retired, scip=self.totals.scip)
 
@@ -467,9 +474,30 @@ class PostgresWriter:
         self.totals.retired -= sum(check for (check,) in beyond)
         self._retired.clear()
 
+    def _write_name_counts(self) -> None:
+        rows = sorted((hashed, change) for hashed, change in self._name_counts.items() if change)
+        if self._counts_names_anew:
+            self.tables.copy("name_counts", rows)
+            return
+        hashes, changes = [row[0] for row in rows], [row[1] for row in rows]
+        self.tables.execute(
+            "INSERT INTO {name_counts} AS known SELECT %s, hash, change"
+            " FROM unnest(%s::bigint[], %s::integer[]) AS changes (hash, change)"
+            " ON CONFLICT (segment, hash) DO UPDATE SET count = known.count + excluded.count",
+            self.tables.number,
+            hashes,
+            changes,
+        )
+        self.tables.execute(
+            "DELETE FROM {name_counts} WHERE segment = %s AND hash = ANY(%s) AND count = 0",
+            self.tables.number,
+            [hashed for hashed, change in rows if change < 0],
+        )
+
     def finish(self) -> None:
         """Write everything that waits, and the number, the marks and the totals of this generation."""
         self._write_waiting_rows()
+        self._write_name_counts()
         if self._retired:
             self._write_retired()
         mark = os.urandom(8)
