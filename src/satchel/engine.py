@@ -86,6 +86,7 @@ class Engine(Segment):
     hits, suggestions = engine.search("where are sessions stored", k=5)
     """
 
+    is_one_folder = True  # a library is many
     _corpus: corpora.Corpus | None = None  # of the last generation that was asked
     _read: FileCache | None = None  # of the files of that generation
 

@@ -140,4 +140,4 @@ def _question(query: SavedQuery, metric: str, other: float | None) -> QuestionIt
     )
 
 
-COMMAND = Command("runs", RunsRequest, RunsResponse, run, fresh=False, group=Group.CHECK)
+COMMAND = Command("runs", RunsRequest, RunsResponse, run, fresh=False, group=Group.CHECK, of_one_folder=True)
