@@ -172,3 +172,22 @@ def test_pre_commit_stops_a_commit_that_makes_a_pack_untrue(
     git(shop, "add", "-A")
     second = subprocess.run(run, cwd=shop, capture_output=True, text=True)
     assert second.returncode == 1 and "shop/prices.py" in second.stdout
+
+
+@pytest.mark.skipif(shutil.which("pre-commit") is None, reason="pre-commit is not installed")
+def test_pre_commit_accepts_the_list_of_hooks() -> None:
+    command = ["pre-commit", "validate-manifest", str(ROOT / ".pre-commit-hooks.yaml")]
+    assert subprocess.run(command, capture_output=True).returncode == 0
+
+
+def test_the_page_about_ci_names_inputs_and_hooks_that_there_are() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text()
+    workflow, hooks = (yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```", page, re.M | re.S))
+    given = workflow["jobs"]["review"]["steps"][-1]["with"]
+    assert given.keys() <= ACTION["inputs"].keys()
+    assert hooks["repos"][0]["hooks"] == [{"id": HOOK["id"]}]
+    table = re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", page, re.M)
+    assert {mode for mode, _ in table} == {"review", "pack", "eval", "verify"}
+    assert {name for _, inputs in table for name in re.findall(r"`([\w-]+)`", inputs)} < ACTION[
+        "inputs"
+    ].keys()
