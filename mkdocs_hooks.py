@@ -24,6 +24,7 @@ RENAMED = {"docs/commands/README.md": "commands/overview.md", "README.md": "inde
 MORE_PAGES = ("CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/commands/README.md")
 AGENTS_LIST = "llms.txt"
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)\s]*)?\))")
+SEARCH = 'data-md-component="search" aria-label="Search"'
 HOME = re.compile(r'href="((?:\.\.?/?)+)"')
 FENCE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1$", re.MULTILINE | re.DOTALL)
 
@@ -92,7 +93,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Name the home page in links to it: where a site is read from files, its folder would be shown."""
+    """Name the home page in links to it, because a folder would be shown where a site is read from files; and
+    give the search a name for screen readers."""
+    output = output.replace('data-md-component="search" role="dialog"', f'{SEARCH} role="dialog"')
     return HOME.sub(lambda match: f'href="{match[1].rstrip("/")}/index.html"', output)
 
 

@@ -187,7 +187,7 @@ def test_the_page_about_ci_names_inputs_and_hooks_that_there_are() -> None:
     assert given.keys() <= ACTION["inputs"].keys()
     assert hooks["repos"][0]["hooks"] == [{"id": HOOK["id"]}]
     table = re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", page, re.M)
-    assert {mode for mode, _ in table} == {"review", "pack", "eval", "verify"}
+    assert {mode for mode, _ in table} - {"mode"} == {"review", "pack", "eval", "verify"}
     assert {name for _, inputs in table for name in re.findall(r"`([\w-]+)`", inputs)} < ACTION[
         "inputs"
     ].keys()
