@@ -22,6 +22,7 @@ DOCS = "docs/"
 # The page that lists all commands; its own name would collide with the page of `satchel index`.
 RENAMED = {"docs/commands/README.md": "commands/overview.md", "README.md": "index.md"}
 MORE_PAGES = ("CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/commands/README.md")
+ICON = ROOT / "src" / "satchel" / "serving" / "viewer" / "assets" / "icon.svg"
 AGENTS_LIST = "llms.txt"
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)\s]*)?\))")
 SEARCH = 'data-md-component="search" aria-label="Search"'
@@ -67,6 +68,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are kept outside of `docs/`, and every file that a page leads to."""
     for path in MORE_PAGES:
         files.append(File.generated(config, _site_path(path), abs_src_path=str(ROOT / path)))
+    files.append(File.generated(config, ICON.name, abs_src_path=str(ICON)))
     for source in (*(_repository_path(page.src_uri) for page in files.documentation_pages()), AGENTS_LIST):
         for target in _targets(source, (ROOT / source).read_text(encoding="utf-8")):
             place = _site_path(target)
