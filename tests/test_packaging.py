@@ -93,7 +93,8 @@ def test_the_metadata_of_the_wheel_says_what_it_needs(archives: tuple[Path, Path
     core = [line for line in metadata.get_all("Requires-Dist") or () if "extra ==" not in line]
     servers = ("grpcio", "mcp", "starlette", "uvicorn", "watchfiles", "tokenizers", "rich")
     assert not [line for line in core if line.startswith(servers)]
-    assert scripts.split() == ["[console_scripts]", "satchel", "=", "satchel.serving.cli:main"]
+    start = ["=", "satchel.serving.cli:main"]
+    assert scripts.split() == ["[console_scripts]", "satchel", *start, "satchel-context", *start]
 
 
 def test_the_lock_names_no_machine() -> None:
