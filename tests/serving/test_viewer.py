@@ -22,6 +22,7 @@ from satchel.serving.viewer.treemap import Box, lay_out
 
 PAGES = (
     "/",
+    "/?central=1",
     "/?q=basket",
     "/?q=basket&explain=2",
     "/pack?q=basket+total+price",
@@ -169,7 +170,12 @@ def test_a_program_still_gets_the_list_of_routes(root: Path) -> None:
     with serving(root, "--workers", "1") as server:
         assert server.call("/").body.startswith(b"Satchel. ")
         page = server.call("/", headers={"accept": "text/html,*/*"})
-        assert page.headers["content-type"].startswith("text/html") and b"What the code rests on" in page.body
+        assert (
+            page.headers["content-type"].startswith("text/html")
+            and b"What the code rests on" in page.body
+            and b"add_money" not in page.body
+        )
+        assert b"add_money" in server.call("/?central=1", headers={"accept": "text/html"}).body
 
 
 def test_several_folders_are_pages_of_one_server(root: Path, tmp_path: Path) -> None:
