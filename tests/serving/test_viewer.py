@@ -167,7 +167,7 @@ def test_a_server_with_a_token_asks_a_browser_for_it(root: Path) -> None:
 
 
 def test_a_program_still_gets_the_list_of_routes(root: Path) -> None:
-    with serving(root, "--workers", "1") as server:
+    with serving(root, "--workers", "2") as server:  # whose answers come from other processes
         assert server.call("/").body.startswith(b"Satchel. ")
         page = server.call("/", headers={"accept": "text/html,*/*"})
         assert (
@@ -195,6 +195,8 @@ def test_ask_shows_hits_with_their_lines_signals_and_filters(viewer: Viewer) -> 
     assert "Remove the filter path prefix docs" in narrowed and 'href="/code/src' not in narrowed
     explained = viewer.get("/?q=basket&explain=1&explain=3").text
     assert "Why 1 before 3" in explained and "unit" in explained
+    odd = viewer.get("/?q=basket&self=1&name=2&a%20b=3&explain=x&explain=9999999999&k=3")
+    assert odd.status == 200 and odd.text.count("data-rank=") == 3
     nothing = viewer.get("/?q=zzqqxx").text
     assert "Nothing found" in nothing
 
