@@ -259,7 +259,7 @@ def test_quality_shows_kept_runs_and_the_difference_of_two(root: Path, tmp_path:
 def test_status_tells_places_of_secrets_and_no_values(viewer: Viewer) -> None:
     page = viewer.get("/status").text
     assert "src/keys.py" in page and "ghp_" not in page
-    assert "fresh" in page and "claude-code" in page
+    assert "fresh" in page and "claude-code" in page and "Agent clients" in page
 
 
 def test_an_exported_file_stands_alone_and_is_the_same_again(root: Path, tmp_path: Path) -> None:
