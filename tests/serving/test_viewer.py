@@ -197,6 +197,8 @@ def test_ask_shows_hits_with_their_lines_signals_and_filters(viewer: Viewer) -> 
     assert "Why 1 before 3" in explained and "unit" in explained
     odd = viewer.get("/?q=basket&self=1&name=2&a%20b=3&explain=x&explain=9999999999&k=3")
     assert odd.status == 200 and odd.text.count("data-rank=") == 3
+    refused = viewer.get("/?q=basket&chunk_type=nonsense").text
+    assert 'id="q"' in refused and "nonsense" in refused  # the question can be asked again
     nothing = viewer.get("/?q=zzqqxx").text
     assert "Nothing found" in nothing
 
@@ -208,6 +210,8 @@ def test_pack_shows_what_the_command_packs_and_what_enters_later(viewer: Viewer)
     assert "enters by" in page and ">250<" in page
     text = viewer.get("/pack/text?q=basket+total+price&budget=500&format=markdown")
     assert text.headers["content-type"].startswith("text/plain") and "src/basket.py" in text.text
+    small = viewer.get("/pack?q=basket+total+price&budget=3").text
+    assert 'id="budget"' in small and "a budget of 3 tokens does not hold" in small
     capped = viewer.get("/pack?q=basket+total+price&docs=0&tests=0").text
     assert 'id="section-tests"' not in capped and 'id="section-definitions"' in capped
 

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from satchel import languages, plugins
 from satchel.retrieval.signals.signal import SignalGroup
 from satchel.serving.viewer.code_lines import code_lines
-from satchel.serving.viewer.page import Page, PageCalls, PageLinks, PageQuery
+from satchel.serving.viewer.page import CommandRefused, Page, PageCalls, PageLinks, PageQuery
 
 _FILTERS = ("language", "path_prefix", "chunk_type", "file_pattern", "include_paths", "exclude_paths")
 _SEVERAL = ("include_paths", "exclude_paths")
@@ -37,11 +37,17 @@ def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]
     if not asked:
         return {"q": "", "filters": filters, **_glance(calls, with_central=bool(query.text("central")))}
     k = min(query.number("k", _HITS), _MOST_HITS)
-    found = calls.ask("search", query=asked, k=k, explain=True, **filters)
+    try:
+        found = calls.ask("search", query=asked, k=k, explain=True, **filters)
+    except CommandRefused as refused:
+        if refused.is_passing:
+            raise
+        return {"q": asked, "filters": filters, "refused": refused.error, "hits": []}
     hits = _hits(calls, found["hits"], _emphasis(asked))
     chosen = [number for number in query.many("explain") if number.isdecimal()]
     return {
         "q": asked,
+        "refused": None,
         "k": k,
         "filters": filters,
         "hits": hits,
