@@ -60,6 +60,8 @@ def test_files_are_sorted_limited_and_chosen_by_secrets(shop: Path) -> None:
     assert found["files"][0]["path"] == "src/money.py" and len(found["files"]) == 2 < found["total"]
     (keys,) = ask(shop, "files", "--redacted")["files"]
     assert (keys["path"], keys["redactions"], keys["redacted_lines"]) == ("src/keys.py", 1, [1])
+    assert "used_by" not in ask(shop, "files", "--fast")["files"][0]
+    assert ask(shop, "files", "--fast", "--sort", "used_by", code=2)["error"]["code"] == "invalid_request"
     assert ask(shop, "files", "--limit", "0", code=2)["error"]["code"] == "invalid_request"
     assert "more: raise --limit" in run_cli("files", "--limit", "1", "-s", shop).stdout.decode()
 

@@ -22,6 +22,7 @@ from satchel.serving.viewer.treemap import Box, lay_out
 
 PAGES = (
     "/",
+    "/?central=1",
     "/?q=basket",
     "/?q=basket&explain=2",
     "/pack?q=basket+total+price",
@@ -166,10 +167,15 @@ def test_a_server_with_a_token_asks_a_browser_for_it(root: Path) -> None:
 
 
 def test_a_program_still_gets_the_list_of_routes(root: Path) -> None:
-    with serving(root, "--workers", "1") as server:
+    with serving(root, "--workers", "2") as server:  # whose answers come from other processes
         assert server.call("/").body.startswith(b"Satchel. ")
         page = server.call("/", headers={"accept": "text/html,*/*"})
-        assert page.headers["content-type"].startswith("text/html") and b"What the code rests on" in page.body
+        assert (
+            page.headers["content-type"].startswith("text/html")
+            and b"What the code rests on" in page.body
+            and b"add_money" not in page.body
+        )
+        assert b"add_money" in server.call("/?central=1", headers={"accept": "text/html"}).body
 
 
 def test_several_folders_are_pages_of_one_server(root: Path, tmp_path: Path) -> None:
@@ -189,6 +195,10 @@ def test_ask_shows_hits_with_their_lines_signals_and_filters(viewer: Viewer) -> 
     assert "Remove the filter path prefix docs" in narrowed and 'href="/code/src' not in narrowed
     explained = viewer.get("/?q=basket&explain=1&explain=3").text
     assert "Why 1 before 3" in explained and "unit" in explained
+    odd = viewer.get("/?q=basket&self=1&name=2&a%20b=3&explain=x&explain=9999999999&k=3")
+    assert odd.status == 200 and odd.text.count("data-rank=") == 3
+    refused = viewer.get("/?q=basket&chunk_type=nonsense").text
+    assert 'id="q"' in refused and "nonsense" in refused  # the question can be asked again
     nothing = viewer.get("/?q=zzqqxx").text
     assert "Nothing found" in nothing
 
@@ -200,6 +210,8 @@ def test_pack_shows_what_the_command_packs_and_what_enters_later(viewer: Viewer)
     assert "enters by" in page and ">250<" in page
     text = viewer.get("/pack/text?q=basket+total+price&budget=500&format=markdown")
     assert text.headers["content-type"].startswith("text/plain") and "src/basket.py" in text.text
+    small = viewer.get("/pack?q=basket+total+price&budget=3").text
+    assert 'id="budget"' in small and "a budget of 3 tokens does not hold" in small
     capped = viewer.get("/pack?q=basket+total+price&docs=0&tests=0").text
     assert 'id="section-tests"' not in capped and 'id="section-definitions"' in capped
 
@@ -251,7 +263,7 @@ def test_quality_shows_kept_runs_and_the_difference_of_two(root: Path, tmp_path:
 def test_status_tells_places_of_secrets_and_no_values(viewer: Viewer) -> None:
     page = viewer.get("/status").text
     assert "src/keys.py" in page and "ghp_" not in page
-    assert "fresh" in page and "claude-code" in page
+    assert "fresh" in page and "claude-code" in page and "Agent clients" in page
 
 
 def test_an_exported_file_stands_alone_and_is_the_same_again(root: Path, tmp_path: Path) -> None:

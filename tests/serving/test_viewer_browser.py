@@ -175,6 +175,7 @@ def test_without_a_script_links_and_forms_do_it(
 
 def test_asking_filtering_and_explaining(watched: Watched) -> None:
     page = watched.go("/")
+    page.wait_for_selector("#central table")  # fetched by itself
     page.keyboard.press("Escape")
     page.keyboard.press("/")
     page.keyboard.type("basket")

@@ -35,6 +35,9 @@ class FilesRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         Flag("-d"),
     ] = 0
     sort: Annotated[FileOrder, Meta(description="by path, or the largest of a figure first")] = FileOrder.PATH
+    fast: Annotated[bool, Meta(description="leave out who uses each: no read of the whole code graph")] = (
+        False
+    )
     redacted: Annotated[bool, Meta(description="only files with secret values that were replaced")] = False
     limit: Annotated[int, Meta(description="entries at most")] = 1000
     ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
@@ -44,16 +47,17 @@ class FileItem(msgspec.Struct, frozen=True, omit_defaults=True):
     """A file, or a folder with all that is in it; the path of a folder ends with `/`.
 
     `used_by` counts the other files with a sure use of what a file defines; of a folder it is that of its
-    most used file. `changes` counts commits of the kept history. `redactions` counts secret values that were
-    replaced, `redacted_lines` are the lines of a file that held them.
+    most used file; it is not there if it was left out. `changes` counts commits of the kept history.
+    `redactions` counts secret values that were replaced, `redacted_lines` are the lines of a file that held
+    them.
     """
 
     path: str
     bytes: int
     lines: int
     language: str
-    used_by: int
     changes: int
+    used_by: int | None = None
     files: int = 1
     redactions: int = 0
     redacted_lines: tuple[int, ...] = ()
@@ -75,21 +79,25 @@ def run(engine: Engine, request: FilesRequest) -> FilesResponse:
     `--depth 1` gives the folders of the project at a glance, `--sort used_by` the files that most others rest
     on, `--sort changes` those that change most.
     """
+    if request.fast and request.sort is FileOrder.USED_BY:
+        raise InvalidRequest("--fast leaves out what --sort used_by sorts by", hint="give one of them")
     if request.limit < 1 or request.depth < 0:
         raise InvalidRequest(
             f"the limit is {request.limit} and the depth {request.depth}, the least are 1 and 0"
         )
     with at_ref(engine, request.ref) as side:
-        found = side.files(request.path_prefix, request.depth)
+        found = side.files(request.path_prefix, request.depth, with_uses=not request.fast)
     if request.redacted:
         found = [item for item in found if item.redactions]
     if request.sort is not FileOrder.PATH:
         found.sort(key=lambda item: (-getattr(item, request.sort.value), item.path))
-    return FilesResponse(request.path_prefix, len(found), list(map(_item, found[: request.limit])))
+    items = [_item(file, with_uses=not request.fast) for file in found[: request.limit]]
+    return FilesResponse(request.path_prefix, len(found), items)
 
 
-def _item(file: FileFigures) -> FileItem:
-    return FileItem(*(getattr(file, name) for name in FileItem.__struct_fields__))
+def _item(file: FileFigures, *, with_uses: bool) -> FileItem:
+    figures = {name: getattr(file, name) for name in FileItem.__struct_fields__}
+    return FileItem(**figures if with_uses else {**figures, "used_by": None})
 
 
 COMMAND = Command("files", FilesRequest, FilesResponse, run, group=Group.LOOK)

@@ -126,7 +126,7 @@ def _parts(text: str) -> Iterator[str]:
     yield text
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)  # a part of 40,000 characters takes about a megabyte
 def _tokens(text: str, language: str) -> tuple[Token, ...]:
     """Return the tokens of a part of a text."""
     known = languages.get(language)

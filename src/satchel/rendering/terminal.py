@@ -228,12 +228,16 @@ def _files(response: FilesResponse, style: Style) -> str:
     for item in response.files:
         inside = f"  {item.files:,} files" if item.path.endswith("/") else ""
         rows.append(
-            f"{item.bytes:>11,} {item.lines:>9,} {item.used_by:>8,} {item.changes:>8,}"
+            f"{item.bytes:>11,} {item.lines:>9,} {_or_dash(item.used_by):>8} {item.changes:>8,}"
             f"  {item.language:<12} {style.path(one_line(item.path))}{style.dim(inside)}"
         )
     if response.total > len(response.files):
         rows.append(f"{response.total - len(response.files):,} more: raise --limit")
     return "\n".join(rows) + "\n"
+
+
+def _or_dash(count: int | None) -> str:
+    return "-" if count is None else f"{count:,}"
 
 
 def _symbols(response: SymbolsResponse, style: Style) -> str:

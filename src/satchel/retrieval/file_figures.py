@@ -33,11 +33,15 @@ class FileFigures(msgspec.Struct, frozen=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
 
 
-def list_files(corpus: Corpus, path_prefix: str = "", depth: int = 0) -> list[FileFigures]:
+def list_files(
+    corpus: Corpus, path_prefix: str = "", depth: int = 0, *, with_uses: bool = True
+) -> list[FileFigures]:
     """Return the files below a folder, by path. With a depth, what lies deeper is one entry for each folder
-    of that depth."""
+    of that depth. Who uses a file is known from the whole code graph, which is read unless it is not asked
+    for."""
     prefix = path_prefix.strip("/") + "/" if path_prefix.strip("/.") else ""
-    used, changed = corpus.memo(_used_by), _changes(corpus)
+    used = corpus.memo(_used_by) if with_uses else {}
+    changed = _changes(corpus)
     found = [
         _of_file(record, used.get(record.path, 0), changed[at])
         for at, record in enumerate(corpus.files)

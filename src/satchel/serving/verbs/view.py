@@ -109,7 +109,7 @@ def _serve(request: ViewRequest, root: Path) -> int:
             request,
         )
         # The first page does not wait for what this reads of the index.
-        warming = Request("files", {"limit": 1})
+        warming = Request("files", {"limit": 1, "fast": True})
         threading.Thread(target=dispatcher.answer, args=(warming,), daemon=True).start()
         server.serve(http.guarded_application(dispatcher, access, options, runner, viewer), bound)
     finally:

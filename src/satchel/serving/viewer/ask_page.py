@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from satchel import languages, plugins
 from satchel.retrieval.signals.signal import SignalGroup
 from satchel.serving.viewer.code_lines import code_lines
-from satchel.serving.viewer.page import Page, PageCalls, PageLinks, PageQuery
+from satchel.serving.viewer.page import CommandRefused, Page, PageCalls, PageLinks, PageQuery
 
 _FILTERS = ("language", "path_prefix", "chunk_type", "file_pattern", "include_paths", "exclude_paths")
 _SEVERAL = ("include_paths", "exclude_paths")
@@ -21,6 +21,7 @@ _HITS = 10
 _MOST_HITS = 100
 _AROUND = 3  # lines shown before and after the lines that fit
 _FOLDED = 24  # lines of a hit that are shown at once
+_FOLDERS = 12  # of the project, the largest
 _EXPLAINED = 12  # signals that are compared one by one
 _CHIPS = 6  # values of a filter that are offered
 _WORD = re.compile(r"[^\W_]{3,}")
@@ -34,13 +35,19 @@ def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]
     asked = query.text("q")
     filters = _filters(query)
     if not asked:
-        return {"q": "", "filters": filters, **_glance(calls)}
+        return {"q": "", "filters": filters, **_glance(calls, with_central=bool(query.text("central")))}
     k = min(query.number("k", _HITS), _MOST_HITS)
-    found = calls.ask("search", query=asked, k=k, explain=True, **filters)
+    try:
+        found = calls.ask("search", query=asked, k=k, explain=True, **filters)
+    except CommandRefused as refused:
+        if refused.is_passing:
+            raise
+        return {"q": asked, "filters": filters, "refused": refused.error, "hits": []}
     hits = _hits(calls, found["hits"], _emphasis(asked))
     chosen = [number for number in query.many("explain") if number.isdecimal()]
     return {
         "q": asked,
+        "refused": None,
         "k": k,
         "filters": filters,
         "hits": hits,
@@ -63,11 +70,12 @@ def _filters(query: PageQuery) -> dict[str, Any]:
     }
 
 
-def _glance(calls: PageCalls) -> dict[str, Any]:
-    """Return what is known of the project before anything is asked."""
-    stats = calls.ask("stats")
-    central = calls.ask("map", budget_tokens=600)
-    return {"stats": stats, "central": central["symbols"][:12], "hits": None}
+def _glance(calls: PageCalls, *, with_central: bool) -> dict[str, Any]:
+    """Return what is known of the project before anything is asked. The most central definitions, which need
+    the whole code graph, are a part of their own."""
+    folders = calls.ask("files", depth=1, sort="bytes", limit=_FOLDERS, fast=True)
+    central = calls.ask("map", budget_tokens=600)["symbols"][:12] if with_central else None
+    return {"stats": calls.ask("stats"), "folders": folders, "central": central, "hits": None}
 
 
 def _emphasis(asked: str) -> Callable[[str], Markup]:

@@ -29,7 +29,7 @@ def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]
         shown["uses"] = _uses(calls, shown["name"], at)
     if not path or path.endswith("/"):
         return {**shown, "folder": _folder(calls, path, at), "head": ""}
-    known = calls.ask("files", path_prefix=path, limit=1, **at)["files"]
+    known = calls.ask("files", path_prefix=path, limit=1, fast=True, **at)["files"]
     if not known or known[0]["path"] != path:
         if known:  # a folder without its slash
             return {**shown, "path": f"{path}/", "folder": _folder(calls, path, at), "head": ""}
@@ -50,7 +50,7 @@ def _parts(path: str) -> list[tuple[str, str]]:
 
 def _folder(calls: PageCalls, path: str, at: Mapping[str, str]) -> dict[str, Any]:
     """Return the entries of a folder, folders first."""
-    found = calls.ask("files", path_prefix=path, depth=1, limit=_MOST_ENTRIES, **at)
+    found = calls.ask("files", path_prefix=path, depth=1, limit=_MOST_ENTRIES, fast=True, **at)
     entries = sorted(found["files"], key=lambda item: (not item["path"].endswith("/"), item["path"]))
     prefix = path.rstrip("/") + "/" if path else ""
     rows = [{"files": 1, **entry, "name": entry["path"].removeprefix(prefix)} for entry in entries]

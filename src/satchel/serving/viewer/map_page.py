@@ -16,7 +16,8 @@ _HEAD, _EDGE = 17.0, 2.0  # of a folder: the line with its name, and the frame
 _MOST_BOXES = 160  # of one folder; the smaller ones are drawn as one
 _LEAST_LABEL = (46.0, 13.0)  # of a box that has room for a name
 _CHAR = 6.4  # units that a letter of a label takes
-_COLORS = ("language", "used_by", "changes")
+_CENTRAL = "used_by"
+_COLORS = ("language", _CENTRAL, "changes")
 _LANGUAGES = 9  # that have a colour of their own
 _STEPS = 5
 _MOST_FILES = 100_000
@@ -60,7 +61,7 @@ def _impact(calls: PageCalls, name: str, diff: str) -> dict[str, Any]:
 def _treemap(calls: PageCalls, path: str, color: str, links: PageLinks) -> dict[str, Any]:
     """Return the boxes of a folder: what is in it, and inside each folder what is in that one."""
     prefix = path.strip("/") + "/" if path.strip("/") else ""
-    found = calls.ask("files", path_prefix=path, depth=2, limit=_MOST_FILES)["files"]
+    found = calls.ask("files", path_prefix=path, depth=2, limit=_MOST_FILES, fast=color != _CENTRAL)["files"]
     outer: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for entry in found:
         first, _, rest = entry["path"].removeprefix(prefix).partition("/")
@@ -126,7 +127,7 @@ def _box(entry: Mapping[str, Any], box: Box, prefix: str, paint: _Paint, links: 
     path = entry["path"]
     is_folder = path.endswith("/")
     figures = f"{entry['bytes']:,} bytes, {entry['lines']:,} lines, {entry['language']}"
-    used = f", used by {entry['used_by']:,} files" if entry["used_by"] else ""
+    used = f", used by {entry['used_by']:,} files" if entry.get("used_by") else ""
     changed = f", {entry['changes']:,} changes" if entry["changes"] else ""
     color, is_deep = paint.of(entry)
     return {

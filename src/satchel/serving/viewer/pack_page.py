@@ -83,8 +83,13 @@ def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]
     """Return what the page shows for a question or a change."""
     form = _form(query)
     if not is_asked(query):
-        return {"form": form, "pack": None, "copied": COPIED}
-    pack = make_pack(calls, query)
+        return {"form": form, "pack": None, "refused": None}
+    try:
+        pack = make_pack(calls, query)
+    except CommandRefused as refused:
+        if refused.is_passing:
+            raise
+        return {"form": form, "pack": None, "refused": refused.error}
     asked = {name: given for name, given in query.all().items() if name not in ("project", "left", "format")}
     shown = {
         "form": form,

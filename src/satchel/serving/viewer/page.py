@@ -14,6 +14,7 @@ from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, Request
 
 Values = Mapping[str, Sequence[str]]
+_PASSING = ("index_missing", "index_busy", "timeout")
 
 
 class CommandRefused(Exception):
@@ -22,6 +23,11 @@ class CommandRefused(Exception):
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(str(error.get("message", "")))
         self.error = error
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same call works in a while, when there is an index."""
+        return self.error.get("code") in _PASSING
 
     def as_error(self) -> SatchelError:
         """Return the error as one that the command line tells."""

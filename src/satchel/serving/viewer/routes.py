@@ -40,7 +40,6 @@ PAGES = (
     quality_page.PAGE,
     status_page.PAGE,
 )
-_PASSING = ("index_missing", "index_busy", "timeout")  # errors that a page waits for the end of
 _SOON = CallOptions(max_reindex_ms=3_000)  # a person sees what is there rather than wait for the last edit
 _THEME = "satchel_theme"
 _YEAR = 31_536_000  # seconds
@@ -178,7 +177,7 @@ class Viewer:
         except SatchelError as raised:
             error = raised.as_dict()
         status = ERRORS[error["code"]].http if error.get("code") in ERRORS else HTTPStatus.NOT_FOUND
-        waiting = error.get("code") in _PASSING
+        waiting = CommandRefused(error).is_passing
         text = templating.render(
             "error.html", links, {**shared, "notes": [], "error": error, "waiting": waiting}
         )

@@ -16,7 +16,7 @@ def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]
     stats = calls.try_to_ask("stats")
     reason = query.text("reason")
     skipped = [one for one in status.get("skipped", ()) if not reason or one["reason"] == reason]
-    redacted = calls.try_to_ask("files", redacted=True, limit=_MOST_SKIPPED)
+    redacted = calls.try_to_ask("files", redacted=True, fast=True, limit=_MOST_SKIPPED)
     return {
         "status": status,
         "stats": stats,

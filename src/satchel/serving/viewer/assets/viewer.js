@@ -173,8 +173,16 @@ document.addEventListener("keydown", (event) => {
   if (act && act() !== false) event.preventDefault();
 });
 
+// A part that takes longer than the rest of its page is fetched once the page is there.
+async function loadPart(link) {
+  const page = await load(link.href).catch(() => null);
+  const part = page && find(link.dataset.auto, page);
+  if (part) find(link.dataset.auto)?.replaceWith(part);
+}
+
 function prepare() {
   chosen = -1;
+  all("[data-auto]").forEach(loadPart);
   const line = markLines() ?? /^(\d+)/.exec(new URLSearchParams(location.search).get("lines") ?? "")?.[1];
   if (line && document.body.classList.contains("page-code") && !scrollY) document.getElementById(`L${line}`)?.scrollIntoView({ block: "center" });
 }
