@@ -81,11 +81,12 @@ _CHANGE_TITLES = {"": "changes in the work tree", "--staged": "staged changes"}
 class Engine(Segment):
     """One segment, asked by one caller.
 
-    >>> engine = Engine.open("path/to/repository")
-    >>> engine.refresh()
-    >>> hits, _ = engine.search("where are sessions stored", k=5)
+    engine = Engine.open("path/to/repository")
+    engine.refresh()
+    hits, suggestions = engine.search("where are sessions stored", k=5)
     """
 
+    is_one_folder = True  # a library is many
     _corpus: corpora.Corpus | None = None  # of the last generation that was asked
     _read: FileCache | None = None  # of the files of that generation
 

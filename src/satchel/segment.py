@@ -84,11 +84,14 @@ class Segment(TrackedIndex):
         *,
         token: CancelToken | None = None,
         progress: refresh.Progress | None = None,
+        analyse: workers.Analyse | None = None,
     ) -> None:
-        """Make the segment of one caller: `token` ends its long work, and `progress` hears of it."""
+        """Make the segment of one caller: `token` ends its long work, `progress` hears of it, and `analyse`
+        does the part of it that parses files, in place of a pool on this machine."""
         super().__init__(root, store, options, tree or WorkTree(root, options.walk))
         self.token = token or CancelToken()
         self.progress = progress
+        self._analyse = analyse
         self.notes: tuple[str, ...] = ()
         self.last_refresh: Refresh | None = None  # None as long as the index was only opened
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
@@ -229,6 +232,7 @@ class Segment(TrackedIndex):
                     paths=paths,
                     always=scip is not None,
                     workers=self.options.workers or workers.default_workers(),
+                    analyse=self._analyse,
                     force=force,
                     progress=self.progress or (lambda done, total: None),
                     token=token,

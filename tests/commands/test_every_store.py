@@ -113,7 +113,7 @@ def test_a_url_that_names_no_file_is_refused(tmp_path: Path, place: str) -> None
     assert done.returncode == 6 and json.loads(done.stdout)["error"]["code"] == "config_error"
 
 
-@pytest.mark.parametrize("place", [UNKNOWN, "records:x", "migrations:x", "no-such+thing:x"])
+@pytest.mark.parametrize("place", [UNKNOWN, "records:x", "postings:x", "no-such+thing:x"])
 def test_an_unknown_scheme_is_a_typed_error_that_names_the_known_ones(tmp_path: Path, place: str) -> None:
     with pytest.raises(Unsupported, match="scheme") as raised:
         Engine.open(tmp_path, index_dir=place)

@@ -30,9 +30,9 @@ from satchel.errors import IndexBusy, IndexCorrupt, IndexIncompatible, IndexProb
 from satchel.parsed import Parsed
 from satchel.storage import records
 from satchel.storage.checks import row_check
-from satchel.storage.migrations import MIGRATIONS, SCHEMA_VERSION
 from satchel.storage.records import Outline
 from satchel.storage.sqlite import APPLICATION_ID, SqliteStore
+from satchel.storage.sqlite_schema import MIGRATIONS, SCHEMA_VERSION
 from satchel.types import Label
 
 Damage = Callable[[Path], None]
@@ -201,8 +201,8 @@ def test_files_set_aside_do_not_overwrite_each_other(tmp_path: Path) -> None:
         path.write_bytes(text)
         with make_engine(tmp_path) as engine:
             engine.refresh()
-    kept = sorted(item.read_bytes() for item in path.parent.glob("*unusable*"))
-    assert kept == [b"first", b"second"]
+    aside = [item for item in path.parent.glob("*unusable*") if not item.name.endswith(("-wal", "-shm"))]
+    assert sorted(item.read_bytes() for item in aside) == [b"first", b"second"]
 
 
 @pytest.mark.parametrize("damage", [garbage, newer_schema])
@@ -218,7 +218,7 @@ def test_a_damaged_index_is_reported_by_status_and_left_alone(tmp_path: Path, da
 def test_a_first_build_leaves_one_database_and_no_partial_file(tmp_path: Path) -> None:
     path = built(tmp_path)
     left = {item.name for item in path.parent.iterdir()}
-    assert left <= {"context.db", "context.lock", ".gitignore"}
+    assert left <= {"context.db", "context.db-wal", "context.db-shm", "context.lock", ".gitignore"}
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

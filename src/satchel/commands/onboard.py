@@ -98,4 +98,4 @@ def run(engine: Engine, request: OnboardRequest) -> OnboardResponse:
     return OnboardResponse(request.budget_tokens, used, tokenizer.name, text, sections)
 
 
-COMMAND = Command("onboard", OnboardRequest, OnboardResponse, run, group=Group.LOOK)
+COMMAND = Command("onboard", OnboardRequest, OnboardResponse, run, group=Group.LOOK, of_one_folder=True)

@@ -119,6 +119,8 @@ class Session:
         """Return the answer of a command. Its error says as the next action which call would work, made of
         what was `given` in this one."""
         self.engine.token.check()  # between the items of a batch, nothing else does
+        if command.of_one_folder and not self.engine.is_one_folder:
+            raise InvalidRequest(f"{command.name} works on one folder", hint="name that of one repository")
         try:
             if command.fresh and not getattr(request, "ref", ""):
                 self._gate()

@@ -101,6 +101,11 @@ class Catalogue:
     def create(self, store: str = "") -> bool:
         """Make the catalogue, and return whether there was none. `store` is the URL under which the indexes
         of mirrors are kept; without one they are kept in the folder."""
+        if "://" in store and (":" in store.partition("://")[2].rpartition("@")[0] or "password=" in store):
+            raise InvalidRequest(
+                "the URL of a store holds a password, which a library does not keep",
+                hint="give it to the database's client: ~/.pgpass, PGPASSWORD or a service file",
+            )
         make_folder(self.folder, what="the library", elsewhere="name another folder: --library DIR")
         if self.file.exists():
             return False

@@ -48,6 +48,7 @@ class LibraryEngine(Engine):
     """Some repositories, asked by one caller as one. Every path starts with the name of its repository."""
 
     store: JointStore
+    is_one_folder = False
 
     def __init__(
         self,

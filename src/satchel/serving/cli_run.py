@@ -108,7 +108,7 @@ def _open_here(options: argparse.Namespace, command: Command, output: CliOutput)
     from satchel.rendering.packs import PACK_FORMATS
 
     root = root_of(options)
-    opened = _open_many(options, command) if asks_many(options) else _open_one(root, options)
+    opened = _open_many(options) if asks_many(options) else _open_one(root, options)
     with opened.for_caller(progress=_progress(command, output)) as engine:
         freshener = NoFreshener() if getattr(options, "no_refresh", False) else PatientFreshener()
         yield Session(engine, PACK_FORMATS, freshener=freshener, project=str(root))
@@ -126,17 +126,15 @@ def asks_many(options: argparse.Namespace) -> bool:
     return len(options.segments or ()) > 1 or any(value is not None for value in named)
 
 
-def _open_many(options: argparse.Namespace, command: Command) -> Engine:
+def _open_many(options: argparse.Namespace) -> Engine:
     """Open several folders, or a library, as one."""
     from satchel.library.library import Library
     from satchel.library.library_engine import LibraryEngine
 
-    if command.of_one_folder:
-        raise InvalidRequest(f"satchel {command.name} works on one folder", hint="give --segment once")
     if options.index_dir:
         raise InvalidRequest("--index-dir is the index of one folder", hint="leave it out")
     profile, repos = options.profile or "", getattr(options, "repos", None) or ()
-    if options.library is None and not repos:
+    if getattr(options, "library", None) is None and not repos:
         return LibraryEngine.of_folders([root_at(options, segment) for segment in options.segments], profile)
     if options.segments:
         raise InvalidRequest(

@@ -28,11 +28,11 @@ from satchel.errors import (
 )
 from satchel.file_writing import cannot_write, make_folder
 from satchel.ids import StreamHash
-from satchel.storage.migrations import SCHEMA_VERSION, migrate
 from satchel.storage.protocol import KEEP_ELSEWHERE, Snapshot
 from satchel.storage.sqlite import APPLICATION_ID, REFS_FOLDER, SqliteStore
 from satchel.storage.sqlite_connection import connect, remove_database, typed_errors
 from satchel.storage.sqlite_reader import SqliteSnapshot
+from satchel.storage.sqlite_schema import SCHEMA_VERSION, migrate
 
 _FORMAT = 1
 _HEAD_BYTES = 4_096

@@ -27,7 +27,6 @@ from satchel.errors import (
 )
 from satchel.file_writing import make_folder, unusable_folder
 from satchel.storage.checks import REBUILD_HINT
-from satchel.storage.migrations import READABLE_SCHEMA, SCHEMA_VERSION, migrate, user_version
 from satchel.storage.protocol import KEEP_ELSEWHERE, LOCK_WAIT_SECONDS, Snapshot, StoreScheme
 from satchel.storage.sqlite_connection import (
     connect,
@@ -42,6 +41,7 @@ from satchel.storage.sqlite_connection import (
     typed_errors,
 )
 from satchel.storage.sqlite_reader import SqliteSnapshot
+from satchel.storage.sqlite_schema import READABLE_SCHEMA, SCHEMA_VERSION, migrate, user_version
 from satchel.storage.sqlite_writer import SqliteWriter
 
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
