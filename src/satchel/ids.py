@@ -27,6 +27,22 @@ def hash_bytes(data: bytes) -> str:
     return digest
 
 
+class StreamHash:
+    """The SHA-256 of bytes that come block by block."""
+
+    def __init__(self) -> None:
+        self._hash = _hashlib().sha256()
+
+    def add(self, block: bytes) -> None:
+        """Take the next block."""
+        self._hash.update(block)
+
+    def hexdigest(self) -> str:
+        """Return the hash of all blocks so far, in hexadecimal."""
+        digest: str = self._hash.hexdigest()
+        return digest
+
+
 @cache
 def _hashlib() -> Any:
     """Return the module hashlib. It is imported at the first hash, because a search computes none."""

@@ -20,6 +20,8 @@ from satchel.errors import (
     IndexIncompatible,
     IndexProblem,
     ProjectNotFound,
+    SatchelError,
+    Unsupported,
 )
 from satchel.indexing.index_state import (
     FreshIndex,
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
     from satchel.graph.scip import binding as scip_binding
     from satchel.graph.scip import documents as scip_documents
     from satchel.indexing import analysis, refresh, workers
-    from satchel.storage import history, ref_indexes
-    from satchel.walking import git_trees, own_output, source_reader, watermark
+    from satchel.storage import history, index_archive, ref_indexes
+    from satchel.walking import git_trees, linked_worktrees, own_output, source_reader, watermark
 else:  # what a search of a fresh index does without
     chunking, word_vectors = late("satchel.chunking"), late("satchel.embedding.word_vectors")
     graph_update = late("satchel.graph.update")
@@ -51,13 +53,17 @@ else:  # what a search of a fresh index does without
     analysis, refresh, workers = (
         late(f"satchel.indexing.{name}") for name in ("analysis", "refresh", "workers")
     )
-    history, ref_indexes = late("satchel.storage.history"), late("satchel.storage.ref_indexes")
+    history, index_archive, ref_indexes = (
+        late(f"satchel.storage.{name}") for name in ("history", "index_archive", "ref_indexes")
+    )
+    linked_worktrees = late("satchel.walking.linked_worktrees")
     git_trees, own_output, source_reader, watermark = (
         late(f"satchel.walking.{name}") for name in ("git_trees", "own_output", "source_reader", "watermark")
     )
 
 
 RULE_FILES = frozenset({".gitignore", ".ignore", ".satchelignore", settings.PROJECT_FILE})
+_WORK_TREES_COMPARED = 3  # to find the one that is most alike; each takes 30 ms in Django
 _TIMES_OVERTAKEN = 4  # by other processes that index the same folder; then the older walk has to do
 _LOST_SCIP = "its SCIP files have to be given again: satchel index --scip FILE"
 _NOTHING = "no file of this folder is indexed: there is none, or ignore rules leave everything out"
@@ -92,6 +98,7 @@ class Segment(TrackedIndex):
         self._ref_name = ""  # the name of this index among them; empty for the main one
         self._alone = False  # whether nothing may be taken from other indexes
         self._rebuilding = False
+        self._given: Snapshot | None = None  # an index from elsewhere that a refresh may take from
 
     @classmethod
     def open(
@@ -425,10 +432,68 @@ class Segment(TrackedIndex):
     def _sources(
         self, wanted: str, files: Sequence[FileEntry], force: bool
     ) -> AbstractContextManager[ref_indexes.Sources]:
-        """Open the other indexes that an index of a ref may take from."""
-        if self._refs is None or not self._ref_name or self._alone or force:
+        """Open the other indexes that a new one may take from: that of a ref those of other refs, a first
+        index of a work tree those of the repository's other work trees."""
+        if self._given is not None:
+            return nullcontext(ref_indexes.Sources((self._given,), self._given))
+        if self._alone or force:
             return nullcontext(ref_indexes.Sources())
-        return self._refs.sources(self._ref_name, wanted, files)
+        if self._refs is not None and self._ref_name:
+            return self._refs.sources(self._ref_name, wanted, files)
+        stores = [] if self._tree.content_id or self.store.exists() else self._work_tree_stores()
+        return ref_indexes.open_sources(stores, wanted, files)
+
+    def _work_tree_stores(self) -> list[Store]:
+        """Return the indexes of this folder in other work trees of the repository: that of the main one, and
+        those written last."""
+        opened = []
+        for root in linked_worktrees.other_work_trees(self.root):
+            with suppress(SatchelError):
+                opened.append(type(self).open(root).store)
+        kept = [store for store in opened if store.exists()]
+        newest = sorted(kept[1:], key=lambda store: -(store.last_written() or 0.0))
+        return [*kept[:1], *newest][:_WORK_TREES_COMPARED]
+
+    def export_index(self, target: Path) -> int:
+        """Write the index to a file for another machine, and return its size."""
+        folder = self.index_folder()
+        with self.pinned():
+            return index_archive.write_archive(self.snapshot(), target, folder or target.parent)
+
+    def import_index(self, source: Path) -> Refresh:
+        """Start from an index that was exported, and bring it up to date with the files of this folder.
+
+        What it says of a file counts if the file has the same content, whatever its time. The text that it
+        has of such a file must be that of the file: otherwise the whole archive is refused.
+        """
+        folder = self.index_folder()
+        if folder is None:
+            raise Unsupported(
+                "this kind of store has no folder", hint="import into an index in a SQLite file"
+            )
+        with index_archive.opened_archive(source, folder, self._signature()) as given:
+            self._check_texts(given)
+            other = self.for_caller(token=self.token, progress=self.progress)
+            other._given = given
+            report = other.refresh()
+            self.notes, self.last_refresh = other.notes, report
+        self.release()
+        return report
+
+    def _check_texts(self, given: Snapshot) -> None:
+        """Raise if an index has another text of a file than the file with that content."""
+        known: dict[str, list[str]] = {}
+        for record in given.files():
+            known.setdefault(record.file_hash, []).append(record.path)
+        reader = source_reader.SourceReader(self._tree, self.options.walk)
+        for _, source in reader(self._tree.entries().files):
+            self.token.check()
+            paths = [] if isinstance(source, Skipped) else known.get(source.file_hash, [])
+            if any(given.text(path) != source.text for path in paths if isinstance(source, Source)):
+                raise IndexCorrupt(
+                    f"the archive has another text of {source.path} than the file",
+                    hint="do not use it; build the index: satchel index",
+                )
 
     def ignored(self) -> list[Skipped]:
         """Return what ignore files leave out of the folder now, whatever the index holds."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Group, LocalPath
+from satchel.commands.command import Command, Group, LocalPath, Positional
 from satchel.commands.scip_counts import ScipCounts, scip_counts
 from satchel.errors import InvalidRequest
 
@@ -15,7 +17,19 @@ if TYPE_CHECKING:
     from satchel.engine import Engine
 
 
+class IndexAction(StrEnum):
+    """What is done with the index: brought up to date, written to a file, or begun from such a file."""
+
+    UPDATE = "update"
+    EXPORT = "export"
+    IMPORT = "import"
+
+
 class IndexRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    action: Annotated[
+        IndexAction, Meta(description="export FILE or import FILE; update (default) otherwise"), Positional()
+    ] = IndexAction.UPDATE
+    file: Annotated[str, Meta(description="the file of an export or import"), Positional(), LocalPath()] = ""
     force: Annotated[bool, Meta(description="build everything anew")] = False
     scip: Annotated[
         tuple[str, ...],
@@ -39,6 +53,7 @@ class IndexResponse(msgspec.Struct, frozen=True):
     skipped: int
     notes: tuple[str, ...]
     scip: ScipCounts | None = None
+    exported_bytes: int | None = None
 
 
 def run(engine: Engine, request: IndexRequest) -> IndexResponse:
@@ -46,12 +61,23 @@ def run(engine: Engine, request: IndexRequest) -> IndexResponse:
 
     Other commands do this by themselves. Unchanged files are never read again, and content that
     only moved is never parsed again. A SCIP index of your language's own indexer adds uses that Satchel's
-    rules leave open; of a file that changed since, it is not believed.
+    rules leave open; of a file that changed since, it is not believed. `export FILE` writes the index for
+    another machine or a cache of CI; `import FILE` begins from it, by content, whatever the times of files.
     """
+    if (request.action is IndexAction.UPDATE) is bool(request.file):
+        raise InvalidRequest("export and import take a file", hint="satchel index export index.satchel")
+    if request.action is not IndexAction.UPDATE and (request.scip or request.no_scip or request.force):
+        raise InvalidRequest(f"{request.action} takes no other option", hint="run satchel index afterwards")
     if request.scip and request.no_scip:
         raise InvalidRequest("--scip and --no-scip exclude each other", hint="--scip alone replaces")
     scip = request.scip if request.scip or request.no_scip else None
-    result = engine.refresh(force=request.force, scip=scip)
+    exported = None
+    if request.action is IndexAction.IMPORT:
+        result = engine.import_index(Path(request.file))
+    else:
+        result = engine.refresh(force=request.force, scip=scip)
+    if request.action is IndexAction.EXPORT:
+        exported = engine.export_index(Path(request.file))
     return IndexResponse(
         generation=result.generation,
         changed=result.changed or scip is not None,
@@ -63,6 +89,7 @@ def run(engine: Engine, request: IndexRequest) -> IndexResponse:
         skipped=result.skipped,
         notes=engine.notes,
         scip=scip_counts(engine.snapshot()),
+        exported_bytes=exported,
     )
 
 

@@ -97,8 +97,12 @@ def refresh(store: Store, request: RefreshRequest) -> Refresh:
             nothing_to_do = unchanged(snapshot, plan, request.meta)
         if nothing_to_do is not None:
             return nothing_to_do
-    with store.write(request.sources.seed) as writer:
-        if request.base is not None and writer.snapshot.generation != request.base:
+    base, seed = request.base, request.sources.seed
+    if base is not None and seed is not None and not store.exists():
+        base = seed.generation  # a copy has the generation of what it was copied from
+    with store.write(seed) as writer:
+        # A store that cannot copy the seed starts empty.
+        if base is not None and writer.snapshot.generation not in (base, request.base):
             raise Overtaken
         known = writer.snapshot.meta().get(HISTORY_HEAD, "")
         report = _RefreshRun(writer, request, plans).run()

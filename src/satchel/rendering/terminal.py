@@ -147,6 +147,8 @@ def _index(response: IndexResponse, style: Style) -> str:
     rows = [f"Index {state}: {done}, {response.skipped} left out (generation {response.generation})"]
     if response.scip is not None:
         rows.append(str(response.scip))
+    if response.exported_bytes is not None:
+        rows.append(f"Exported: {response.exported_bytes:,} bytes")
     return "\n".join([*rows, *(f"note: {one_line(note)}" for note in response.notes)]) + "\n"
 
 

@@ -42,9 +42,8 @@ class RefIndexes:
         """Open what the index of `name` may take from: all indexes of this signature. The one that has most
         of these files is the seed."""
         others = [self._siblings.open(other) for other in self._siblings.names() if other != name]
-        with ExitStack() as stack:
-            found = tuple(_readable((*others, self._main), signature, stack))
-            yield Sources(found, max(found, key=lambda seed: _likeness(seed, files), default=None))
+        with open_sources((*others, self._main), signature, files) as found:
+            yield found
 
     def mark_used(self, name: str) -> None:
         """Note that an index is used now, and remove those that were not used for longest."""
@@ -57,6 +56,15 @@ class RefIndexes:
     def remove(self, name: str) -> None:
         """Remove an index that is of no use, unless somebody still reads it."""
         self._siblings.remove(name)
+
+
+@contextmanager
+def open_sources(stores: Sequence[Store], signature: str, files: Sequence[FileEntry]) -> Iterator[Sources]:
+    """Open the indexes of these stores that have the signature. The one that has most of the files is the
+    seed."""
+    with ExitStack() as stack:
+        found = tuple(_readable(stores, signature, stack))
+        yield Sources(found, max(found, key=lambda seed: _likeness(seed, files), default=None))
 
 
 def _readable(stores: Sequence[Store], signature: str, stack: ExitStack) -> Iterator[Snapshot]:
