@@ -70,3 +70,15 @@ def test_a_sync_reuses_what_another_repository_has_and_readers_share_one_transac
         assert engine.search("sell unicorns")[0][0].path.endswith("new.py")
         open_transactions = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction'"
         assert server.ask(open_transactions) <= 2  # the newest, and one that an old snapshot still has
+
+
+def test_a_removed_repository_leaves_no_index_in_the_database(
+    server: PostgresServer, repositories: list[Path], tmp_path: Path
+) -> None:
+    library = made(tmp_path / "library", repositories, server.place(tmp_path))
+    own = f"SELECT count(*) FROM satchel.segments WHERE home LIKE '{str(tmp_path).strip('/')}/%'"
+    assert server.ask(own) == 2
+    library.remove(["till"])
+    assert server.ask(own) == 1
+    with library.engine() as engine:
+        assert engine.search("basket")[0]

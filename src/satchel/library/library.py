@@ -139,6 +139,8 @@ class Library:
         gone = [self._named(name) for name in names]
         for repository in gone:
             self.catalogue.drop(repository.name)
+            for ref in repository.refs:
+                storage.open_store(self._place(repository, ref)).remove()
             for folder in (self._mirror(repository), self.folder / "indexes" / repository.name):
                 shutil.rmtree(folder, ignore_errors=True)
         return gone

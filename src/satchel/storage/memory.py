@@ -382,6 +382,9 @@ class MemoryStore:
         self._tables = None
         return self.location
 
+    def remove(self) -> None:
+        self._tables = None
+
     def siblings(self) -> MemorySiblings:
         return self._siblings
 

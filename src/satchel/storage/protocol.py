@@ -341,6 +341,9 @@ class Store(Protocol):
     def set_aside(self) -> str:
         """Move an index that cannot be used out of the way, and return the name it has there."""
 
+    def remove(self) -> None:
+        """Remove the index, unless it is being written or somebody still reads it."""
+
     def siblings(self) -> Siblings:
         """Return the indexes of the same segment at other commits."""
 

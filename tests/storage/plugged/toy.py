@@ -76,6 +76,9 @@ class ToyStore:
         os.replace(self._path, aside)
         return aside.name
 
+    def remove(self) -> None:
+        self._path.unlink(missing_ok=True)
+
     def siblings(self) -> ToySiblings:
         return ToySiblings(self._path.parent / "toys", self._lock_wait_seconds, self._scratch)
 
