@@ -50,6 +50,7 @@ class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
     state: RepositoryState
     commits: dict[str, str] = msgspec.field(default_factory=dict)
     parsed: int = 0
+    known: int = 0  # of those parsed: files whose content another repository had
     kept: int = 0
     problem: str = ""
 
@@ -204,6 +205,7 @@ class Library:
             state=RepositoryState.READY,
             commits=synced.commits,
             parsed=sum(one.parsed for one in done),
+            known=sum(one.known for one in done),
             kept=sum(one.kept for one in done),
         )
 

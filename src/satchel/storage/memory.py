@@ -382,6 +382,9 @@ class MemoryStore:
         self._tables = None
         return self.location
 
+    def known_parses(self, signature: str) -> None:
+        return None
+
     def remove(self) -> None:
         self._tables = None
 

@@ -232,6 +232,11 @@ class PostgresStore:
             postgres_connection.run(connection, "COMMIT")
         return f"{self._address.home}{aside}"
 
+    def known_parses(self, signature: str) -> postgres_contents.ParsesOfDatabase | None:
+        if not self._database.has_tables():
+            return None
+        return postgres_contents.ParsesOfDatabase(self._address.conninfo, self._address.shown, signature)
+
     def remove(self) -> None:
         known = self._number() if self._database.has_tables() else None
         if known is None:

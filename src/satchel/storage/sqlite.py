@@ -149,6 +149,9 @@ class SqliteStore:
                     os.replace(old, new)
         return aside.name
 
+    def known_parses(self, signature: str) -> None:
+        return None
+
     def remove(self) -> None:
         if self.exists():
             with suppress(IndexBusy), self.locked():
