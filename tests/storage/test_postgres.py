@@ -365,6 +365,21 @@ def test_a_killed_server_loses_nothing_that_was_complete(own_server: PostgresSer
         assert "half.py" not in [record.path for record in engine.snapshot().files()]
 
 
+def test_connections_that_waited_while_the_server_was_restarted_are_not_used(
+    own_server: PostgresServer,
+) -> None:
+    one, two = (open_store(own_server.place(name)) for name in ("one", "two"))
+    put(one, {"a.py": CODE})
+    put(two, {"b.py": CODE})
+    own_server.kill()
+    own_server.start()
+    assert paths(one) == ["a.py"] and two.exists()
+    own_server.kill()
+    own_server.start()
+    put(two, {"c.py": CODE})
+    assert paths(two) == ["b.py", "c.py"]
+
+
 # --- damage -----------------------------------------------------------------------------------------------
 
 
