@@ -57,7 +57,8 @@ class Cluster(AbstractContextManager["Cluster"]):
     def __enter__(self) -> Self:
         import distributed
 
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a killed worker is told by its tasks
+        for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # a killed worker is told by its tasks
         untyped: Any = distributed
         try:
             place = self._address
@@ -141,7 +142,7 @@ def _result_of(future: Any, repository: Repository) -> SyncResult:
         result: SyncResult = future.result()
         return result
     except Exception as error:
-        problem = f"no worker finished it: {type(error).__name__}"
+        problem = f"no worker of the cluster finished it ({type(error).__name__}); sync again"
         return SyncResult(name=repository.name, state=RepositoryState.FAILED, problem=problem)
 
 

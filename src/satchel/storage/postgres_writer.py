@@ -1,7 +1,8 @@
 """One transaction on a segment in PostgreSQL, towards the next generation. Every row gets its check here.
 
 Rows wait in memory until there are many of them or somebody asks for their table, and then go by binary COPY:
-a statement for each file would take longer than parsing it.
+a statement for each file would take longer than parsing it. It is one class, and a long one, because
+everything that waits has to be written in one order.
 """
 
 from __future__ import annotations
