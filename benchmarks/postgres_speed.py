@@ -1,12 +1,13 @@
 """What does an index in PostgreSQL cost beside one in SQLite, and does it give the same bytes?
 
-    python benchmarks/postgres_speed.py FOLDER [--rounds 5] [--loads 2]
+    python benchmarks/postgres_speed.py FOLDER [--rounds 5]
 
-The folder is indexed in both, in turns. Then the same questions are asked of both in turns, in this
-process: CPU milliseconds of the client and of the server, which is started as the tests do it. Last,
-`search`, `pack`, `context_pack`, `refs`, `symbols`, `impact` and `map` are printed from both and compared
-byte by byte. The table goes to the terminal and to `results/postgres_speed.txt`; exit code 1 when an answer
-differs or the index is larger than 2.2 times the text.
+The folder is indexed in both, and a second time in PostgreSQL as if it were another repository. Then the same
+questions are asked of both in turns, in this process: CPU milliseconds of the client and of the server, which
+is started as the tests do it. Last, `search`, `pack`, `context_pack`, `refs`, `symbols`, `impact` and `map`
+are printed from both and compared byte by byte. The table goes to the terminal and to
+`results/postgres_speed.txt`; exit code 1 when an answer differs or the index is larger than 2.2 times the
+text.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ def said(*words: str) -> str:
 
 def asked_commands(engine: Engine) -> list[tuple[str, ...]]:
     """Return the words of commands whose answers are compared."""
-    names = sorted({item.symbol.name for item in engine.snapshot().all_symbols()})[::997]
+    every = sorted({item.symbol.name for item in engine.snapshot().all_symbols()})
+    names = [name for name in every if name.isidentifier()][::499]
     found: list[tuple[str, ...]] = [("map",), ("map", "--json")]
     for question in QUESTIONS:
         found += [("search", question), ("pack", question), ("context_pack", question, "--json")]
@@ -102,65 +104,59 @@ def warm(
     return found
 
 
+def loaded(root: Path, places: dict[str, str], server: PostgresServer) -> Iterator[str]:
+    """Index the folder at each place, and yield what that took."""
+    for name, place in places.items():
+        before = server_cpu(server)
+        done = measure([sys.executable, "-m", "satchel", "index", "--segment", root, "--index-dir", place])
+        time.sleep(ROUND_SECONDS)
+        taken = server_cpu(server) - before
+        yield f"load {name:14} {done.cpu_s:7.2f} CPU s client {taken:7.2f} server {done.wall_s:7.2f} s wall"
+
+
+def told(lines: list[str], *more: str) -> None:
+    """Print lines, and keep them."""
+    print(*more, sep="\n", flush=True)
+    lines += more
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--loads", type=int, default=2)
     arguments = parser.parse_args()
     root = arguments.folder.resolve()
     server = shared_server()
-    lines = [f"{root.name}: {time.strftime('%Y-%m-%d')}"]
+    lines: list[str] = []
+    told(lines, f"{root.name}: {time.strftime('%Y-%m-%d')}")
     with tempfile.TemporaryDirectory() as folder:
         places = {"sqlite": f"sqlite:{folder}/", "postgres": server.place("benchmark")}
-        sizes: dict[str, int] = {}
-        loads: dict[str, list[tuple[float, float, float]]] = {store: [] for store in places}
-        for _ in range(arguments.loads):
-            for store, place in places.items():
-                before = server_cpu(server)
-                command = [sys.executable, "-m", "satchel", "index", "--force", "--segment", str(root)]
-                done = measure([*command, "--index-dir", place])
-                time.sleep(ROUND_SECONDS)
-                loads[store].append((done.cpu_s, server_cpu(server) - before, done.wall_s))
-            if not sizes:  # before old rows wait to be removed
-                sizes = {
-                    "sqlite": Path(folder, "context.db").stat().st_size,
-                    "postgres": int(server.ask(SIZE)),
-                }
-        for store, found in loads.items():
-            own, others, wall = (statistics.median(values) for values in zip(*found, strict=True))
-            lines.append(
-                f"load {store:9} {own:7.2f} CPU s client {others:7.2f} CPU s server {wall:7.2f} s wall"
-            )
-        print("\n".join(lines), flush=True)
+        told(lines, *loaded(root, places, server))
+        sizes = {"sqlite": Path(folder, "context.db").stat().st_size, "postgres": int(server.ask(SIZE))}
+        told(lines, *loaded(root, {"postgres again": server.place("fork")}, server))
+        sizes["postgres again"] = int(server.ask(SIZE)) - sizes["postgres"]
         engines = {store: Engine.open(root, index_dir=place) for store, place in places.items()}
         text = sum(record.size for record in engines["sqlite"].snapshot().files())
-        lines += [
-            f"size {store:9} {count / 1e6:7.1f} MB {count / text:7.2f} × text ({text / 1e6:.1f} MB)"
-            for store, count in sizes.items()
-        ]
+        for store, count in sizes.items():
+            told(
+                lines,
+                f"size {store:14} {count / 1e6:7.1f} MB {count / text:7.2f} × text ({text / 1e6:.1f} MB)",
+            )
         gc.disable()
         for (store, kind), values in sorted(warm(engines, server, arguments.rounds).items()):
             p95 = statistics.quantiles(values, n=20)[-1]
-            lines.append(
-                f"warm {store:9} {kind:14} {statistics.median(values):7.2f} ms p50 {p95:7.2f} p95"
-                f" {statistics.mean(values):7.2f} mean"
-            )
+            middle, mean = statistics.median(values), statistics.mean(values)
+            told(lines, f"warm {store:9} {kind:14} {middle:7.2f} ms p50 {p95:7.2f} p95 {mean:7.2f} mean")
         gc.enable()
-        print("\n".join(lines), flush=True)
-        different = []
         commands = asked_commands(engines["sqlite"])
+        different = []
         for words in commands:
-            answers = {
-                said(*words, "--segment", str(root), "--index-dir", place) for place in places.values()
-            }
-            if len(answers) != 1:
-                different.append(" ".join(words))
-        lines.append(f"same bytes: {len(commands) - len(different)} of {len(commands)} answers")
-        lines += [f"differs: {words}" for words in different]
-    print("\n".join(lines))
+            asked = (*words, "--segment", str(root), "--index-dir")
+            if len({said(*asked, place) for place in places.values()}) != 1:
+                different.append(f"differs: {' '.join(words)}")
+        told(lines, f"same bytes: {len(commands) - len(different)} of {len(commands)} answers", *different)
     RESULTS.write_text("\n".join(lines) + "\n")
     return int(bool(different) or sizes["postgres"] > MOST_TIMES_THE_TEXT * text)
 

@@ -91,9 +91,10 @@ class PostgresServer:
         return f"{base}/{quote(str(segment).strip('/'))}/?{options}"
 
     def ask(self, statement: str) -> Any:
-        """Return the first value that a statement gives."""
+        """Return the first value that a statement gives, if it gives any."""
         with psycopg.connect(self.url, autocommit=True) as connection:
-            row = connection.execute(statement.encode()).fetchone()
+            cursor = connection.execute(statement.encode())
+            row = cursor.fetchone() if cursor.description else None
         return row[0] if row else None
 
     def start(self) -> None:

@@ -227,7 +227,7 @@ class Segment(TrackedIndex):
             with self._sources(meta["signature"], walk.files, force) as sources:
                 request = refresh.RefreshRequest(
                     walk,
-                    self._stages(reader, imported),
+                    self._stages(reader, imported, None if force else meta["signature"]),
                     meta,
                     paths=paths,
                     always=scip is not None,
@@ -283,9 +283,13 @@ class Segment(TrackedIndex):
         return lambda: history.pack_history(self._tree.history(head))
 
     def _stages(
-        self, reader: source_reader.SourceReader, scip: scip_binding.ScipImport | None
+        self,
+        reader: source_reader.SourceReader,
+        scip: scip_binding.ScipImport | None,
+        signature: str | None,
     ) -> analysis.Stages:
-        """Return what turns a file into the rows of an index."""
+        """Return what turns a file into the rows of an index. Content that an index of this `signature` in
+        the same place knows is not parsed again."""
         return analysis.Stages(
             reader,
             chunking.parse_source,
@@ -293,6 +297,7 @@ class Segment(TrackedIndex):
             chunking.prepare_worker,
             words=word_vectors.load,
             graph=partial(graph_update.GraphUpdate, scip),
+            known=None if signature is None or self._alone else self.store.known_parses(signature),
         )
 
     def rebuild(

@@ -57,6 +57,7 @@ def test_kept_runs_are_ours_for_git_and_for_the_index(shop: Path) -> None:
     assert not any(item["path"].startswith("_ctx/evals") for item in ask(shop, "files")["files"])
 
 
+@pytest.mark.usefixtures("default_store")
 def test_an_index_folder_of_an_earlier_version_learns_of_kept_runs(tmp_path: Path) -> None:
     root = git_repo(tmp_path / "shop", SHOP)
     assert run_cli("index", "-s", root).returncode == 0

@@ -767,6 +767,18 @@ def test_a_copy_of_another_kind_of_store_starts_empty(store: Store, tmp_path: Pa
         assert paths(writer.snapshot) == []
 
 
+def test_a_removed_index_is_gone_and_can_be_built_anew(store: Store) -> None:
+    store.remove()
+    put(store, {"a.py": CODE})
+    store.remove()
+    assert not store.exists()
+    with pytest.raises(IndexMissing):
+        store.snapshot()
+    put(store, {"b.md": "# B\n"})
+    with closing(store.snapshot()) as snapshot:
+        assert paths(snapshot) == ["b.md"]
+
+
 def test_a_store_beside_another_has_an_index_of_its_own(store: Store) -> None:
     other = store.beside("eval")
     put(other, {"b.md": "# B\n"})

@@ -7,7 +7,7 @@ of a file lists what it defines and what it uses of other files: the few names t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
@@ -22,7 +22,7 @@ from satchel.indexing.posting_run_builder import TermBatch
 from satchel.indexing.term_collector import TermCollector
 from satchel.lines import split_lines
 from satchel.parsed import Parsed
-from satchel.storage.protocol import Snapshot, Writer
+from satchel.storage.protocol import KnownParses, Snapshot, Writer
 from satchel.storage.records import BY_LINES_TAG, FileRecord, Outline, PackedFile, pack_file, unpack_outline
 from satchel.terms import terms
 from satchel.types import ChunkKind, FileEntry, Label, Skipped, Source
@@ -72,6 +72,7 @@ class Stages:
     prepare_worker: Callable[[], None] | None = None  # lets files end a worker; the pool replaces it then
     words: Callable[[], WordVectors | None] = no_words  # loads the word vectors, if there are any
     graph: Callable[[], GraphStage] | None = None  # None: no edges
+    known: KnownParses | None = None  # what other indexes know already; None: nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class Batch:
     files: list[AnalysedFile] = field(default_factory=list)
     skipped: list[tuple[FileEntry, Skipped]] = field(default_factory=list)
     terms: TermBatch | None = None
+    known: int = 0  # files whose content another index knew
 
 
 def analyse_source(
@@ -121,15 +123,32 @@ def analyse(stages: Stages, entries: Sequence[FileEntry]) -> Batch:
     """Read and parse some files and count their terms."""
     batch = Batch()
     collector = TermCollector()
-    for entry, source in stages.read(entries):
+    for entry, source, known in _with_known(stages, entries):
         if isinstance(source, Skipped):
             batch.skipped.append((entry, source))
         else:
-            parsed = stages.parse(source.text, source.language)
+            parsed = known or stages.parse(source.text, source.language)
+            batch.known += known is not None
             batch.files.append(analyse_source(source, entry, parsed, collector))
     batch.terms = collector.batch()
     batch.files = with_vectors(batch.files, batch.terms, stages.words())
     return batch
+
+
+def _with_known(
+    stages: Stages, entries: Sequence[FileEntry]
+) -> Iterator[tuple[FileEntry, Source | Skipped, Parsed | None]]:
+    """Yield files as they are read, each with what another index knows of its content."""
+    if stages.known is None:
+        for entry, source in stages.read(entries):
+            yield entry, source, None
+        return
+    read = list(stages.read(entries))
+    names = [(source.file_hash, source.language) for _, source in read if isinstance(source, Source)]
+    known = stages.known(names)
+    for entry, source in read:
+        found = known.get((source.file_hash, source.language)) if isinstance(source, Source) else None
+        yield entry, source, found
 
 
 def with_vectors(

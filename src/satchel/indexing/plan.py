@@ -88,6 +88,7 @@ class Refresh(Struct, frozen=True):
     kept: int = 0
     skipped: int = 0
     rebuilt: bool = False
+    known: int = 0  # of those in `parsed`: their content was known to another index, which was asked instead
 
     @property
     def changed(self) -> bool:

@@ -126,7 +126,7 @@ class _RefreshRun:
         self.graph = request.stages.graph() if request.stages.graph is not None else None
         self.first = False  # nothing is indexed yet, so there is nothing to keep or to retire
         self.skipped: list[SkippedRecord] = []
-        self.parsed = self.moved = self.touched = 0
+        self.parsed = self.known = self.moved = self.touched = 0
         self.now_ns = time.time_ns()
 
     def run(self) -> Refresh:
@@ -161,6 +161,7 @@ class _RefreshRun:
             kept=plan.kept,
             skipped=len(self.skipped),
             rebuilt=rebuilt,
+            known=self.known,
         )
 
     def touch(self, changed: Sequence[FileEntry]) -> Sequence[FileEntry]:
@@ -233,6 +234,7 @@ class _RefreshRun:
             for entry, reason in batch.skipped:
                 self.skip(entry, reason)
             self.parsed += len(batch.files)
+            self.known += batch.known
             done += len(batch.files) + len(batch.skipped)
             report()
 

@@ -50,6 +50,7 @@ class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
     state: RepositoryState
     commits: dict[str, str] = msgspec.field(default_factory=dict)
     parsed: int = 0
+    known: int = 0  # of those parsed: files whose content another repository had
     kept: int = 0
     problem: str = ""
 
@@ -139,6 +140,8 @@ class Library:
         gone = [self._named(name) for name in names]
         for repository in gone:
             self.catalogue.drop(repository.name)
+            for ref in repository.refs:
+                storage.open_store(self._place(repository, ref)).remove()
             for folder in (self._mirror(repository), self.folder / "indexes" / repository.name):
                 shutil.rmtree(folder, ignore_errors=True)
         return gone
@@ -202,6 +205,7 @@ class Library:
             state=RepositoryState.READY,
             commits=synced.commits,
             parsed=sum(one.parsed for one in done),
+            known=sum(one.known for one in done),
             kept=sum(one.kept for one in done),
         )
 

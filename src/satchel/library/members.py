@@ -151,6 +151,12 @@ class JointStore:
     def set_aside(self) -> str:
         raise Unsupported("the index of a library is not written as a whole", hint=SYNC_HINT)
 
+    def known_parses(self, signature: str) -> None:
+        return None
+
+    def remove(self) -> None:
+        raise Unsupported("the index of a library is not removed as a whole", hint="satchel library remove")
+
     def siblings(self) -> Siblings:
         raise Unsupported("a library has no other commits", hint="name one repository: NAME@REF")
 

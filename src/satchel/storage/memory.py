@@ -382,6 +382,12 @@ class MemoryStore:
         self._tables = None
         return self.location
 
+    def known_parses(self, signature: str) -> None:
+        return None
+
+    def remove(self) -> None:
+        self._tables = None
+
     def siblings(self) -> MemorySiblings:
         return self._siblings
 

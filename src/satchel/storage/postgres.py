@@ -232,9 +232,13 @@ class PostgresStore:
             postgres_connection.run(connection, "COMMIT")
         return f"{self._address.home}{aside}"
 
+    def known_parses(self, signature: str) -> postgres_contents.ParsesOfDatabase | None:
+        if not self._database.has_tables():
+            return None
+        return postgres_contents.ParsesOfDatabase(self._address.conninfo, self._address.shown, signature)
+
     def remove(self) -> None:
-        """Remove this index, unless it is being written or somebody reads it."""
-        known = self._number()
+        known = self._number() if self._database.has_tables() else None
         if known is None:
             return
         number, part = known
@@ -298,15 +302,25 @@ class PostgresSiblings:
 
 def _open(place: str, lock_wait_seconds: float) -> PostgresStore:
     """Return the store of a URL without its scheme: `//user@host:port/database/segment?options`."""
-    url = _split(place)
-    database, _, home = url.path.strip("/").partition("/")
-    if not home:
+    address = _address(_split(place))
+    if not address.home:
         raise ConfigError("this URL names no segment of its database", hint=_FORM)
+    return PostgresStore(address, lock_wait_seconds=lock_wait_seconds)
+
+
+def open_database(place: str) -> tuple[postgres_connection.Database, str]:
+    """Return the database that a whole URL names, with or without a segment, and what follows the database in
+    its path."""
+    extras.require("library", "an index in PostgreSQL")
+    url = _split(place.partition(":")[2])
+    address = _address(url)
+    return postgres_connection.database(address.conninfo, address.shown), address.home
+
+
+def _address(url: SplitResult) -> Address:
+    database, _, home = url.path.strip("/").partition("/")
     options = f"?{url.query}" if url.query else ""
-    conninfo = f"postgresql://{url.netloc}/{database}{options}"
-    return PostgresStore(
-        Address(conninfo, _shown(url, database), unquote(home)), lock_wait_seconds=lock_wait_seconds
-    )
+    return Address(f"postgresql://{url.netloc}/{database}{options}", _shown(url, database), unquote(home))
 
 
 def _within(place: str, name: str) -> str:

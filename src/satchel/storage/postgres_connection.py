@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import selectors
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -76,6 +77,16 @@ def run(connection: Connection, statement: str, values: Sequence[Any] = ()) -> l
     return cursor.fetchall() if cursor.description else []
 
 
+def _is_alive(connection: Connection) -> bool:
+    """Return whether a connection that waits can be used. A server that ends says so, or closes it: either
+    can be read, where nothing is expected."""
+    if connection.closed:
+        return False
+    with selectors.DefaultSelector() as looking:  # select() itself takes no file numbers above 1,023
+        looking.register(connection.fileno(), selectors.EVENT_READ)
+        return not looking.select(0)
+
+
 class View:
     """One read-only transaction, and the snapshots that hold it."""
 
@@ -136,8 +147,9 @@ class Database:
         with self._lock:
             while self._idle:
                 known = self._idle.pop()
-                if not known.closed:
+                if _is_alive(known):
                     return known
+                known.close()
         with self.typed_errors():
             usual = {key: value for key, value in _USUAL.items() if f"{key}=" not in self._conninfo}
             return psycopg.connect(make_conninfo(self._conninfo, **usual), autocommit=True)

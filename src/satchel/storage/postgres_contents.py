@@ -10,21 +10,53 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 from psycopg import errors
 
 from satchel import ids
 from satchel.errors import IndexCorrupt
-from satchel.storage import records
-from satchel.storage.postgres_connection import CONTENT_LOCK, Connection, Database, run
+from satchel.parsed import Parsed
+from satchel.storage import checked_rows, records
+from satchel.storage.checked_rows import PATH, Stored
+from satchel.storage.checks import blob_check, damaged
+from satchel.storage.postgres_connection import CONTENT_LOCK, Connection, Database, database, run
 from satchel.storage.postgres_schema import SCHEMA
+from satchel.storage.protocol import ContentName
 from satchel.storage.records import ChunkRow, PackedFile, SymbolRow
 
 _FAST_COMPRESSION = 1  # zlib level, as for texts
 _ShortChunk = tuple[str, str, int, int, int, int]
 COLUMNS = ("text", "extras", "outline", "vectors", "facts", "chunks", "symbols")
+
+
+class FileRow(NamedTuple):
+    """The row of a file: the stored columns, and where the rest of it is."""
+
+    stored: tuple[Any, ...]
+    content: bytes
+
+    @property
+    def number(self) -> int:
+        return int(self.stored[1])
+
+    @property
+    def path(self) -> str:
+        return str(self.stored[PATH])
+
+    @property
+    def checks(self) -> Stored:
+        return checked_rows.stored(self.stored)
+
+
+def read_file_row(check: int, data: bytes, content: bytes) -> FileRow:
+    """Return the row of a file, checked."""
+    if type(data) is not bytes or zlib.crc32(data) != check:
+        raise damaged("the record of a file")
+    return FileRow((check, *msgspec.msgpack.decode(data)), content)
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -89,11 +121,67 @@ def names_of(symbols: Iterable[SymbolRow]) -> dict[bytes, set[bytes]]:
     return found
 
 
-def put_contents(database: Database, contents: Mapping[bytes, Content]) -> None:
+class ParsesOfDatabase(msgspec.Struct, frozen=True):
+    """What parsing gave for the contents of all segments of one signature in a database."""
+
+    conninfo: str
+    shown: str
+    signature: str
+
+    def __call__(self, wanted: Sequence[ContentName]) -> dict[ContentName, Parsed]:
+        """Return what is known of some contents. One that is damaged is not known: it is parsed again."""
+        if not wanted:
+            return {}
+        hashes = [bytes.fromhex(file_hash) for file_hash, _ in wanted]
+        asked, found = set(wanted), {}
+        for row in database(self.conninfo, self.shown).rows(_KNOWN_PARSES, (hashes, self.signature)):
+            with suppress(IndexCorrupt):
+                name, parsed = _known_parse(*row)
+                if name in asked:
+                    found[name] = parsed
+        return found
+
+
+_KNOWN_PARSES = f"""
+    SELECT DISTINCT ON (files.file_hash, files.content)
+        files.row_check, files.data, files.content, digests, text, extras, facts, chunks, symbols
+    FROM {SCHEMA}.files JOIN {SCHEMA}.segments ON segments.number = files.segment
+        JOIN {SCHEMA}.contents ON contents.key = files.content
+    WHERE files.file_hash = ANY(%s) AND segments.signature = %s AND segments.generation > 0"""
+
+
+def _known_parse(
+    row_check: int, data: bytes, content: bytes, digests: bytes, *parts: bytes
+) -> tuple[ContentName, Parsed]:
+    """Return the name of a content and what parsing gave for it, checked."""
+    row = read_file_row(row_check, data, content)
+    checks, record = row.checks, row.checks.record
+    text, extras, facts, chunks, symbols = parts
+    found = (
+        blob_check(text, extras),
+        blob_check(chunks, digests, start=row.number),
+        blob_check(symbols),
+        blob_check(facts),
+    )
+    if found != (checks.contents_check, checks.chunks_check, checks.symbols_check, checks.facts_check):
+        raise damaged(f"the content of {record.path!r}")
+    references, comments = records.unpack_extras(extras)
+    parsed = records.parsed_from(
+        records.unpack_text(text),
+        [records.chunk_record(row, 0, "") for row in unpack_chunks(chunks, digests)],
+        [records.symbol(row) for row in unpack_symbols(symbols)],
+        references,
+        comments,
+        records.unpack_facts(facts),
+    )
+    return (record.file_hash, record.language), replace(parsed, by_lines=records.by_lines(record.tags))
+
+
+def put_contents(opened: Database, contents: Mapping[bytes, Content]) -> None:
     """Keep contents, whatever other writers do meanwhile; those that are known are not sent again."""
     if not contents:
         return
-    with database.connection() as connection:
+    with opened.connection() as connection:
         known = _known(connection, list(contents))
         rows = [(key, *contents[key].parts) for key in sorted(contents) if key not in known]
         if not rows:
@@ -131,11 +219,11 @@ def copy_rows(
             copy.write_row(row)
 
 
-def sweep(database: Database, keys: Sequence[bytes] | None = None) -> int:
+def sweep(opened: Database, keys: Sequence[bytes] | None = None) -> int:
     """Remove contents, all or those of some keys, that no file refers to; return how many. While a segment
     is being written nothing is removed: its writer may be about to refer to one."""
     unused = f"NOT EXISTS (SELECT FROM {SCHEMA}.files WHERE content = key)"
-    with database.connection() as connection, connection.transaction():
+    with opened.connection() as connection, connection.transaction():
         if not run(connection, f"SELECT pg_try_advisory_xact_lock({CONTENT_LOCK}, 0)")[0][0]:
             return 0
         statement = f"DELETE FROM {SCHEMA}.contents WHERE {unused}"

@@ -7,9 +7,8 @@ its answers rest on the same rows of files.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -19,7 +18,7 @@ from satchel.parsed import Parsed
 from satchel.plugins import late
 from satchel.storage import checked_rows, postgres_contents, records
 from satchel.storage.block_postings import BlockPostings
-from satchel.storage.checked_rows import FIRST_CHUNK, PATH, Stored
+from satchel.storage.checked_rows import FIRST_CHUNK
 from satchel.storage.checks import (
     Totals,
     blob_check,
@@ -29,6 +28,7 @@ from satchel.storage.checks import (
     row_check,
     sum_checks,
 )
+from satchel.storage.postgres_contents import FileRow, read_file_row
 from satchel.storage.protocol import LAST_LINE, Extent, TermRows
 from satchel.storage.records import (
     ChunkRecord,
@@ -50,25 +50,6 @@ else:  # it loads numpy, which a refresh that finds nothing to do needs for noth
 _FILES_KEPT = 64  # whose chunks and symbols are kept: an answer asks for several ranges of the same few
 _FILES_AT_ONCE = 500  # whose contents are read by one statement
 _DIGEST_DIGITS = 16  # of a whole digest
-
-
-class FileRow(NamedTuple):
-    """The row of a file: the stored columns, and where the rest of it is."""
-
-    stored: tuple[Any, ...]
-    content: bytes
-
-    @property
-    def number(self) -> int:
-        return int(self.stored[1])
-
-    @property
-    def path(self) -> str:
-        return str(self.stored[PATH])
-
-    @property
-    def checks(self) -> Stored:
-        return checked_rows.stored(self.stored)
 
 
 class ReadableTables(Protocol):
@@ -555,10 +536,3 @@ class PostgresSnapshot:
         if blob_check(data) != self._totals.history:
             raise damaged("the history")
         return data
-
-
-def read_file_row(check: int, data: bytes, content: bytes) -> FileRow:
-    """Return the row of a file, checked."""
-    if type(data) is not bytes or zlib.crc32(data) != check:
-        raise damaged("the record of a file")
-    return FileRow((check, *msgspec.msgpack.decode(data)), content)

@@ -133,7 +133,25 @@ def _partitioned(table: str, columns: str) -> Iterator[str]:
         yield f"ALTER TABLE {SCHEMA}.{table} ALTER {column} SET STORAGE EXTERNAL"
 
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (tuple(_first_tables()),)
+# Repositories of libraries that wait for a worker. Content that another segment of the same signature has is
+# not parsed again, so it is found by its hash in all of them.
+_MANY_REPOSITORIES = (
+    f"ALTER TABLE {SCHEMA}.segments ADD COLUMN signature text NOT NULL DEFAULT ''",
+    f"DROP INDEX {SCHEMA}.files_hash",
+    f"CREATE INDEX files_hash ON {SCHEMA}.files (file_hash, segment)",
+    f"""CREATE TABLE {SCHEMA}.queue (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        library text NOT NULL,
+        repository text NOT NULL,
+        asked timestamptz NOT NULL DEFAULT clock_timestamp(),
+        not_before timestamptz NOT NULL DEFAULT clock_timestamp(),
+        attempts integer NOT NULL DEFAULT 0,
+        problem text NOT NULL DEFAULT ''
+    )""",
+    f"CREATE INDEX queue_library ON {SCHEMA}.queue (library, number)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (tuple(_first_tables()), _MANY_REPOSITORIES)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 # The partition of a segment, as PostgreSQL computes it.

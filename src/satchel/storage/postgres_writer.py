@@ -1,7 +1,8 @@
 """One transaction on a segment in PostgreSQL, towards the next generation. Every row gets its check here.
 
 Rows wait in memory until there are many of them or somebody asks for their table, and then go by binary COPY:
-a statement for each file would take longer than parsing it.
+a statement for each file would take longer than parsing it. It is one class, and a long one, because
+everything that waits has to be written in one order.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from satchel.storage.checks import ROW_ENCODER, Totals, blob_check, damaged, nam
 from satchel.storage.postgres_connection import Connection, Database, run
 from satchel.storage.postgres_contents import (
     Content,
+    FileRow,
     content_of,
     copy_rows,
     names_of,
     pack_digests,
     put_contents,
+    read_file_row,
 )
-from satchel.storage.postgres_reader import FileRow, PostgresSnapshot, read_file_row, read_state
+from satchel.storage.postgres_reader import PostgresSnapshot, read_state
 from satchel.storage.postgres_schema import SEGMENT_TABLES, table_names
 from satchel.storage.records import FileRecord, PackedFile, PostingRun, RetiredChunk, SkippedRecord
 from satchel.types import FileEntry
@@ -511,12 +514,13 @@ class PostgresWriter:
         }
         state = msgspec.msgpack.encode(self.meta)
         self.tables.execute(
-            "UPDATE {segments} SET generation = %s, mark = %s, state = %s, row_check = %s,"
+            "UPDATE {segments} SET generation = %s, mark = %s, state = %s, row_check = %s, signature = %s,"
             " written = clock_timestamp(), used = clock_timestamp() WHERE number = %s",
             generation,
             mark,
             state,
             blob_check(state, start=self.tables.number),
+            self.meta.get("signature", ""),
             self.tables.number,
         )
 

@@ -70,6 +70,12 @@ def seen_at_this_moment() -> dict[object, object] | None:
     return _moment.get()
 
 
+ContentName = tuple[str, str]
+"""The hash of a content and its language."""
+
+KnownParses = Callable[[Sequence[ContentName]], Mapping[ContentName, Parsed]]
+"""Returns what parsing gave for those of some contents that it knows, by one trip to the store."""
+
 TermRows = Sequence[tuple[int, bytes]]
 """The rows of one term: the number of each posting run that holds it, ascending, and the packed postings."""
 
@@ -340,6 +346,13 @@ class Store(Protocol):
 
     def set_aside(self) -> str:
         """Move an index that cannot be used out of the way, and return the name it has there."""
+
+    def known_parses(self, signature: str) -> KnownParses | None:
+        """Return what knows the contents of all indexes of this place that have a signature; None where an
+        index is alone. It crosses process boundaries."""
+
+    def remove(self) -> None:
+        """Remove the index, unless it is being written or somebody still reads it."""
 
     def siblings(self) -> Siblings:
         """Return the indexes of the same segment at other commits."""

@@ -149,6 +149,14 @@ class SqliteStore:
                     os.replace(old, new)
         return aside.name
 
+    def known_parses(self, signature: str) -> None:
+        return None
+
+    def remove(self) -> None:
+        if self.exists():
+            with suppress(IndexBusy), self.locked():
+                remove_unused(self.path)
+
     def siblings(self) -> SqliteSiblings:
         return SqliteSiblings(self.path.parent / REFS_FOLDER, self._scratch)
 
@@ -298,10 +306,7 @@ class SqliteSiblings:
         self._remove_leftovers()
 
     def remove(self, name: str) -> None:
-        store = self._store(name, 0)
-        if store.exists():
-            with suppress(IndexBusy), store.locked():
-                remove_unused(store.path)
+        self._store(name, 0).remove()
 
     def _store(self, name: str, lock_wait_seconds: float) -> SqliteStore:
         # A few locks serve all: one for each would be left behind for every ref ever asked for.

@@ -76,6 +76,12 @@ class ToyStore:
         os.replace(self._path, aside)
         return aside.name
 
+    def known_parses(self, signature: str) -> None:
+        return None
+
+    def remove(self) -> None:
+        self._path.unlink(missing_ok=True)
+
     def siblings(self) -> ToySiblings:
         return ToySiblings(self._path.parent / "toys", self._lock_wait_seconds, self._scratch)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,12 +20,12 @@ from satchel.serving.verbs import Verb
 from satchel.visible_json import indented
 
 if TYPE_CHECKING:
-    from satchel.library import library
+    from satchel.library import cluster, library, queue
     from satchel.library.catalogue import Repository
-    from satchel.library.library import Library
+    from satchel.library.library import Library, SyncResult
     from satchel.library.members import Progress
 else:  # `--help` must load no engine
-    library = late("satchel.library.library")
+    cluster, library, queue = (late(f"satchel.library.{name}") for name in ("cluster", "library", "queue"))
 
 _Words = tuple[str, ...]
 _STANDARD_STREAM = "-"
@@ -35,7 +35,7 @@ class LibraryRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """The options of `satchel library`."""
 
     action: Annotated[
-        str, Meta(description="init, add, remove, list, sync, status, export or import"), Positional()
+        str, Meta(description="init, add, remove, list, sync, worker, status, export or import"), Positional()
     ] = "list"
     values: Annotated[
         _Words, Meta(description="what the action is about: folders, URLs, names or a file"), Positional()
@@ -53,6 +53,14 @@ class LibraryRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         _Words, Meta(description="add: put it into this group (repeatable)"), Flag("--group")
     ] = ()
     store: Annotated[str, Meta(description="init: keep the indexes of commits at this store URL")] = ""
+    cluster: Annotated[
+        str, Meta(description="sync: on the workers of a Dask cluster: tcp://host:port, local or local:N")
+    ] = ""
+    queue: Annotated[bool, Meta(description="sync: let workers do it, and do not wait")] = False
+    poll: Annotated[
+        int, Meta(description="worker: put all mirrors into the queue every so many seconds", ge=0)
+    ] = 0
+    once: Annotated[bool, Meta(description="worker: end when nothing waits")] = False
     json: Annotated[bool, Meta(description="print the answer as JSON")] = False
 
 
@@ -92,6 +100,8 @@ def run(request: LibraryRequest) -> LibraryResponse:
     satchel library add ~/src/shop ~/src/till       folders, asked as they are at the moment
     satchel library add https://host/owner/name.git --ref main    mirrored, asked as it was synced
     satchel library sync [NAME…]                    fetch mirrors and index what is new
+    satchel library sync --cluster local:4          the same on a Dask cluster
+    satchel library worker [--poll 60]              index what `sync --queue` asks for, for ever (PostgreSQL)
     satchel library list                            names, origins, commits, states
     satchel library status [NAME…]                  the same with files, sizes, and what is out of date
     satchel library remove NAME…                    folders stay, mirrors and their indexes go
@@ -106,6 +116,7 @@ def run(request: LibraryRequest) -> LibraryResponse:
         "remove": _remove,
         "list": _list,
         "sync": _sync,
+        "worker": _work,
         "status": _status,
         "export": _export,
         "import": _import,
@@ -156,11 +167,36 @@ def _list(opened: Library, request: LibraryRequest) -> LibraryResponse:
 
 
 def _sync(opened: Library, request: LibraryRequest) -> LibraryResponse:
-    done = list(opened.sync(request.values, progress=_progress))
+    if request.queue:
+        waiting = queue.SyncQueue(opened)
+        waiting.add([one.name for one in opened.repositories(request.values)])
+        notes = [f"{len(waiting.waiting())} wait for a worker: satchel library worker"]
+        return _response(opened, request, opened.repositories(request.values), notes=notes)
+    if request.cluster:
+        with cluster.Cluster(request.cluster) as chosen:
+            progress = _progress("repositories") or (lambda done, total: None)
+            done = list(chosen.sync(opened, request.values, progress=progress))
+    else:
+        done = list(opened.sync(request.values, progress=_progress))
+    return _synced(opened, request, done)
+
+
+def _work(opened: Library, request: LibraryRequest) -> LibraryResponse:
+    done = []
+    for result in queue.SyncQueue(opened).work(once=request.once, poll_seconds=request.poll):
+        if request.once:
+            done.append(result)
+        told = result.problem or f"{result.parsed} parsed, {result.kept} kept"
+        sys.stderr.write(f"{result.name}: {one_line(told)}\n")
+    return _synced(opened, request, done)
+
+
+def _synced(opened: Library, request: LibraryRequest, done: Sequence[SyncResult]) -> LibraryResponse:
     known = {one.name: one for one in opened.repositories()}
     items = [
         msgspec.structs.replace(_item(known[result.name]), parsed=result.parsed, kept=result.kept)
-        for result in done
+        for result in sorted(done, key=lambda result: result.name)
+        if result.name in known
     ]
     return LibraryResponse(
         ok=not any(result.problem for result in done),
