@@ -2,6 +2,7 @@
 
 python3 dev.py try [FOLDER]    make the environment, index a folder (default: this one), ask it a question
 python3 dev.py test [ARGS…]    make the environment, then lint, format, types and tests; ARGS go to pytest
+python3 dev.py docs            make the environment, then build the site of the documents into build/site
 python3 dev.py lock            write requirements.lock anew from pyproject.toml
 """
 
@@ -19,7 +20,8 @@ HERE = Path(__file__).resolve().parent
 ENVIRONMENT = HERE / ".venv"
 LOCK = HERE / "requirements.lock"
 BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
-CHECKED = ("src", "tests", "benchmarks", "dev.py")
+CHECKED = ("src", "tests", "benchmarks", "dev.py", "mkdocs_hooks.py")
+SITE = HERE / "build" / "site"
 
 
 def main(arguments: list[str]) -> int:
@@ -39,6 +41,9 @@ def main(arguments: list[str]) -> int:
         if command == "test":
             make_environment()
             return test(rest)
+        if command == "docs":
+            make_environment()
+            return docs()
         if command == "lock":
             return lock()
     except KeyboardInterrupt:
@@ -131,6 +136,17 @@ def test(arguments: list[str]) -> int:
         if code:
             return code
     return 0
+
+
+def docs() -> int:
+    """Build the site of the documents. It is read by opening a file: no server and no network are needed."""
+    variables = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # the theme's news of its successor
+    # Not quiet: mkdocs then counts no warnings, and a broken link would pass.
+    command = [str(BIN / python_name()), "-m", "mkdocs", "build", "--clean"]
+    code = subprocess.run(command, check=False, cwd=HERE, env=variables).returncode
+    if not code:
+        print(f"open {SITE / 'index.html'}")
+    return code
 
 
 def lock() -> int:

@@ -115,6 +115,7 @@ def main() -> int:
     lines = [f"{root.name}: {time.strftime('%Y-%m-%d')}"]
     with tempfile.TemporaryDirectory() as folder:
         places = {"sqlite": f"sqlite:{folder}/", "postgres": server.place("benchmark")}
+        sizes: dict[str, int] = {}
         loads: dict[str, list[tuple[float, float, float]]] = {store: [] for store in places}
         for _ in range(arguments.loads):
             for store, place in places.items():
@@ -123,8 +124,11 @@ def main() -> int:
                 done = measure([*command, "--index-dir", place])
                 time.sleep(ROUND_SECONDS)
                 loads[store].append((done.cpu_s, server_cpu(server) - before, done.wall_s))
-            if store == "postgres" and len(loads[store]) == 1:
-                size = int(server.ask(SIZE))
+            if not sizes:  # before old rows wait to be removed
+                sizes = {
+                    "sqlite": Path(folder, "context.db").stat().st_size,
+                    "postgres": int(server.ask(SIZE)),
+                }
         for store, found in loads.items():
             own, others, wall = (statistics.median(values) for values in zip(*found, strict=True))
             lines.append(
@@ -133,7 +137,6 @@ def main() -> int:
         print("\n".join(lines), flush=True)
         engines = {store: Engine.open(root, index_dir=place) for store, place in places.items()}
         text = sum(record.size for record in engines["sqlite"].snapshot().files())
-        sizes = {"sqlite": engines["sqlite"].store.size_bytes(), "postgres": size}
         lines += [
             f"size {store:9} {count / 1e6:7.1f} MB {count / text:7.2f} × text ({text / 1e6:.1f} MB)"
             for store, count in sizes.items()

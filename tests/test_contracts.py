@@ -32,6 +32,7 @@ REQUESTS = {
     "pack": {"query": "basket total price", "format": "markdown", "trace": True},
     "path": {"start": "Basket.total_price", "end": "add_money"},
     "prompt": {},
+    "recall": {"prompt": "where does Basket.total_price add_money of its items?"},
     "refs": {"name": "add_money"},
     "runs": {},
     "search": {"query": "add money", "explain": True},

@@ -30,7 +30,7 @@ LEVELS = (
     ("segment",),
     ("pack_request",),
     ("pack_pipeline",),
-    ("reviewing", "onboarding"),
+    ("reviewing", "onboarding", "recall"),
     ("engine",),
     ("library",),
     ("evaluation",),

@@ -123,3 +123,18 @@ def test_the_sdist_installs_and_answers(core: Environment) -> None:
     (sdist,) = build(ROOT, core.folder.parent / "sdist", "-t", "sdist")
     core.run("python", "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", str(sdist))
     assert "shop/prices.py" in core.run("satchel", "search", "tax").stdout
+
+
+@pytest.mark.parametrize(
+    "line", re.findall(r"^(?:uvx|pipx run) .*", (ROOT / "docs" / "tutorial.md").read_text(), re.M)
+)
+def test_a_line_of_the_tutorial_starts_it_without_an_installation(line: str, tmp_path: Path) -> None:
+    program = shlex.split(line)[0]
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    clone = tmp_path / "satchel"
+    kept = shutil.ignore_patterns(".git", ".venv", "build", "_ctx", "benchmarks", "tests")
+    shutil.copytree(ROOT, clone, ignore=kept)
+    build(ROOT, clone / "dist", "-t", "wheel")
+    result = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0 and result.stdout.startswith("satchel "), result.stderr

@@ -32,6 +32,7 @@ from satchel.types import (
 
 if TYPE_CHECKING:
     from satchel import onboarding, pack_pipeline, pack_request, reviewing
+    from satchel import recall as recalling
     from satchel.pack_request import PackRequest
     from satchel.packing import layers, repository_map
     from satchel.packing import pack as packs
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 else:  # what some commands do without
     pack_pipeline, pack_request = late("satchel.pack_pipeline"), late("satchel.pack_request")
     reviewing, onboarding = late("satchel.reviewing"), late("satchel.onboarding")
+    recalling = late("satchel.recall")
     layers, packs, repository_map = (
         late(f"satchel.packing.{name}") for name in ("layers", "pack", "repository_map")
     )
@@ -79,9 +81,9 @@ _CHANGE_TITLES = {"": "changes in the work tree", "--staged": "staged changes"}
 class Engine(Segment):
     """One segment, asked by one caller.
 
-    >>> engine = Engine.open("path/to/repository")
-    >>> engine.refresh()
-    >>> hits, _ = engine.search("where are sessions stored", k=5)
+    engine = Engine.open("path/to/repository")
+    engine.refresh()
+    hits, suggestions = engine.search("where are sessions stored", k=5)
     """
 
     is_one_folder = True  # a library is many
@@ -147,6 +149,15 @@ class Engine(Segment):
             raise request.explained(error) from None
         request.check_budget()
         return pack
+
+    def recall(
+        self, prompt: str, budget: int, tokenizer: Tokenizer, render: Callable[[Pack], str]
+    ) -> recalling.Recall:
+        """Return the pack of a prompt if it is about the code and the answer is sure. A file that is not as
+        it was indexed is left out, so that the citations hold although the index may be stale."""
+        made = recalling.PromptRecall(self.pipeline, self.changed_files, render, tokenizer, budget)
+        with self.pinned():
+            return made.of(prompt)
 
     def pipeline(self, request: PackRequest) -> pack_pipeline.PackPipeline:
         """Return what makes the pack of a request from the newest generation of the index."""

@@ -7,6 +7,8 @@ the text that the caller receives, last of all.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -37,10 +39,14 @@ from satchel.retrieval.related import RelatedChunk, find_related
 from satchel.retrieval.relation_questions import relation_passages
 from satchel.retrieval.search import gather_evidence
 from satchel.retrieval.suggest import suggest
+from satchel.retrieval.sureness import Sureness, measure
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
 from satchel.tokenizers import characters_of
 from satchel.types import LineRange, Passage, RelatedMode, Strategy, Suggestion
+
+if TYPE_CHECKING:
+    from satchel.retrieval.corpus import Floats
 
 FILES = 40  # that passages are taken from, or that are at least named
 _ALL = 1_000_000  # passages: which are of a kind is known only when they are cut
@@ -165,6 +171,17 @@ class PackPipeline:
         of_files = self.request.weights or ranker.weights_for(self.context, self.origin.profile)
         return {**ranker.weights(ranker.PASSAGES), **of_files}
 
+    @cached_property
+    def _signals(self) -> dict[str, Floats]:
+        """Return the signals of the candidates."""
+        return ranker.signals(self.context) if self.context is not None else {}
+
+    def sureness(self) -> Sureness:
+        """Return how sure it is that the query is about this repository and the best file answers it."""
+        if self.context is None:
+            return Sureness()
+        return measure(self.context, ranker.score(self._signals, self.weights, self.context.count))
+
     def pack(self, gauge: Gauge) -> Pack:
         """Return the pack that is asked for, within the budget of the gauge."""
         if self.request.layout is PackLayout.FLAT:
@@ -225,7 +242,7 @@ class PackPipeline:
         """Return the passages that words and meaning find."""
         if self.context is None:
             return []
-        signals = ranker.signals(self.context)
+        signals = self._signals
         if not self.filters.by_kind:
             return score_passages(self.context, signals, self.weights, files=FILES, count=count)
         every_file = self.context.count

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from satchel import settings, storage
+from satchel import ids, settings, storage
 from satchel.cancellation import CancelToken
 from satchel.errors import (
     ConfigError,
@@ -78,11 +78,14 @@ class Segment(TrackedIndex):
         *,
         token: CancelToken | None = None,
         progress: refresh.Progress | None = None,
+        analyse: workers.Analyse | None = None,
     ) -> None:
-        """Make the segment of one caller: `token` ends its long work, and `progress` hears of it."""
+        """Make the segment of one caller: `token` ends its long work, `progress` hears of it, and `analyse`
+        does the part of it that parses files, in place of a pool on this machine."""
         super().__init__(root, store, options, tree or WorkTree(root, options.walk))
         self.token = token or CancelToken()
         self.progress = progress
+        self._analyse = analyse
         self.notes: tuple[str, ...] = ()
         self.last_refresh: Refresh | None = None  # None as long as the index was only opened
         self._refs: ref_indexes.RefIndexes | None = None  # where the indexes of other refs live
@@ -222,6 +225,7 @@ class Segment(TrackedIndex):
                     paths=paths,
                     always=scip is not None,
                     workers=self.options.workers or workers.default_workers(),
+                    analyse=self._analyse,
                     force=force,
                     progress=self.progress or (lambda done, total: None),
                     token=token,
@@ -435,6 +439,15 @@ class Segment(TrackedIndex):
         reader = source_reader.SourceReader(self._tree, self.options.walk)
         ((_, source),) = reader([FileEntry(path, 0, 0)])
         return source
+
+    def changed_files(self, paths: Sequence[str]) -> list[str]:
+        """Return those of some indexed files whose content is another one now, or that are gone."""
+        snapshot = self.snapshot()
+        known = {path: record.file_hash for path in paths if (record := snapshot.file(path)) is not None}
+        found = self._tree.read_many(list(known))
+        return [
+            path for path, data in found if isinstance(data, Skipped) or ids.hash_bytes(data) != known[path]
+        ]
 
     def in_memory(self) -> Self:
         """Return the same root with an empty index in memory."""

@@ -33,6 +33,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "pack": ("basket", "--format", "context"),
     "path": ("Basket.total_price", "add_money"),
     "prompt": (),
+    "recall": ("where is the total price",),
     "refs": ("Basket",),
     "runs": (),
     "search": ("basket",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -427,7 +428,7 @@ def test_without_events_everything_is_looked_at(tmp_path: Path, monkeypatch: pyt
     def refuse(*_: object) -> None:
         raise file_events.WatchFailed("OS file watch limit reached")
 
-    monkeypatch.setattr(refresh_loop, "FolderWatcher", refuse)
+    monkeypatch.setattr(refresh_loop, "watch_folders", refuse)
     watched = Watched(make_tree(tmp_path, SHOP))
     assert [item.event for item in watched.said].count(UpdaterEventKind.NOTE) == 1
     watched.write("src/money.py", "zebra = 1\n")
@@ -481,3 +482,25 @@ def test_a_folder_that_goes_is_said_and_one_that_comes_back_is_watched_again(tmp
     wait_until(lambda: watched.updater.wait_until_fresh(BUDGET_MS) is None)
     check(watched)
     watched.updater.stop()
+
+
+def test_nothing_happens_while_nothing_changes(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening an index to read it sets the owner of files beside it, which is no reason to look at it."""
+    check(watched)
+    looks: list[object] = []
+    monkeypatch.setattr(refresh_loop.RefreshLoop, "_was_written_by_other", lambda loop: looks.append(loop))
+    for _ in range(3):
+        finds(watched.root, "money")
+        watched.updater.wait_until_fresh(BUDGET_MS)
+    assert not looks
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems hand events out in steps")
+def test_a_caller_does_not_wait_for_a_step_of_a_clock(watched: Watched) -> None:
+    check(watched)
+    waits = []
+    for _ in range(20):
+        started = time.perf_counter()
+        watched.updater.wait_until_fresh(BUDGET_MS)
+        waits.append(time.perf_counter() - started)
+    assert min(waits) < 0.008  # a step of watchfiles takes 10 ms

@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -235,3 +235,20 @@ def test_help_is_printed_by_the_command_and_not_by_the_server(
         process.terminate()
         assert b"usage" not in process.stdout.read()
     assert code == 0 and answer.startswith(b"usage: satchel search")
+
+
+@pytest.mark.parametrize("end", [subprocess.Popen.terminate, subprocess.Popen.kill])
+def test_when_a_newer_server_ends_the_older_one_answers_again(
+    end: Callable[[subprocess.Popen[bytes]], None], served: Path, environment: dict[str, str]
+) -> None:
+    path = Path(environment["XDG_RUNTIME_DIR"]) / "satchel" / Path(local_client.socket_path(str(served))).name
+    command = [sys.executable, "-m", "satchel", "watch", "--segment", str(served)]
+    before = path.stat().st_ino
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as newer:
+        while path.stat().st_ino == before:
+            time.sleep(0.05)
+        assert not loads_the_engine(["search", "bank"], served, environment)
+        end(newer)
+    deadline = time.monotonic() + 20
+    while loads_the_engine(["search", "bank"], served, environment):
+        assert time.monotonic() < deadline

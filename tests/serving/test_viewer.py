@@ -17,6 +17,7 @@ from viewer_server import EVIL_NAME, Viewer, make_repository, viewing
 from satchel import extras
 from satchel.errors import Unsupported
 from satchel.serving.viewer import templating
+from satchel.serving.viewer.page import PageLinks
 from satchel.serving.viewer.treemap import Box, lay_out
 
 PAGES = (
@@ -117,9 +118,35 @@ def test_a_cookie_reads_pages_and_nothing_else(viewer: Viewer) -> None:
     assert viewer.get("/", {"sec-fetch-site": "same-site"}).status == 303  # another port of this machine
     assert viewer.get("/", {"sec-fetch-site": "cross-site"}).status == 303
     assert viewer.get("/", {"sec-fetch-site": "same-origin"}).status == 200
-    assert viewer.get("/", {"cookie": "satchel_session=wrong"}).status == 303
+    assert viewer.get("/", {"cookie": f"satchel_session_{viewer.port}=wrong"}).status == 303
     assert viewer.get("/", {"host": "evil.example"}).status == 421
     assert viewer.get("/", {"origin": "https://evil.example"}).status == 403
+
+
+def test_a_page_waits_for_a_first_index(viewer: Viewer) -> None:
+    shared = {
+        "page": "",
+        "title": "Ask",
+        "pages": (),
+        "theme": "",
+        "projects": ["shop"],
+        "project": "shop",
+        "q": "",
+        "notes": [],
+    }
+    error = {"code": "index_missing", "message": "there is no index yet", "hint": ""}
+    for waiting in (True, False):
+        text = templating.render("error.html", PageLinks(), {**shared, "error": error, "waiting": waiting})
+        assert ('http-equiv="refresh"' in text) == waiting and "there is no index yet" in text
+    assert 'http-equiv="refresh"' not in viewer.get("/code/nowhere.py").text
+
+
+def test_two_viewers_of_one_machine_do_not_sign_each_other_out(root: Path, viewer: Viewer) -> None:
+    with viewing(root) as second:
+        second.sign_in()
+        both = f"{viewer.cookie}; {second.cookie}"
+        assert viewer.cookie.partition("=")[0] != second.cookie.partition("=")[0]
+        assert viewer.get("/", {"cookie": both}).status == second.get("/", {"cookie": both}).status == 200
 
 
 def test_a_server_with_a_token_asks_a_browser_for_it(root: Path) -> None:
@@ -156,7 +183,7 @@ def test_several_folders_are_pages_of_one_server(root: Path, tmp_path: Path) -> 
 
 def test_ask_shows_hits_with_their_lines_signals_and_filters(viewer: Viewer) -> None:
     page = viewer.get("/?q=add+money").text
-    assert "src/money.py" in page and "<mark>add</mark>" in page and "g-words" in page
+    assert "src/money.py" in page and "<mark>add</mark>_<mark>money</mark>" in page and "g-words" in page
     assert "language=python" in html.unescape(viewer.get("/?q=basket").text)
     narrowed = viewer.get("/?q=basket&path_prefix=docs").text
     assert "Remove the filter path prefix docs" in narrowed and 'href="/code/src' not in narrowed

@@ -72,6 +72,7 @@ class RunsResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     comparison: ComparisonItem | None = None
 
 
+_DIGITS = 4  # of a mean, as `eval` tells it
 _SHOWN_FILES = 10  # of the results of a question
 
 
@@ -112,8 +113,9 @@ def _metric(run: Saved) -> str:
 
 def _run_item(kept: kept_runs.KeptRun, run: Saved) -> RunItem:
     name = _metric(run)
-    means = saved.means_of(run)
-    score = means[name].mean if name in means else 0.0
+    scores = [query.scores[name] for query in run.queries if name in query.scores]
+    # The mean alone: intervals take a tenth of a second for each run.
+    score = round(sum(scores) / len(scores), _DIGITS) if scores else 0.0
     return RunItem(kept.name, kept.at, run.source, run.profile, len(run.queries), name, score)
 
 

@@ -17,8 +17,8 @@ from satchel.evaluation.saved import Saved
 
 FOLDER = "evals"
 _NAME = re.compile(r"[\w][\w.-]{0,59}")
-_FILE = re.compile(r"(?P<at>\d{8}T\d{6}Z)-(?P<name>[\w][\w.-]{0,59})\.json")
-_TIME = "%Y%m%dT%H%M%SZ"
+_FILE = re.compile(r"(?P<at>\d{8}T\d{12}Z)-(?P<name>[\w][\w.-]{0,59})\.json")
+_TIME = "%Y%m%dT%H%M%S%fZ"  # to the microsecond: two small runs fit into a second
 
 
 class KeptRun(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ from satchel.indexing.analysis import AnalysedFile, Stages, analyse_source, with
 from satchel.indexing.plan import HISTORY_HEAD, Refresh, RefreshPlan, plan_all, plan_paths, unchanged
 from satchel.indexing.posting_run_builder import PostingRunBuilder, TermBatch
 from satchel.indexing.term_collector import TermCollector
-from satchel.indexing.workers import analyse_all
+from satchel.indexing.workers import Analyse, analyse_all
 from satchel.parsed import Parsed
 from satchel.storage import postings
 from satchel.storage.protocol import Snapshot, Store, Writer
@@ -65,6 +65,8 @@ class RefreshRequest:
     meta: dict[str, str]
     paths: Sequence[str] | None = None
     workers: int = 1
+    # Takes the place of the local pool of `workers`, if it is given.
+    analyse: Analyse | None = None
     force: bool = False
     # Whether the graph stage has something to do even if no file changed.
     always: bool = False
@@ -219,7 +221,9 @@ class _RefreshRun:
             self.request.progress(done, len(entries))
 
         report()
-        for batch in analyse_all(self.stages, entries, self.request.workers, report):
+        workers = self.request.workers
+        analyse = self.request.analyse or (lambda *work: analyse_all(*work, workers=workers))
+        for batch in analyse(self.stages, entries, report):
             assert batch.terms is not None
             self.put(batch.files, batch.terms)
             for entry, reason in batch.skipped:

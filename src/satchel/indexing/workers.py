@@ -27,6 +27,9 @@ _IN_FLIGHT_PER_WORKER = 3
 _BEAT_SECONDS = 0.2  # how soon somebody who gives up is heard
 
 _stages: Stages | None = None
+Analyse = Callable[[Stages, Sequence[FileEntry], Callable[[], None]], Iterator[Batch]]
+"""What yields the batches of all entries in order; the function that it is given is called now and then, and
+gives up by raising."""
 
 
 def batches(entries: Sequence[FileEntry]) -> Iterator[list[FileEntry]]:
@@ -44,7 +47,7 @@ def batches(entries: Sequence[FileEntry]) -> Iterator[list[FileEntry]]:
 
 
 def analyse_all(
-    stages: Stages, entries: Sequence[FileEntry], workers: int, beat: Callable[[], None] = lambda: None
+    stages: Stages, entries: Sequence[FileEntry], beat: Callable[[], None] = lambda: None, *, workers: int
 ) -> Iterator[Batch]:
     """Yield the batches of all entries in order, made by this process or by a pool of `workers`.
 

@@ -19,6 +19,7 @@ from satchel import ids, settings, storage
 from satchel.cancellation import CancelToken
 from satchel.errors import Cancelled, InvalidRequest, ProjectNotFound, SatchelError, Timeout, Unsupported
 from satchel.indexing.plan import Refresh
+from satchel.indexing.workers import Analyse
 from satchel.library.catalogue import (
     EVERYTHING,
     Catalogue,
@@ -160,15 +161,31 @@ class Library:
         for repository in self.repositories(patterns):
             token.check()
             try:
-                result = self._sync(repository, token, progress(repository.name))
+                heard = progress(repository.name)
+                result = self.bring_up_to_date(repository, token=token, progress=heard)
             except (Cancelled, Timeout):
                 raise
             except SatchelError as error:
-                self.catalogue.put(replace(repository, state=RepositoryState.FAILED, problem=error.message))
                 result = SyncResult(name=repository.name, state=RepositoryState.FAILED, problem=error.message)
+            self.note(repository, result)
             yield result
 
-    def _sync(self, repository: Repository, token: CancelToken, progress: Progress | None) -> SyncResult:
+    def note(self, repository: Repository, result: SyncResult) -> None:
+        """Write into the catalogue how the sync of a repository ended; one that failed keeps its commits."""
+        commits = result.commits if result.state is RepositoryState.READY else repository.commits
+        self.catalogue.put(replace(repository, state=result.state, problem=result.problem, commits=commits))
+
+    def bring_up_to_date(
+        self,
+        repository: Repository,
+        *,
+        token: CancelToken | None = None,
+        progress: Progress | None = None,
+        analyse: Analyse | None = None,
+    ) -> SyncResult:
+        """Fetch and index one repository, and return what that took; the catalogue is not written. `analyse`
+        parses the files of commits in place of a pool on this machine."""
+        token = token or CancelToken()
         if repository.is_live:
             with Segment.open(repository.origin).for_caller(token=token, progress=progress) as segment:
                 segment.ensure_fresh()
@@ -177,10 +194,9 @@ class Library:
         else:
             if repository.is_remote:
                 git_mirror.update_mirror(repository.origin, self._mirror(repository), token)
-            done = [self._index(repository, ref, token, progress) for ref in repository.refs]
+            done = [self._index(repository, ref, token, progress, analyse) for ref in repository.refs]
             commits = {ref: self._commit(repository, ref) for ref in repository.refs}
             synced = replace(repository, commits=commits)
-        self.catalogue.put(replace(synced, state=RepositoryState.READY, problem=""))
         return SyncResult(
             name=repository.name,
             state=RepositoryState.READY,
@@ -190,12 +206,17 @@ class Library:
         )
 
     def _index(
-        self, repository: Repository, ref: str, token: CancelToken, progress: Progress | None
+        self,
+        repository: Repository,
+        ref: str,
+        token: CancelToken,
+        progress: Progress | None,
+        analyse: Analyse | None,
     ) -> Refresh:
         store = storage.open_store(self._place(repository, ref))
         root = self._root(repository)
         stored = _stored_ref(repository, ref)
-        with segment_at(root, stored, store, token=token, progress=progress) as segment:
+        with segment_at(root, stored, store, token=token, progress=progress, analyse=analyse) as segment:
             segment.ensure_fresh()
             with closing(segment.store.snapshot()) as snapshot:
                 return segment.last_refresh or Refresh(snapshot.generation, kept=len(snapshot.files()))
@@ -249,8 +270,7 @@ class Library:
         plain = _NOT_IN_A_FOLDER_NAME.sub("-", ref)
         folder = plain if plain == ref and plain.strip(".") else f"{plain}-{ids.hash_text(ref)[:8]}"
         base = self.catalogue.store or str(self.folder / "indexes")
-        base, mark, options = base.partition("?") if "://" in base else (base, "", "")
-        return f"{base.rstrip('/')}/{repository.name}/{folder}/{mark}{options}"
+        return storage.place_below(base, repository.name, folder)
 
 
 def look_at(engine: LibraryEngine, repository: Repository) -> IndexLook:

@@ -11,9 +11,10 @@ from satchel import settings, storage
 from satchel.cancellation import CancelToken
 from satchel.errors import ConfigError, IndexMissing, IndexProblem, ProjectNotFound, SatchelError, Unsupported
 from satchel.indexing.plan import CONTENT
+from satchel.indexing.workers import Analyse
 from satchel.library.joint_snapshot import JointSnapshot
 from satchel.segment import Segment
-from satchel.storage.protocol import Siblings, Snapshot, Store, Writer
+from satchel.storage.protocol import Siblings, Snapshot, Store, Writer, at_one_moment
 from satchel.storage.snapshots import SnapshotSource
 from satchel.walking.git_trees import GitTree
 
@@ -64,12 +65,18 @@ class Member:
 
 
 def segment_at(
-    root: Path, ref: str, store: Store, *, token: CancelToken | None = None, progress: Progress | None = None
+    root: Path,
+    ref: str,
+    store: Store,
+    *,
+    token: CancelToken | None = None,
+    progress: Progress | None = None,
+    analyse: Analyse | None = None,
 ) -> Segment:
     """Return the segment of a commit, with its index in a store."""
     options = settings.load(root)
     tree = GitTree(root, ref, options.walk)
-    return Segment(root, store, options, tree, token=token, progress=progress)
+    return Segment(root, store, options, tree, token=token, progress=progress, analyse=analyse)
 
 
 class JointStore:
@@ -103,9 +110,10 @@ class JointStore:
     def snapshot(self) -> JointSnapshot:
         """Open the newest generation of every repository that has one."""
         found: dict[str, Snapshot] = {}
-        for name, member in self.members.items():
-            with suppress(IndexProblem, ConfigError):
-                found[name] = member.source.store.snapshot()
+        with at_one_moment():
+            for name, member in self.members.items():
+                with suppress(IndexProblem, ConfigError):
+                    found[name] = member.source.store.snapshot()
         if not found:
             raise _nothing_indexed()
         return JointSnapshot(found, closes=True)
@@ -115,11 +123,12 @@ class JointStore:
         repository that did not change stays. `problems` says why a repository is left out."""
         found: dict[str, Snapshot] = {}
         self.problems = dict(self._unopened)
-        for name, member in self.members.items():
-            try:
-                found[name] = member.source.snapshot()
-            except (IndexProblem, ConfigError, ProjectNotFound) as error:
-                self.problems[name] = error
+        with at_one_moment():
+            for name, member in self.members.items():
+                try:
+                    found[name] = member.source.snapshot()
+                except (IndexProblem, ConfigError, ProjectNotFound) as error:
+                    self.problems[name] = error
         if not found:
             raise _nothing_indexed()
         self._last = JointSnapshot(found, self._last)

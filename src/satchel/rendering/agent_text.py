@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from satchel.commands.onboard import OnboardResponse
     from satchel.commands.pack import PackResponse
     from satchel.commands.prompt import PromptResponse
+    from satchel.commands.recall import RecallResponse
     from satchel.commands.refs import RefsResponse
     from satchel.commands.search import SearchResponse
     from satchel.commands.shared import SymbolItem
@@ -241,6 +242,10 @@ def _status(response: StatusResponse) -> str:
     return _document(rows)
 
 
+def _recall(response: RecallResponse) -> str:
+    return visible(response.text) or "Nothing: it is not sure enough that this is about the code.\n"
+
+
 def _prompt(response: PromptResponse | OnboardResponse) -> str:
     return visible(response.text)
 
@@ -372,6 +377,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "OnboardResponse": _prompt,
     "PackResponse": _pack,
     "PromptResponse": _prompt,
+    "RecallResponse": _recall,
     "RefsResponse": _refs,
     "SearchResponse": _search,
     "StatusResponse": _status,

@@ -91,6 +91,8 @@ _CONSTANTS = frozenset(
         "true",
     }
 )
+# Some grammars have a node type for each keyword (`keyword_select`); an argument with a name is none.
+_KEYWORD_TYPES = re.compile(r"^keyword_(?!argument|pattern|separator)")
 _CALLS = re.compile(r"call|invocation|creation")
 _DEFINES = re.compile(r"function|method|constructor|macro|subroutine|^signature$|bind")
 _DEFINES_TYPE = re.compile(
@@ -233,7 +235,7 @@ def _whole_kind(kind: str, is_named: bool, parent: str, role: _Role) -> TokenKin
         return TokenKind.NUMBER
     if _STRING_TYPES.search(kind):
         return TokenKind.STRING
-    if kind in _CONSTANTS or kind.startswith("keyword_"):
+    if kind in _CONSTANTS or _KEYWORD_TYPES.search(kind):
         return TokenKind.KEYWORD
     if _TYPE_TYPES.search(kind):
         return TokenKind.FUNCTION if role.kind is TokenKind.FUNCTION else TokenKind.TYPE

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from satchel.plugins import late
+
+if TYPE_CHECKING:
+    from satchel import languages
+    from satchel.rendering import highlighting
+else:  # a pipe has no colours
+    languages, highlighting = late("satchel.languages"), late("satchel.rendering.highlighting")
+
+# The colours of code, by the class that a token has on pages.
+_CODE_COLOURS = {"k": "35", "s": "32", "c": "2", "n": "33", "t": "36", "f": "34", "a": "33"}
+_LANGUAGE_CHARS = 500  # of a text that tell its language where its path does not
 _WORTH_A_BAR = 200  # files; fewer are usually done before the bar is drawn
 _PATIENCE_SECONDS = 1.0  # after which even a few steps get a bar
 _REDRAW_SECONDS = 0.1  # drawing more often would only flicker
@@ -34,8 +46,19 @@ class Style(msgspec.Struct, frozen=True):
         """Return a text that says something is wrong, in its colour."""
         return self._wrap("31", text)
 
+    def added(self, text: str) -> str:
+        """Return a text that a change added, in its colour."""
+        return self._wrap("32", text)
+
+    def code(self, text: str, path: str) -> list[str]:
+        """Return the lines of a code text, in the colours of its language; the path tells which that is."""
+        if not self.colour:
+            return text.split("\n")
+        rows = highlighting.highlight(text, languages.detect(path, text[:_LANGUAGE_CHARS]))
+        return ["".join(self._wrap(_CODE_COLOURS.get(kind, ""), part) for kind, part in row) for row in rows]
+
     def _wrap(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code and text else text
 
 
 class ProgressBar:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.onboard import OnboardResponse
     from satchel.commands.path import PathResponse
     from satchel.commands.prompt import PromptResponse
+    from satchel.commands.recall import RecallResponse
     from satchel.commands.refs import RefsResponse
     from satchel.commands.runs import RunsResponse
     from satchel.commands.search import SearchResponse
@@ -58,7 +59,8 @@ def _search(response: SearchResponse, style: Style) -> str:
         rows.append(style.dim(f"  {one_line(hit.id)}  score {hit.score:g}"))
         for reason in hit.reasons:
             rows.append(style.dim(f"    {reason.score:>8.3f}  {reason.signal} {reason.strength:g}"))
-        rows += [f"  {style.dim('│')} {line}" for line in visible(hit.snippet).rstrip("\n").split("\n")]
+        lines = style.code(visible(hit.snippet).rstrip("\n"), hit.path)
+        rows += [f"  {style.dim('│')} {line}" for line in lines]
         rows.append("")
     if not response.hits:
         rows.append(f"Nothing found for {one_line(response.query)!r}.")
@@ -78,7 +80,7 @@ def _get(response: GetResponse, style: Style) -> str:
         rows.append(f"{where}  {style.dim(one_line(chunk.id))}{named}{note}")
         if chunk.also_asked:
             rows.append(style.dim(f"  also answers {one_line(', '.join(chunk.also_asked))}"))
-        rows.append(visible(text).rstrip("\n"))
+        rows += style.code(visible(text).rstrip("\n"), chunk.path)
         rows.append("")
     rows += [f"{one_line(item.asked)}: {item.fate}, {one_line(item.detail)}" for item in response.missing]
     why = "these are chunks enough" if response.stop_reason == "max_chunks" else "the budget is used up"
@@ -94,10 +96,11 @@ def _grep(response: GrepResponse, style: Style) -> str:
         named = f"  {style.dim(group.kind)} {style.name(one_line(group.name))}" if group.name else ""
         rows.append(f"{style.path(one_line(group.path))}{named}{'  defined here' if group.defines else ''}")
         for excerpt in group.excerpts:
-            lines = split_lines(excerpt.text)
+            shown = "\n".join(one_line(line.rstrip()) for line in split_lines(excerpt.text))
+            lines = style.code(shown, group.path)
             for number, line in enumerate(lines, excerpt.start_line):
                 mark = ":" if number in excerpt.matched else "-"
-                rows.append(f"{style.dim(f'{number:>6}{mark}')} {one_line(line.rstrip())}")
+                rows.append(f"{style.dim(f'{number:>6}{mark}')} {line}")
             rows.append(style.dim(f"        {one_line(excerpt.chunk_id)}"))
         rows += [style.dim(f"        {group.left_out} more lines")] if group.left_out else []
     rows += [f"{item.matches:>7}  {style.path(one_line(item.path))}" for item in response.counts]
@@ -132,7 +135,7 @@ def _build_context_pack(response: BuildContextPackResponse, style: Style) -> str
 
 def _quoted_item(path: str, first: int, last: int, what: str, content: str, style: Style) -> list[str]:
     where = style.path(f"{one_line(path)}:{first}-{last}")
-    lines = [f"  {style.dim('│')} {line}" for line in visible(content).rstrip("\n").split("\n")]
+    lines = [f"  {style.dim('│')} {line}" for line in style.code(visible(content).rstrip("\n"), path)]
     return [f"{where}  {style.dim(one_line(what))}", *lines, ""]
 
 
@@ -312,6 +315,14 @@ def _onboard(response: OnboardResponse, style: Style) -> str:
     return "\n".join(rows)
 
 
+def _recall(response: RecallResponse, style: Style) -> str:
+    if not response.sure:
+        return (
+            f"Nothing: it is not sure enough that this is about the code ({response.total:g}; 0 is enough).\n"
+        )
+    return visible(response.text)
+
+
 def _map(response: MapResponse | PromptResponse, style: Style) -> str:
     return visible(response.text)
 
@@ -379,6 +390,7 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "ImpactResponse": _impact,
     "OnboardResponse": _onboard,
     "PathResponse": _path,
+    "RecallResponse": _recall,
     "RefsResponse": _refs,
     "RunsResponse": _runs,
     "SearchResponse": _search,

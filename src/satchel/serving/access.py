@@ -13,7 +13,6 @@ import msgspec
 from satchel import settings
 from satchel.errors import ConfigError, PathNotAllowed, Unauthorized
 
-SESSION_COOKIE = "satchel_session"
 LOGIN_PATH = "/login"
 _SESSION_PURPOSE = b"viewer session"
 _OWN_PAGES = (
@@ -53,10 +52,10 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         """The value of the cookie of a browser that has shown the token. It does not tell the token."""
         return hmac.new(self.token.encode(), _SESSION_PURPOSE, "sha256").hexdigest()
 
-    def is_signed_in(self, cookies: str | None, fetch_site: str | None) -> bool:
+    def is_signed_in(self, cookies: str | None, fetch_site: str | None, port: int) -> bool:
         """Return whether a browser that has shown the token asks for a page, and no page of another server
         does: browsers send cookies to every port of a host."""
-        given = _cookie(cookies or "", SESSION_COOKIE)
+        given = _cookie(cookies or "", session_cookie(port))
         is_same = hmac.compare_digest(given.encode(), self.session.encode())
         return bool(self.token) and is_same and fetch_site in _OWN_PAGES
 
@@ -80,6 +79,12 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         raise PathNotAllowed(
             "pages of another origin may not call this server", hint="start it with --allow-origin"
         )
+
+
+def session_cookie(port: int) -> str:
+    """Return the name of the cookie of a browser that is signed in. It has the port of the server, because
+    the servers of one host share their cookies."""
+    return f"satchel_session_{port}"
 
 
 def make_access(

@@ -68,6 +68,17 @@ def deciding_environment() -> dict[str, str]:
 def ask_running_server(words: list[str]) -> int | None:
     """Have a running server answer a command line, print its answer and return its exit code; None if no
     server answered."""
+    answer = fetch_answer(words)
+    if answer is None:
+        return None
+    code, errors, output = answer
+    _print(errors, output)
+    return code
+
+
+def fetch_answer(words: list[str], seconds: float = _ANSWER_SECONDS) -> tuple[int, bytes, bytes] | None:
+    """Return the exit code, what was said beside and the answer of a running server to a command line; None
+    if no server answered, or not within so many seconds."""
     root = _root_of(words)
     path = socket_path(root) if _PORTABLE and root else ""
     if not path or not os.path.exists(path) or not is_private(os.path.dirname(path)):
@@ -84,12 +95,11 @@ def ask_running_server(words: list[str]) -> int | None:
             connection.settimeout(_ACCEPT_SECONDS)
             if receive(connection, 1) != ACCEPTED:
                 return None
-            connection.settimeout(_ANSWER_SECONDS)
+            connection.settimeout(seconds)
             code, errors, output = (receive_field(connection, _MAX_ANSWER) for _ in range(3))
+            return int(code), errors, output
     except (OSError, ValueError):
         return None
-    _print(errors, output)
-    return int(code)
 
 
 def _root_of(words: list[str]) -> str:

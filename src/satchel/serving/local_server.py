@@ -44,6 +44,7 @@ else:  # few servers are ever asked by a command line
     cli_flags, cli_run = late("satchel.serving.cli_flags"), late("satchel.serving.cli_run")
 
 _BACKLOG = 16  # command lines that wait to be accepted; one more answers by itself
+_LOOK_SECONDS = 1.0  # between two looks whether a newer server of the root is still there
 _REQUEST_SECONDS = 2.0  # for a request to arrive, which is sent at once
 _CALL_SECONDS = 120.0  # as over HTTP
 _FRESH_MS = 15_000  # an index that takes longer is brought up to date by the command itself, with progress
@@ -64,6 +65,8 @@ class LocalServer:
         self._path = socket_path(str(project.root))
         self._socket: socket.socket | None = None
         self._inode = 0  # of the socket at the path
+        self._moving = threading.Lock()  # held while the socket is replaced or closed
+        self._is_closed = False
 
     def start(self) -> None:
         """Start to listen. Where that is impossible, command lines answer by themselves as ever."""
@@ -72,27 +75,47 @@ class LocalServer:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             if not self._path or not is_private(folder):
                 return
-            self._socket = _listen(self._path)
-            self._inode = os.stat(self._path).st_ino
+            self._take_path()
             threading.Thread(target=self._run, daemon=True, name="satchel-local").start()
 
     def close(self) -> None:
         """Stop listening and remove the socket, unless another server has taken its place."""
-        if self._socket is None:
-            return
-        self._socket.close()
-        with suppress(OSError):
-            if os.stat(self._path).st_ino == self._inode:
-                os.unlink(self._path)
+        with self._moving:
+            self._is_closed = True
+            if self._socket is None:
+                return
+            self._socket.close()
+            with suppress(OSError):
+                if os.stat(self._path).st_ino == self._inode:
+                    os.unlink(self._path)
+
+    def _take_path(self) -> None:
+        """Listen at the path of the root."""
+        self._socket = _listen(self._path)
+        self._socket.settimeout(_LOOK_SECONDS)
+        self._inode = os.stat(self._path).st_ino
 
     def _run(self) -> None:
-        assert self._socket is not None
-        while True:
+        while not self._is_closed:
+            assert self._socket is not None
             try:
                 connection, _ = self._socket.accept()
+            except TimeoutError:
+                self._take_path_again()
+                continue
             except OSError:  # closed
                 return
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _take_path_again(self) -> None:
+        """Listen at the path of the root once more if the newer server that took it has ended."""
+        with self._moving, suppress(OSError):
+            if self._is_closed or not _is_deserted(self._path, self._inode):
+                return
+            old = self._socket
+            self._take_path()
+            if old is not None:
+                old.close()
 
     def _serve(self, connection: socket.socket) -> None:
         """Answer one command line, or decline it."""
@@ -153,6 +176,22 @@ class LocalServer:
             yield Session(
                 engine, PACK_FORMATS, freshener=KnownFreshener(known), project=str(cli_run.root_of(options))
             )
+
+
+def _is_deserted(path: str, own: int) -> bool:
+    """Return whether nobody listens at a path: neither we, whose socket there has the number `own`, nor
+    another server."""
+    try:
+        if os.stat(path).st_ino == own:
+            return False
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
+            trial.settimeout(_REQUEST_SECONDS)
+            trial.connect(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return True
+    except OSError:  # somebody is there and busy
+        return False
+    return False
 
 
 def _listen(path: str) -> socket.socket:

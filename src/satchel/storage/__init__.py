@@ -31,6 +31,14 @@ def scheme_of(place: str | os.PathLike[str]) -> StoreScheme:
     return _parted(place)[0]
 
 
+def place_below(base: str | os.PathLike[str], *parts: str) -> str:
+    """Return the place below another one, a folder or a URL; what stands after a question mark in a URL stays
+    at its end."""
+    written = os.fspath(base)
+    start, mark, options = written.partition("?") if "://" in written else (written, "", "")
+    return f"{start.rstrip('/')}/{'/'.join(parts)}/{mark}{options}"
+
+
 def place_within(place: str | os.PathLike[str], name: str) -> str | os.PathLike[str]:
     """Return the place of the index of one root: where a URL names a database that holds many, the `name` of
     the root is added to it; any other place is returned as it is."""

@@ -14,7 +14,7 @@ import re
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import psycopg
 from psycopg import errors
@@ -31,7 +31,7 @@ from satchel.errors import (
 )
 from satchel.storage.checks import REBUILD_HINT
 from satchel.storage.postgres_schema import MIGRATIONS, SCHEMA, SCHEMA_VERSION, table_names
-from satchel.storage.protocol import KEEP_ELSEWHERE
+from satchel.storage.protocol import KEEP_ELSEWHERE, seen_at_this_moment
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -62,6 +62,11 @@ _SEGMENT_ROW = (
     f" FROM {SCHEMA}.segments WHERE home = %s AND name = %s AND generation > 0"
 )
 _READ_SEGMENT = _SEGMENT_ROW.format(f", pg_try_advisory_xact_lock_shared({READER_LOCK}, number)")
+_READ_SEGMENTS = (
+    "SELECT number, part, generation, mark, row_check, state,"
+    f" pg_try_advisory_xact_lock_shared({READER_LOCK}, number), home, name FROM {SCHEMA}.segments"
+    " JOIN unnest(%s::text[], %s::text[]) AS asked (home, name) USING (home, name) WHERE generation > 0"
+)
 
 
 def run(connection: Connection, statement: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -88,6 +93,22 @@ class View:
             found = run(self.connection, _READ_SEGMENT, key)
             self._segments[key] = SegmentRow(*found[0][:6]) if found else None
         return self._segments[key]
+
+    @property
+    def segment_keys(self) -> list[tuple[str, str]]:
+        """Return the home and name of each segment that was asked for."""
+        return list(self._segments)
+
+    def read_segments(self, keys: Sequence[tuple[str, str]]) -> None:
+        """Read the rows of segments that will be asked for, by one statement."""
+        if len(keys) > 1:
+            homes, names = map(list, zip(*keys, strict=True))
+            for row in run(self.connection, _READ_SEGMENTS, (homes, names)):
+                self._segments[row[7], row[8]] = SegmentRow(*row[:6])
+
+    def known_segment(self, home: str, name: str) -> SegmentRow | None:
+        """Return the row of a segment if it was asked for already."""
+        return self._segments.get((home, name))
 
     @property
     def is_usable(self) -> bool:
@@ -167,15 +188,26 @@ class Database:
             return view, row
 
     def _shows_newest(self, view: View, home: str, name: str) -> bool:
-        newest = self.rows(_SEGMENT_MARK, (home, name))
         known = view.segment(home, name)
-        return known is not None and [(known.mark,)] == newest
+        return known is not None and known.mark == self._newest_mark(home, name)
+
+    def _newest_mark(self, home: str, name: str) -> bytes | None:
+        seen = seen_at_this_moment()
+        if seen is None:
+            found = self.rows(_SEGMENT_MARK, (home, name))
+            return found[0][0] if found else None
+        if self not in seen:
+            seen[self] = {(home, name): mark for home, name, mark in self.rows(_ALL_MARKS)}
+        marks: Any = seen[self]
+        return cast(bytes | None, marks.get((home, name)))
 
     def _begin_view(self) -> View:
         before, self._newest = self._newest, None
         if before is not None and not before.holders:
             self.give_back(before.connection)
         self._newest = View(self.connect())
+        if before is not None:
+            self._newest.read_segments(before.segment_keys)
         return self._newest
 
     def newer_view(self, view: View, home: str, name: str, row: SegmentRow) -> View:
@@ -185,7 +217,7 @@ class Database:
         if newest is view or newest is None or not newest.is_usable:
             return view
         with self._lock:
-            known = newest._segments.get((home, name))
+            known = newest.known_segment(home, name)
             if known is None or known.mark != row.mark:
                 return view
             newest.holders += 1
@@ -288,6 +320,7 @@ class Database:
         return said if _TELLS_NO_SECRET.search(said) else "its URL is not understood, or the connection ended"
 
 
+_ALL_MARKS = f"SELECT home, name, mark FROM {SCHEMA}.segments WHERE generation > 0"
 _SEGMENT_MARK = f"SELECT mark FROM {SCHEMA}.segments WHERE home = %s AND name = %s AND generation > 0"
 _BUSY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
 _REFUSED = (

@@ -25,8 +25,9 @@ Damage is noticed. A store either keeps a checksum with every row and compares i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Protocol
 
@@ -49,6 +50,25 @@ from satchel.types import FileEntry, Reference, Symbol
 LAST_LINE = 2**31  # beyond the end of any file
 LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
 KEEP_ELSEWHERE = "or keep the index elsewhere: --index-dir DIR, or the environment variable SATCHEL_HOME"
+
+_moment: ContextVar[dict[object, object] | None] = ContextVar("moment", default=None)
+
+
+@contextmanager
+def at_one_moment() -> Iterator[None]:
+    """Let whoever opens the snapshots of many stores inside look at the newest generations once: stores in
+    the same database ask it for all of them together."""
+    token = _moment.set({})
+    try:
+        yield
+    finally:
+        _moment.reset(token)
+
+
+def seen_at_this_moment() -> dict[object, object] | None:
+    """Return what was seen since `at_one_moment` was entered, for a store to add to; None outside of it."""
+    return _moment.get()
+
 
 TermRows = Sequence[tuple[int, bytes]]
 """The rows of one term: the number of each posting run that holds it, ascending, and the packed postings."""

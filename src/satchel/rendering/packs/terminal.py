@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -30,6 +31,7 @@ from satchel.rendering.packs.quoting import quoted_line, short_query, shown_text
 from satchel.rendering.packs.text_lines import (
     LOCATOR,
     PROOF,
+    REMOVED,
     SECTIONS,
     Headline,
     by_section,
@@ -43,6 +45,7 @@ from satchel.rendering.packs.text_lines import (
     path_word,
     read_headline,
     read_match,
+    read_ranges,
     truncated_pack,
 )
 from satchel.rendering.style import Style
@@ -84,7 +87,7 @@ def render(pack: Pack) -> str:
 
 def paint(text: str, style: Style) -> str:
     """Return the text that `render` wrote, in colours if the style has them."""
-    return "\n".join(_painted(line, style) for line in text.split("\n")) if style.colour else text
+    return "\n".join(_painted_lines(text.split("\n"), style)) if style.colour else text
 
 
 def _bar(pack: Pack) -> str:
@@ -126,10 +129,39 @@ def _command(suggestion: Suggestion) -> str:
     return f"{command}{_BETWEEN}{reason}" if reason else command
 
 
+def _painted_lines(lines: Sequence[str], style: Style) -> Iterator[str]:
+    """Yield the lines of a pack in colours: code in those of its language, changed lines by their numbers."""
+    path, proof, at = "", "", 0
+    while at < len(lines):
+        end = at
+        while end < len(lines) and _GUTTER_LINE.fullmatch(lines[end]):
+            end += 1
+        if end > at:
+            yield from _painted_code(lines[at:end], path, proof, style)
+            at = end
+            continue
+        line = lines[at]
+        if _PROOF_LINE.fullmatch(line):
+            proof = line
+        elif match := _ITEM_LINE.fullmatch(line):
+            path = match["path"] or path
+        yield _painted(line, style)
+        at += 1
+
+
+def _painted_code(lines: Sequence[str], path: str, proof: str, style: Style) -> Iterator[str]:
+    """Yield the lines of one item: its numbers dim, those of added lines green, of removed ones red."""
+    split = [line.partition(f" {_GUTTER}") for line in lines]
+    code = style.code("\n".join(rest.removeprefix(" ") for _, _, rest in split), path)
+    found = _PROOF_LINE.fullmatch(proof)
+    changed = read_ranges((found["changed"] if found else "") or "")
+    mark = style.error if found and REMOVED in (found["labels"] or "") else style.added
+    for (number, gutter, rest), row in zip(split, code, strict=True):
+        is_changed = any(first <= int(number) <= last for first, last in changed)
+        yield f"{(mark if is_changed else style.dim)(number + gutter)}{' ' if rest else ''}{row}"
+
+
 def _painted(line: str, style: Style) -> str:
-    if match := _GUTTER_LINE.fullmatch(line):
-        end = match.end("gutter")
-        return style.dim(line[:end]) + line[end:]
     if _PROOF_LINE.fullmatch(line):
         return style.dim(line)
     if match := _ITEM_LINE.fullmatch(line):

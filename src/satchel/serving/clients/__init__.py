@@ -108,6 +108,23 @@ class Registration(msgspec.Struct, frozen=True):
     remark: str = ""  # what the user has to know or do after an installation
 
 
+class HookSettings(msgspec.Struct, frozen=True):
+    """Where a client keeps the commands that it runs on every prompt: a list at these keys."""
+
+    user: ClientFile
+    project: ClientFile
+    keys: tuple[str, ...]
+
+    def file(self, scope: InstallScope) -> ClientFile:
+        """Return the settings file of a scope."""
+        return self.user if scope is InstallScope.USER else self.project
+
+
+def hook_entry(command: str) -> dict[str, Any]:
+    """Return an element of that list: a command that gets no longer than a prompt can wait."""
+    return {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
+
+
 def typed_entry(command: list[str]) -> dict[str, Any]:
     """Return a server entry that names its protocol."""
     return {"type": "stdio", **plain_entry(command)}
@@ -128,6 +145,7 @@ class Client(msgspec.Struct, frozen=True):
     user: Registration | None
     project: Registration | None = None
     entry: Callable[[list[str]], dict[str, Any]] = plain_entry
+    hooks: HookSettings | None = None
 
     @property
     def label(self) -> str:

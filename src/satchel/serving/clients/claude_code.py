@@ -7,6 +7,7 @@ from satchel.serving.clients import (
     Client,
     ClientFile,
     Folder,
+    HookSettings,
     InstructionsFile,
     Registration,
     typed_entry,
@@ -35,5 +36,10 @@ CLIENT = Client(
         ".",
         InstructionsFile(ClientFile(Folder("{project}/.claude"), _SKILL), SKILL_HEAD),
         remark="a project's servers are asked for once: start claude in the project and approve",
+    ),
+    hooks=HookSettings(
+        user=ClientFile(_FOLDER, "settings.json"),
+        project=ClientFile(Folder("{project}/.claude"), "settings.json"),
+        keys=("hooks", "UserPromptSubmit"),
     ),
 )

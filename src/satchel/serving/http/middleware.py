@@ -58,8 +58,11 @@ class RequestRefused(Exception):
 class HttpExchange:
     """One HTTP request and its answer, as ASGI messages."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, access: Access) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, access: Access, *, has_pages: bool = False
+    ) -> None:
         self.scope = scope
+        self._has_pages = has_pages
         self.path: str = scope["path"]
         self.method: str = scope["method"]
         self.started = False
@@ -96,16 +99,19 @@ class HttpExchange:
 
     def _is_open_page(self) -> bool:
         """Whether the request is for the page that asks for the token, or for what that page looks like."""
-        return self.path == LOGIN_PATH or self.path.startswith(_ASSETS)
+        return self._has_pages and (self.path == LOGIN_PATH or self.path.startswith(_ASSETS))
 
     def _is_signed_in(self) -> bool:
         """Whether a browser reads a page after it has shown the token. Only reading is open to it."""
         cookies, site = self._header(b"cookie"), self._header(b"sec-fetch-site")
-        return self.method == "GET" and self._access.is_signed_in(cookies, site)
+        port = (self.scope.get("server") or ("", 0))[1] or 0
+        is_reading = self._has_pages and self.method == "GET"
+        return is_reading and self._access.is_signed_in(cookies, site, port)
 
     def _wants_page(self) -> bool:
         """Whether a browser asks for a page, which it can be led away from."""
-        return self.method == "GET" and "text/html" in (self._header(b"accept") or "")
+        is_reading = self._has_pages and self.method == "GET"
+        return is_reading and "text/html" in (self._header(b"accept") or "")
 
     def _query(self) -> str:
         query: bytes = self.scope.get("query_string", b"")
@@ -241,7 +247,9 @@ class GuardMiddleware:
         max_concurrent: int,
         timeout_seconds: float,
         on_refusal: OnRefusal | None = None,
+        has_pages: bool = False,
     ) -> None:
+        self._has_pages = has_pages  # whether a browser may sign in, to read the pages of a viewer
         self._app = app
         self._access = access
         self._max_body_bytes = max_body_bytes
@@ -255,7 +263,8 @@ class GuardMiddleware:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            await self._serve(HttpExchange(scope, receive, send, self._access))
+            pages = self._has_pages
+            await self._serve(HttpExchange(scope, receive, send, self._access, has_pages=pages))
         # Web sockets are not served, and none may pass unchecked.
         else:
             await send({"type": "websocket.close", "code": 1008})

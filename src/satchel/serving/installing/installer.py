@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -13,11 +14,13 @@ import msgspec
 from satchel.errors import ConfigError, PathNotAllowed
 from satchel.serving.clients import (
     Client,
+    HookSettings,
     InstallScope,
     InstructionsFile,
     Machine,
     Registration,
     SettingsFormat,
+    hook_entry,
 )
 from satchel.serving.installing import instructions, json_settings, toml_settings
 from satchel.serving.installing.file_edits import EditTrace, StagedFiles, resolve_links
@@ -42,10 +45,11 @@ class Outcome(StrEnum):
 
 
 class InstalledPart(StrEnum):
-    """The two parts of an installation."""
+    """The parts of an installation."""
 
     SERVER = "server"
     INSTRUCTIONS = "instructions"
+    HOOK = "hook"
 
 
 class FileOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -99,6 +103,39 @@ class Installer:
         yield self._remove_server(client, registration)
         if with_instructions and registration.instructions is not None:
             yield from self._remove_instructions(client, registration.instructions, others)
+
+    def install_hook(self, client: Client, hooks: HookSettings, command: str) -> FileOutcome:
+        """Stage the command that a client runs on every prompt, beside the commands that it runs already."""
+        path = hooks.file(self.scope).path(self.machine, self.files.exists)
+        if self._hooks_in(path, hooks):
+            return self._outcome(client, InstalledPart.HOOK, path, Outcome.ALREADY)
+        edit = _naming_file(
+            path, lambda data: json_settings.add_element(data, hooks.keys, hook_entry(command))
+        )
+        return self._outcome(client, InstalledPart.HOOK, path, self._stage_edit(path, edit, is_new=True))
+
+    def uninstall_hook(self, client: Client) -> Iterator[FileOutcome]:
+        """Stage the removal of our command, and of nothing else; yield the outcome if there is one."""
+        if (hooks := client.hooks) is None:
+            return
+
+        def remove(data: bytes, trace: EditTrace) -> bytes:
+            return json_settings.remove_element(data, hooks.keys, is_own_hook, trace)
+
+        for path in hooks.file(self.scope).paths(self.machine):
+            if self._hooks_in(path, hooks):
+                self._stage_removal(path, remove, is_ours=False)
+                yield self._outcome(client, InstalledPart.HOOK, path, Outcome.REMOVED)
+
+    def _hooks_in(self, path: Path, hooks: HookSettings) -> bool:
+        """Return whether our command is among those of a settings file."""
+        data = self.files.read(path)
+        found = (
+            _naming_file(path, lambda text: json_settings.read_entry(text, hooks.keys))(data)
+            if data
+            else None
+        )
+        return isinstance(found, list) and any(map(is_own_hook, found))
 
     def write(self) -> None:
         """Write the staged changes and the install records."""
@@ -233,6 +270,14 @@ class Installer:
         self, client: Client, part: InstalledPart, path: Path, outcome: Outcome, note: str = ""
     ) -> FileOutcome:
         return FileOutcome(client.label, self.scope, part, str(path), outcome, note)
+
+
+def is_own_hook(element: Any) -> bool:
+    """Return whether an element of a list of hooks runs our command and nothing else."""
+    commands = element.get("hooks") if isinstance(element, dict) else None
+    if not isinstance(commands, list) or len(commands) != 1 or not isinstance(commands[0], dict):
+        return False
+    return bool(re.fullmatch(r".*\bsatchel(?:\.exe)?['\"]? hook", str(commands[0].get("command", ""))))
 
 
 def _registration(client: Client, scope: InstallScope) -> Registration:

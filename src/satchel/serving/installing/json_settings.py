@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from satchel.errors import ConfigError
@@ -38,7 +38,7 @@ def read_entry(data: bytes, keys: tuple[str, ...]) -> Any:
     return value
 
 
-def add_entry(data: bytes, keys: tuple[str, ...], wanted: dict[str, Any]) -> tuple[bytes, EditTrace]:
+def add_entry(data: bytes, keys: tuple[str, ...], wanted: Any) -> tuple[bytes, EditTrace]:
     """Return the file with the entry. Of an existing entry only the fields that differ are changed."""
     document = parse_json(data)
     objects, pair = follow_keys(document, keys)
@@ -74,6 +74,53 @@ def remove_entry(data: bytes, keys: tuple[str, ...], trace: EditTrace) -> bytes:
         made -= 1
         if not keys:
             return _without_document(document, trace.space)
+
+
+def add_element(data: bytes, keys: tuple[str, ...], wanted: dict[str, Any]) -> tuple[bytes, EditTrace]:
+    """Return the file with an element at the end of the list at these keys, made if there is none."""
+    document = parse_json(data)
+    pair = follow_keys(document, keys)[1] if document.root is not None else None
+    if pair is None:
+        return add_entry(data, keys, [wanted])
+    if pair.value.type != "array":
+        line = data.count(b"\n", 0, pair.start) + 1
+        raise ConfigError(f"line {line}: {keys[-1]!r} is not a list", hint="correct the file by hand")
+    elements = _elements(pair.value)
+    if not elements:
+        text = _written(document, pair.start, [wanted], wide=True)
+        return _apply_edits(data, [(pair.value.start_byte, pair.value.end_byte, text)]), EditTrace()
+    last = elements[-1].end_byte
+    comma = find_comma_after(document, pair.value, last)
+    inner = _indent(data, elements[0].start_byte)
+    lead = b" " if inner is None else _newline(data) + inner
+    text = lead + _dumped(document, wanted, inner or b"", wide=inner is not None)
+    if comma is None:
+        return _apply_edits(data, [(last, last, b"," + text)]), EditTrace()
+    return _apply_edits(data, [(comma + 1, comma + 1, text + b",")]), EditTrace()
+
+
+def remove_element(
+    data: bytes, keys: tuple[str, ...], is_wanted: Callable[[Any], bool], trace: EditTrace
+) -> bytes:
+    """Return the file without the element of a list that `is_wanted` finds; a list that had no other goes
+    with it, and so do the objects created for it."""
+    document = parse_json(data)
+    values = read_entry(data, keys)
+    number = next(place for place, value in enumerate(values) if is_wanted(value))
+    if len(values) == 1:
+        return remove_entry(data, keys, trace)
+    pair = follow_keys(document, keys)[1]
+    assert pair is not None
+    elements = _elements(pair.value)
+    if number:
+        start, end = elements[number - 1].end_byte, elements[number].end_byte
+    else:
+        start, end = elements[0].start_byte, elements[1].start_byte
+    return _apply_edits(data, [(start, end, b"")])
+
+
+def _elements(node: tree_sitter.Node) -> list[tree_sitter.Node]:
+    return [child for child in node.named_children if child.type != "comment"]
 
 
 def _updated(document: JsonDocument, keys: tuple[str, ...], pair: JsonPair, wanted: dict[str, Any]) -> bytes:
@@ -218,8 +265,14 @@ def _apply_edits(data: bytes, edits: list[_Edit]) -> bytes:
     return data
 
 
-def _check(data: bytes, keys: tuple[str, ...], wanted: dict[str, Any]) -> None:
-    """Raise unless the edited file has the wanted fields."""
+def _check(data: bytes, keys: tuple[str, ...], wanted: Any) -> None:
+    """Raise unless the edited file has the wanted value, or the wanted fields of an object."""
     found = read_entry(data, keys)
-    if not isinstance(found, dict) or any(found.get(field) != value for field, value in wanted.items()):
+    if found == wanted:
+        return
+    if (
+        not isinstance(wanted, dict)
+        or not isinstance(found, dict)
+        or any(found.get(field) != value for field, value in wanted.items())
+    ):
         raise ConfigError("the file cannot be edited as text", hint="add the server by hand")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -74,6 +76,13 @@ def is_shareable(machine: Machine) -> bool:
     """Whether the bare name starts this very program, so that settings with it work for everybody."""
     found, own = find_program(PROGRAM, machine), executable()
     return found is not None and len(own) == 1 and os.path.samefile(found, own[0])
+
+
+def hook_command(scope: InstallScope, machine: Machine) -> str:
+    """Return the command line that a client's shell runs on every prompt."""
+    program = [PROGRAM] if scope is InstallScope.PROJECT and is_shareable(machine) else executable()
+    words = [*program, "hook"]
+    return subprocess.list2cmdline(words) if machine.platform == "win32" else shlex.join(words)
 
 
 def server_command(

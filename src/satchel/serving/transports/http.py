@@ -59,6 +59,7 @@ def guarded_application(
         max_concurrent=options.max_concurrent,
         timeout_seconds=options.timeout_seconds,
         on_refusal=counts.count_refusal,
+        has_pages=True,
     )
     return guarded
 

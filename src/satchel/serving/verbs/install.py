@@ -38,6 +38,9 @@ class InstallRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     )
     dry_run: Annotated[bool, Meta(description="show what would change, write nothing")] = False
     no_instructions: Annotated[bool, Meta(description="leave instruction files alone")] = False
+    hooks: Annotated[
+        bool, Meta(description="also run `satchel hook` on every prompt, in clients that can")
+    ] = False
     segment: Annotated[str, Meta(description="the project (default: .)"), Flag("-s")] = launch.DEFAULT_SEGMENT
     json: Annotated[bool, Meta(description="print the answer as JSON")] = False
 
@@ -74,6 +77,11 @@ def run(request: InstallRequest) -> InstallResponse:
         command = launch.server_command(registration, request.scope, machine, request.segment)
         changes += installer.install(client, command, with_instructions=not request.no_instructions)
         notes += [f"{client.title}: {registration.remark}"] if registration.remark else []
+        if request.hooks and client.hooks is not None:
+            hook = launch.hook_command(request.scope, machine)
+            changes.append(installer.install_hook(client, client.hooks, hook))
+        elif request.hooks:
+            notes.append(f"{client.title} has no prompt hooks that are documented")
     if request.scope is InstallScope.PROJECT and not launch.is_shareable(machine):
         notes.append(
             "satchel is not on PATH, so the files name this machine's path: put it on PATH to share them"

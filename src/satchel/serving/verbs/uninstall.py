@@ -12,7 +12,7 @@ from satchel.serving.verbs.install import InstallRequest, InstallResponse, show,
 
 
 def run(request: InstallRequest) -> InstallResponse:
-    """Take the server and the instructions out of agent clients again.
+    """Take the server, the instructions and the hook out of agent clients again.
 
     Without --client it looks at every client. Files are as they were before, with what was written into
     them since; a file or folder that was made for Satchel alone is removed.
@@ -24,6 +24,7 @@ def run(request: InstallRequest) -> InstallResponse:
         if client.registration(request.scope) is not None:
             with_instructions = not request.no_instructions
             changes += installer.uninstall(client, known, with_instructions=with_instructions)
+            changes += installer.uninstall_hook(client)
     if not request.clients:
         changes = [done for done in changes if done.outcome is not Outcome.ABSENT]
     notes = [] if changes else [f"nothing of Satchel is installed in {request.scope} scope"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sys
+import threading
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ from satchel.commands.command import Flag, GitName, Group, Positional
 from satchel.errors import InvalidRequest, ProjectNotFound
 from satchel.plugins import late
 from satchel.serving.access import LOGIN_PATH, make_access
+from satchel.serving.envelope import Request
 from satchel.serving.transports import ServeOptions, Transport
 from satchel.serving.verbs import Verb
 from satchel.serving.verbs.serve import make_dispatcher
@@ -106,6 +108,9 @@ def _serve(request: ViewRequest, root: Path) -> int:
             f"http://{host}:{port}{LOGIN_PATH}?key={viewer.new_key()}&next={quote(_start(request, opened))}",
             request,
         )
+        # The first page does not wait for what this reads of the index.
+        warming = Request("files", {"limit": 1})
+        threading.Thread(target=dispatcher.answer, args=(warming,), daemon=True).start()
         server.serve(http.guarded_application(dispatcher, access, options, runner, viewer), bound)
     finally:
         lifecycle.exit_within(_EXIT_SECONDS)

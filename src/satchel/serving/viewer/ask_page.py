@@ -21,8 +21,12 @@ _HITS = 10
 _MOST_HITS = 100
 _AROUND = 3  # lines shown before and after the lines that fit
 _FOLDED = 24  # lines of a hit that are shown at once
+_EXPLAINED = 12  # signals that are compared one by one
 _CHIPS = 6  # values of a filter that are offered
 _WORD = re.compile(r"[^\W_]{3,}")
+# A word is part of a name: `session` is in `SessionStore` and `get_session`, not in `obsession`.
+_WORD_START = r"(?-i:(?<![A-Za-z])|(?<![A-Z])(?=[A-Z]))"
+_WORD_END = r"(?-i:(?![a-z]))"
 
 
 def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]:
@@ -71,7 +75,8 @@ def _emphasis(asked: str) -> Callable[[str], Markup]:
     words = sorted({word.lower() for word in _WORD.findall(asked)}, key=len, reverse=True)[:40]
     if not words:
         return escape
-    pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
+    stems = "|".join(re.escape(word.removesuffix("s")) for word in words)
+    pattern = re.compile(rf"{_WORD_START}(?:{stems})(?:es|s)?{_WORD_END}", re.IGNORECASE)
 
     def mark(text: str) -> Markup:
         done, parts = 0, []
@@ -186,8 +191,11 @@ def _comparison(hits: Sequence[dict[str, Any]], chosen: Sequence[str]) -> dict[s
             }
         )
     rows.sort(key=lambda row: (-abs(row["difference"]), row["signal"]))
+    rest = rows[_EXPLAINED:]
+    rows = rows[:_EXPLAINED]
     widest = max((abs(row["difference"]) for row in rows), default=1.0) or 1.0
-    return {"left": left, "right": right, "rows": rows, "widest": widest}
+    others = {"count": len(rest), "difference": sum(row["difference"] for row in rest)}
+    return {"left": left, "right": right, "rows": rows, "widest": widest, "others": others}
 
 
 def _chips(hits: Sequence[Mapping[str, Any]], filters: Mapping[str, Any]) -> list[dict[str, str]]:

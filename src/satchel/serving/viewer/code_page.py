@@ -120,7 +120,7 @@ def _uses(calls: PageCalls, name: str, at: Mapping[str, str]) -> dict[str, Any]:
 def _head(calls: PageCalls) -> str:
     """Return the commit of the work tree, for a link that stays true; empty without git."""
     found = calls.try_to_ask("status")
-    return str(found["project_watermark"].get("git_head", "")) if found else ""
+    return str(found["project_watermark"].get("git_head") or "") if found else ""
 
 
 PAGE = Page("code", "Code", "code.html", view)

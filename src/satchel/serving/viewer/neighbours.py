@@ -111,7 +111,8 @@ def _open(calls: PageCalls, name: str, columns: dict[int, list[tuple[Neighbour, 
         found = calls.try_to_ask("refs", name=name, outgoing=side == 1, limit=_USES)
         if found is not None:
             further = used_by(found) if side == 1 else users_of(found)
-            columns.setdefault(2 * side, []).extend((one, name) for one in further[: _MOST // 2])
+            if further:
+                columns.setdefault(2 * side, []).extend((one, name) for one in further[: _MOST // 2])
 
 
 class _Drawing:

@@ -21,7 +21,8 @@ from satchel.types import Counted
 from satchel.verifying.json_pack import read_json
 from satchel.verifying.saved_pack import CitedPack
 
-COPIED = ("context", "markdown", "xml", "json")  # the formats that a pack is copied in
+# The formats that a pack is copied in, and how buttons call them.
+COPIED = (("context", "context"), ("markdown", "markdown"), ("xml", "xml"), ("sections", "json"))
 _BUDGET = 4_000
 _SLIDER = (500, 32_000)  # tokens
 _LARGER = (1.25, 1.5, 2, 3, 4)  # times the budget, to see what enters when

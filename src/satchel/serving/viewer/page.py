@@ -72,12 +72,14 @@ class PageCalls:
         self._project = project
         self._call = call
         self._options = options
+        self.notes: list[str] = []  # what the answers say beside their data: a stale index, above all
 
     def ask(self, action: str, **payload: Any) -> Any:
         """Return the data of an answer as plain values; raise CommandRefused for an error."""
         if self._project:
             payload["project"] = self._project
         response = self._dispatcher.answer(Request(action, payload, self._options), self._call)
+        self.notes += [hint.text for hint in response.hints if hint.text not in self.notes]
         if isinstance(response.error, dict):
             raise CommandRefused(response.error)
         if isinstance(response.data, msgspec.Raw):

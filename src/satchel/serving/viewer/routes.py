@@ -13,8 +13,9 @@ from starlette.responses import RedirectResponse
 from starlette.responses import Response as HttpResponse
 from starlette.routing import Route
 
+from satchel.commands.session import CallOptions
 from satchel.errors import SatchelError, Unauthorized
-from satchel.serving.access import LOGIN_PATH, SESSION_COOKIE, Access, is_loopback
+from satchel.serving.access import LOGIN_PATH, Access, is_loopback, session_cookie
 from satchel.serving.call_runner import CallRunner
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call
@@ -39,6 +40,8 @@ PAGES = (
     quality_page.PAGE,
     status_page.PAGE,
 )
+_PASSING = ("index_missing", "index_busy", "timeout")  # errors that a page waits for the end of
+_SOON = CallOptions(max_reindex_ms=3_000)  # a person sees what is there rather than wait for the last edit
 _THEME = "satchel_theme"
 _YEAR = 31_536_000  # seconds
 # Pages hold text of repositories: no script or style but our own files is run, and nothing else is loaded.
@@ -109,7 +112,7 @@ class Viewer:
     async def pack_text(self, http: HttpRequest) -> HttpResponse:
         """Return a pack in a format, as text to copy."""
         query = _query(http)
-        name = query.text("format", pack_page.COPIED[0])
+        name = query.text("format", pack_page.COPIED[0][0])
         try:
             text = await self._runner.run(
                 lambda call: pack_page.document(self._calls(query, call), query, name)
@@ -132,21 +135,22 @@ class Viewer:
         key = http.query_params.get("key", "")
         if key and key in self._keys:
             self._keys.discard(key)
-            return self._signed_in(target)
+            return self._signed_in(http, target)
         if http.method == "POST":
             given = parse_qs((await http.body()).decode("utf-8", "replace")).get("token", [""])[0]
             try:
                 self._access.check_token(f"Bearer {given}")
-                return self._signed_in(target)
+                return self._signed_in(http, target)
             except Unauthorized:
                 return self._html("login.html", {"refused": True, "next": target}, HTTPStatus.UNAUTHORIZED)
         if not self._access.token:
             return RedirectResponse(target, HTTPStatus.SEE_OTHER)
         return self._html("login.html", {"refused": bool(key), "next": target}, HTTPStatus.OK)
 
-    def _signed_in(self, target: str) -> HttpResponse:
+    def _signed_in(self, http: HttpRequest, target: str) -> HttpResponse:
         response = RedirectResponse(target, HTTPStatus.SEE_OTHER, SECURITY_HEADERS)
-        response.set_cookie(SESSION_COOKIE, self._access.session, httponly=True, samesite="strict")
+        name = session_cookie(http.scope["server"][1] or 0)
+        response.set_cookie(name, self._access.session, httponly=True, samesite="strict")
         return response
 
     async def _answer(
@@ -161,8 +165,9 @@ class Viewer:
         shared = self._shared(http, page, query)
 
         def work(call: Call) -> str:
-            values = view(self._calls(query, call), query, links)
-            return templating.render(page.template, links, {**shared, **values})
+            calls = self._calls(query, call)
+            values = {**self._surroundings(page, query), **view(calls, query, links)}
+            return templating.render(page.template, links, {**shared, "notes": calls.notes, **values})
 
         try:
             return HttpResponse(
@@ -173,7 +178,10 @@ class Viewer:
         except SatchelError as raised:
             error = raised.as_dict()
         status = ERRORS[error["code"]].http if error.get("code") in ERRORS else HTTPStatus.NOT_FOUND
-        text = templating.render("error.html", links, {**shared, "error": error})
+        waiting = error.get("code") in _PASSING
+        text = templating.render(
+            "error.html", links, {**shared, "notes": [], "error": error, "waiting": waiting}
+        )
         return HttpResponse(text, status, SECURITY_HEADERS, "text/html")
 
     def _html(self, template: str, values: Mapping[str, Any], status: HTTPStatus) -> HttpResponse:
@@ -185,7 +193,7 @@ class Viewer:
         theme = http.cookies.get(_THEME, "")
         projects = self._dispatcher.projects()
         own = self._project(query)
-        shared = {
+        return {
             "page": page.name,
             "title": page.title,
             "pages": PAGES,
@@ -195,17 +203,21 @@ class Viewer:
             "q": query.text("q"),
             "opened": bool(self._opened),
         }
-        if page.name == status_page.PAGE.name:
-            is_local = is_loopback(self._access.host)
-            shared["clients"] = linked_clients(self._root(own)) if is_local else None
-            shared["watching"] = [
-                (root.name, self._dispatcher.is_watched(root), self._dispatcher.busy_with(root))
-                for root in self._dispatcher.roots()
-            ]
-        return shared
+
+    def _surroundings(self, page: Page, query: PageQuery) -> dict[str, Any]:
+        """Return what the page Status shows of the server and its machine; clients only to that machine."""
+        if page.name != status_page.PAGE.name:
+            return {}
+        is_local = is_loopback(self._access.host)
+        watching = [
+            (root.name, self._dispatcher.is_watched(root), self._dispatcher.busy_with(root))
+            for root in self._dispatcher.roots()
+        ]
+        clients = linked_clients(self._root(self._project(query))) if is_local else None
+        return {"clients": clients, "watching": watching}
 
     def _calls(self, query: PageQuery, call: Call) -> PageCalls:
-        return PageCalls(self._dispatcher, self._project(query), call)
+        return PageCalls(self._dispatcher, self._project(query), call, _SOON)
 
     def _project(self, query: PageQuery) -> str:
         """Return the project that a page is about; empty where only one is served."""

@@ -31,7 +31,14 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"count": _counted, "size": _size, "short": _short, "line": one_line, "words": _words}
+    made.filters |= {
+        "count": _counted,
+        "size": _size,
+        "short": _short,
+        "line": one_line,
+        "words": _words,
+        "path": _path,
+    }
     made.globals |= {"version": __version__, "asset": asset_url}
     return made
 
@@ -71,6 +78,11 @@ def _size(count: int) -> str:
 def _short(ref: str) -> str:
     """Return a commit by its first digits."""
     return ref[:_SHORT] if len(ref) >= 40 else ref
+
+
+def _path(path: str) -> Markup:
+    """Return a path that may be broken after its folders, and nowhere else if that is enough."""
+    return Markup("/<wbr>").join(one_line(path).split("/"))
 
 
 def _words(name: str) -> str:

@@ -14,14 +14,20 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from satchel.plugins import late
 from satchel.segment import RULE_FILES
 from satchel.settings import INDEX_FOLDER, PROJECT_FILE, WalkOptions
 from satchel.walking.file_filter import FileFilter
 from satchel.walking.git_command import GitUnusable, run_git
 from satchel.walking.own_output import is_own_name, is_own_path
 from satchel.walking.work_tree import in_repository
+
+if TYPE_CHECKING:
+    from satchel.serving.watching import inotify
+else:  # loads what only a process that watches needs
+    inotify = late("satchel.serving.watching.inotify")
 
 _IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 _WATCHED_GIT_FOLDERS = ("refs", "info")  # branches move in the first, the second has a file of ignore rules
@@ -30,7 +36,7 @@ _QUIET_MS = 10  # a batch of events ends after this much silence; a stop is noti
 _MAX_BATCH_MS = 100  # a batch is handed out after this time, even if events keep coming
 _POLL_MS = 300  # how often watchfiles lists the folders itself on systems without events
 
-DELETED = 3  # watchfiles numbers the kinds of events: 1 added, 2 modified, 3 deleted
+MODIFIED, DELETED = 2, 3  # watchfiles numbers the kinds of events; 1 is added
 _EDITOR_FILE = re.compile(r"\..*\.sw[a-px]|\.#.*|#.*#")  # swap and lock files that editors keep beside a file
 _GIT_STATE_FILE = re.compile(r"(HEAD|index|packed-refs|info/exclude|refs/.*)(?<!\.lock)")
 _COOKIE = "settle"
@@ -139,8 +145,48 @@ class WatchFailed(Exception):
     """The folders cannot be watched, or events were lost."""
 
 
-class FolderWatcher:
-    """Receives the events of the watched folders until it is closed.
+class FolderWatcher(Protocol):
+    """Receives the events of the watched folders until it is closed."""
+
+    watched: WatchedFolders
+
+    def wait(self, milliseconds: int) -> set[tuple[int, str]]:
+        """Return the next batch of events as pairs of kind and path; an empty set after `milliseconds`."""
+
+    def close(self) -> None:
+        """Stop watching and free the watches."""
+
+
+def watch_folders(watched: WatchedFolders, stop: threading.Event) -> FolderWatcher:
+    """Return a watcher of the folders; WatchFailed is raised where there can be none."""
+    try:
+        on_linux = not watched.recursive and inotify.is_supported()
+        return (_LinuxWatcher if on_linux else _AnyWatcher)(watched, stop)
+    except (OSError, RuntimeError) as error:
+        raise WatchFailed(str(error)) from error
+
+
+class _LinuxWatcher:
+    """Watches folders one by one. The event of a cookie ends a batch, because somebody waits for it."""
+
+    def __init__(self, watched: WatchedFolders, stop: threading.Event) -> None:
+        self.watched = watched
+        self._stop = stop
+        quiet = frozenset({watched.index_folder})
+        self._events = inotify.InotifyWatcher(sorted(watched.folders), _is_cookie, quiet)
+
+    def wait(self, milliseconds: int) -> set[tuple[int, str]]:
+        try:
+            return self._events.wait(milliseconds, _QUIET_MS, _MAX_BATCH_MS, self._stop)
+        except OSError as error:
+            raise WatchFailed(str(error)) from error
+
+    def close(self) -> None:
+        self._events.close()
+
+
+class _AnyWatcher:
+    """Watches folders with watchfiles, where the system is another one than Linux.
 
     Three traps of watchfiles: it drops its events when it is told to stop, it keeps failing once a file name
     was not valid text, and it is silent when the queue of the system overflowed. So a stopped watcher is
@@ -157,15 +203,9 @@ class FolderWatcher:
 
         self.watched = watched
         self._stop = stop
-        try:
-            self._notify = RustNotify(
-                sorted(watched.folders), False, False, _POLL_MS, watched.recursive, True
-            )
-        except (OSError, RuntimeError) as error:
-            raise WatchFailed(str(error)) from error
+        self._notify = RustNotify(sorted(watched.folders), False, False, _POLL_MS, watched.recursive, True)
 
     def wait(self, milliseconds: int) -> set[tuple[int, str]]:
-        """Return the next batch of events as pairs of kind and path; an empty set after `milliseconds`."""
         try:
             found: Any = self._notify.watch(_MAX_BATCH_MS, _QUIET_MS, milliseconds, self._stop)
         except (OSError, RuntimeError) as error:
@@ -173,7 +213,6 @@ class FolderWatcher:
         return found if isinstance(found, set) else set()
 
     def close(self) -> None:
-        """Stop watching and free the watches."""
         self._notify.close()
 
 
@@ -200,6 +239,10 @@ class PendingChanges:
         self.settings |= other.settings
         self.index |= other.index
         self.cookie = max(self.cookie, other.cookie)
+
+
+def _is_cookie(name: str) -> bool:
+    return name.startswith(f"{_COOKIE}-")
 
 
 def cookie_name(updater: str, number: int) -> str:
@@ -245,9 +288,11 @@ def _add_index_event(kind: int, name: str, index_file: str, updater: str, change
         changes.cookie = max(changes.cookie, int(name[len(prefix) :]))
     elif not index_file:
         return
-    elif name == index_file and kind == DELETED:
-        changes.everything = True
-    elif name.startswith(index_file):
+    elif name == index_file:
+        changes.everything |= kind == DELETED
+        changes.index |= kind != DELETED
+    # Whoever only reads an index makes and removes files beside it, this process too.
+    elif name.startswith(index_file) and kind == MODIFIED and not name.endswith("-shm"):
         changes.index = True
 
 
@@ -258,6 +303,8 @@ def _add_tree_event(path: str, name: str, watched: WatchedFolders, changes: Pend
         return
     if path in watched.folders or name in (INDEX_FOLDER, ".git") or _is_folder(path):
         changes.everything = changes.folders = True
+    elif not _is_text(relative):
+        changes.everything = True  # only a walk can tell of it
     elif not _EDITOR_FILE.fullmatch(name):
         changes.paths.add(relative)
 
@@ -273,6 +320,15 @@ def _index_folder_inside(watched: WatchedFolders) -> str:
 def _path_inside(folders: tuple[str, ...], path: str) -> str | None:
     """Return `path` relative to the first of the folders that contains it; None if none does."""
     return next((path[len(folder) + 1 :] for folder in folders if path.startswith(f"{folder}/")), None)
+
+
+def _is_text(path: str) -> bool:
+    """Whether the bytes of a path are text, so that a request can name it."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_folder(path: str) -> bool:

@@ -24,6 +24,7 @@ from satchel.serving.watching.file_events import (
     cookie_name,
     find_watched_folders,
     interpret_events,
+    watch_folders,
 )
 from satchel.serving.watching.refresh_schedule import RefreshSchedule
 from satchel.serving.watching.updater_state import UpdaterEvent, UpdaterEventKind, UpdaterState
@@ -222,8 +223,9 @@ class RefreshLoop:
     def _refresh_all(self) -> IndexState:
         """Refresh what a walk over all files finds changed, and return the state after it."""
         started = time.monotonic()
-        self.engine.ensure_fresh()
-        state = self.engine.state()
+        with self.engine.answering():  # so that one look at the files serves both
+            self.engine.ensure_fresh()
+            state = self.engine.state()
         if state.stale:
             self.engine.refresh()
             state = self.engine.state()
@@ -288,7 +290,7 @@ class RefreshLoop:
             watched = find_watched_folders(
                 self.engine.root, self.engine.options.walk, folder, self.engine.store.file
             )
-            self._watcher = FolderWatcher(watched, self._stop)
+            self._watcher = watch_folders(watched, self._stop)
             self._schedule.has_events = True
         except (WatchFailed, SatchelError, OSError) as error:
             self._schedule.has_events = False

@@ -56,6 +56,7 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.matches("[data-names]")) { event.preventDefault(); lookUp(find("#name", form).value); }
   else if (form.matches("[data-live]")) { event.preventDefault(); show(formAddress(form), { push: true }); }
+  else if (form.method === "get") { event.preventDefault(); location.assign(formAddress(form)); }
 });
 addEventListener("popstate", () => { if (!location.hash) show(location.href); });
 
@@ -133,7 +134,7 @@ document.addEventListener("click", (event) => {
   else if (target.closest?.("[data-help]")) find("#help").showModal();
   else if (target.closest?.("[data-copy], [data-copy-from]")) { event.preventDefault(); copy(target.closest("[data-copy], [data-copy-from]")); }
   else if (link?.closest(".whole .no")) chooseLine(event, link);
-  else if (link?.matches("[data-load], [data-explain], .chip, [data-in-place]") && plainClick(event)) { event.preventDefault(); show(link.href, { push: true }); }
+  else if (link?.matches("[data-load], [data-explain], .chip, [data-in-place]") && plainClick(event)) { event.preventDefault(); show(link.getAttribute("href"), { push: true }); }
   else if (target.closest?.(".whole .tx") && getSelection().isCollapsed) { const word = wordAt(event); if (word) lookUp(word); }
 });
 const plainClick = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;

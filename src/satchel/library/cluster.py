@@ -1,0 +1,203 @@
+"""How are many repositories brought up to date by many processes? By the workers of a Dask cluster.
+
+Each repository is a task. A task fetches, indexes and writes into the store by itself; of a large repository
+it hands batches of files on to the other workers and writes what they return, in order. So the bytes are
+those of a sync by one process. A task that is done twice finds nothing to do the second time: a worker that
+is killed costs its own tasks, which others take over, and a sync that was cut short goes on where it was.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+from satchel import extras
+from satchel._version import __version__
+from satchel.cancellation import CancelToken
+from satchel.errors import ConfigError, InvalidRequest, SatchelError
+from satchel.indexing import workers
+from satchel.indexing.analysis import Batch, Stages, analyse
+from satchel.library.catalogue import Repository, RepositoryState
+from satchel.library.library import Library, SyncResult
+from satchel.types import FileEntry
+
+_PLACE = re.compile(r"(?P<address>(?:tcp|tls|ucx|ws|wss)://\S+)|local(?::(?P<count>[1-9]\d{0,2}))?")
+_SPREAD_BYTES = 8 * 1024 * 1024  # a smaller repository is parsed by one worker in a few seconds
+_IN_FLIGHT_PER_WORKER = 3
+_RETRIES = 3  # of a task whose worker was killed
+_BEAT_SECONDS = 0.2  # how soon somebody who gives up is heard
+_CONNECT_SECONDS = 20
+
+
+class Cluster(AbstractContextManager["Cluster"]):
+    """The workers of a Dask cluster: of a running one (`tcp://host:port`), or of one that lives as long as
+    this object (`local:N`; `local` has a worker for each core)."""
+
+    def __init__(self, place: str, *, spread_bytes: int = _SPREAD_BYTES) -> None:
+        """Name a cluster; a repository with more bytes to parse than `spread_bytes` is parsed by all of
+        it."""
+        self._spread_bytes = spread_bytes
+        found = _PLACE.fullmatch(place)
+        if found is None:
+            raise InvalidRequest(
+                f"{place!r} names no cluster", hint="write --cluster tcp://host:port, or local, or local:4"
+            )
+        extras.require("library", "a sync on a cluster")
+        self._address = found["address"]
+        self._count = int(found["count"] or workers.default_workers())
+        self._stack = ExitStack()
+        self._client: Any = None  # distributed has no types for most of what is used here
+
+    def __enter__(self) -> Self:
+        import distributed
+
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a killed worker is told by its tasks
+        untyped: Any = distributed
+        try:
+            place = self._address
+            if not place:
+                local = untyped.LocalCluster(
+                    n_workers=self._count, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+                )
+                place = self._stack.enter_context(local)
+            self._client = self._stack.enter_context(untyped.Client(place, timeout=_CONNECT_SECONDS))
+            self._check_versions()
+        except (OSError, TimeoutError) as error:
+            self._stack.close()
+            raise ConfigError(
+                f"the cluster {self._address or 'of this machine'} cannot be used: {error}",
+                hint="see whether its scheduler runs: dask scheduler; dask worker tcp://host:port",
+            ) from error
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._stack.close()
+
+    @property
+    def dashboard(self) -> str:
+        """Return the address of Dask's own page about the work."""
+        return self._client.dashboard_link if self._client is not None else ""
+
+    def _check_versions(self) -> None:
+        """Raise if a worker has another Satchel: its index would be another."""
+        assert self._client is not None
+        found = self._client.run(_version)
+        others = sorted({version for version in found.values() if version != __version__})
+        if others:
+            raise ConfigError(
+                f"workers of the cluster have Satchel {', '.join(others)}, not {__version__}",
+                hint="install the same version everywhere",
+            )
+
+    def sync(
+        self,
+        library: Library,
+        patterns: Sequence[str] = (),
+        *,
+        token: CancelToken | None = None,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Iterator[SyncResult]:
+        """Bring repositories up to date, and yield how each ended, as it ends."""
+        import distributed
+
+        untyped: Any = distributed
+        assert self._client is not None
+        token = token or CancelToken()
+        repositories = library.repositories(patterns)
+        futures: dict[Any, Repository] = {
+            self._client.submit(
+                _sync_repository,
+                str(library.folder.resolve()),
+                repository,
+                self._spread_bytes,
+                pure=False,
+                retries=_RETRIES,
+                key=f"sync {repository.name} {number}",
+            ): repository
+            for number, repository in enumerate(repositories)
+        }
+        progress(0, len(futures))
+        for done, future in enumerate(untyped.as_completed(futures), 1):
+            token.check()
+            result = _result_of(future, futures[future])
+            library.note(futures[future], result)
+            progress(done, len(futures))
+            yield result
+
+
+def _version() -> str:
+    return __version__
+
+
+def _result_of(future: Any, repository: Repository) -> SyncResult:
+    """Return how a task ended, also one that no worker survived."""
+    try:
+        result: SyncResult = future.result()
+        return result
+    except Exception as error:
+        problem = f"no worker finished it: {type(error).__name__}"
+        return SyncResult(name=repository.name, state=RepositoryState.FAILED, problem=problem)
+
+
+def _sync_repository(folder: str, repository: Repository, spread_bytes: int) -> SyncResult:
+    """Bring one repository up to date; run by a worker."""
+    try:
+        spread = partial(_analyse_by_workers, spread_bytes)
+        return Library(Path(folder)).bring_up_to_date(repository, analyse=spread)
+    except SatchelError as error:
+        return SyncResult(name=repository.name, state=RepositoryState.FAILED, problem=error.message)
+
+
+def _analyse_by_workers(
+    spread_bytes: int, stages: Stages, entries: Sequence[FileEntry], beat: Callable[[], None]
+) -> Iterator[Batch]:
+    """Yield the batches of all entries in order: of a small repository made by this worker, of a large one by
+    all workers of its cluster."""
+    if sum(entry.size for entry in entries) < spread_bytes:
+        for batch in workers.batches(entries):
+            yield analyse(stages, batch)
+        return
+    import distributed
+
+    untyped: Any = distributed
+    with untyped.worker_client() as client:
+        yield from _spread(client, stages, deque(workers.batches(entries)), beat)
+
+
+def _spread(
+    client: Any, stages: Stages, waiting: deque[list[FileEntry]], beat: Callable[[], None]
+) -> Iterator[Batch]:
+    most = _IN_FLIGHT_PER_WORKER * max(1, len(client.scheduler_info()["workers"]))
+    shared = client.scatter(stages, hash=False)
+    pending: deque[tuple[Any, list[FileEntry]]] = deque()
+    try:
+        while waiting or pending:
+            while waiting and len(pending) < most:
+                batch = waiting.popleft()
+                pending.append((client.submit(analyse, shared, batch, pure=False, retries=_RETRIES), batch))
+            future, batch = pending.popleft()
+            yield _batch_of(future, beat) or analyse(stages, batch)
+    finally:
+        client.cancel([future for future, _ in pending])
+
+
+def _batch_of(future: Any, beat: Callable[[], None]) -> Batch | None:
+    """Return the result of a task; None if workers ended over it: then this process has to find out why."""
+    while True:
+        try:
+            result: Batch = future.result(timeout=_BEAT_SECONDS)
+            return result
+        except TimeoutError:
+            if future.done():
+                return None
+            beat()
+        except SatchelError:
+            raise
+        except Exception:
+            return None
