@@ -1,4 +1,4 @@
-"""What do questions cost where people ask them: in a git clone and in a plain folder, after edits, of servers?
+"""What do questions cost where people ask: in a git clone, in a plain folder, after edits, of servers?
 
     python benchmarks/life_speed.py [FOLDER] [--runs 5]
 
