@@ -42,7 +42,7 @@ def test_weights_are_those_of_known_signals(profile: str) -> None:
 
 
 def test_there_is_one_file_of_weights_for_each_profile_for_reports_and_for_repositories() -> None:
-    known = {*PROFILES, REPORTS, PASSAGES, REPOSITORIES}
+    known = {*PROFILES, REPORTS, PASSAGES, REPOSITORIES, "sureness"}
     assert {path.stem for path in ranker._WEIGHTS.glob("*.json")} == known
 
 
