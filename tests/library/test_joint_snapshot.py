@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import SHOP, age, make_tree
+from builders import SHOP, age, dump_tables, make_tree
 from one_index import both_ways
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "packing"))
@@ -69,6 +69,7 @@ def test_every_answer_has_the_bytes_of_one_index(seed: int, tmp_path: Path) -> N
     }
     library, one = both_ways(roots)
     assert isinstance(library.snapshot(), JointSnapshot) and isinstance(one.snapshot(), MemorySnapshot)
+    assert dump_tables(library.snapshot()) == dump_tables(one.snapshot())
     for action, payload in CALLS:
         words = " ".join(rng.sample(WORDS, 3))
         asked = filled(payload, words=words, word=rng.choice(WORDS), name=name_in(rng))
