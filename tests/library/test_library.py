@@ -260,6 +260,8 @@ def test_the_command_line_does_all_of_it(tmp_path: Path) -> None:
     assert run("index", place, code=2)["error"]["code"] == "invalid_request"
     assert run("library", "remove", "till", place)["repositories"][0]["name"] == "till"
     assert run("library", "fly", place, code=2)["error"]["code"] == "invalid_request"
+    swallowed = run("search", "--library", "open_drawer", code=2)["error"]
+    assert "'open_drawer' was taken for the folder of --library" in swallowed["hint"]
     two = run("search", "open_drawer", "-s", "shop", "-s", "till")["hits"]
     assert two[0]["path"] == "till/till.py"
 
