@@ -68,7 +68,7 @@ class _OneStore(JointStore):
         super().__init__("one index", members)
         self._store = store
 
-    def snapshot(self) -> MemorySnapshot:  # type: ignore[override]
+    def joined(self) -> MemorySnapshot:  # type: ignore[override]
         return self._store.snapshot()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import age, make_tree
+from builders import SHOP, age, dump_tables, make_tree
 from one_index import both_ways
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "packing"))
@@ -17,8 +17,10 @@ from random_repositories import WORDS, make_repository, name_in
 
 from satchel.commands.session import CallOptions, Session
 from satchel.errors import SatchelError
+from satchel.library.joint_snapshot import JointSnapshot
 from satchel.library.library_engine import LibraryEngine
 from satchel.rendering.packs import PACK_FORMATS
+from satchel.storage.memory import MemorySnapshot
 from satchel.visible_json import compact
 
 # Names whose order is not that of their paths: a slash sorts behind `-` and `.`.
@@ -66,7 +68,28 @@ def test_every_answer_has_the_bytes_of_one_index(seed: int, tmp_path: Path) -> N
         name: age(make_tree(tmp_path / name, make_repository(4 * seed + n))) for n, name in enumerate(NAMES)
     }
     library, one = both_ways(roots)
+    assert isinstance(library.snapshot(), JointSnapshot) and isinstance(one.snapshot(), MemorySnapshot)
+    assert dump_tables(library.snapshot()) == dump_tables(one.snapshot())
     for action, payload in CALLS:
         words = " ".join(rng.sample(WORDS, 3))
         asked = filled(payload, words=words, word=rng.choice(WORDS), name=name_in(rng))
         assert answer(library, action, asked) == answer(one, action, asked), (action, asked)
+
+
+def test_uses_are_those_of_each_repository(tmp_path: Path) -> None:
+    """Random repositories have no edges; these have, with the same names on both sides."""
+    other = {path.replace("basket", "bag"): text for path, text in SHOP.items()}
+    roots = {name: age(make_tree(tmp_path / name, files)) for name, files in (("shop", SHOP), ("api", other))}
+    library, one = both_ways(roots)
+    asked: list[tuple[str, dict[str, Any]]] = [("map", {"budget_tokens": 500}), ("files", {})]
+    for name in ("add_money", "Basket", "Basket.total_price", "shop/src/money.py"):
+        asked += [
+            ("refs", {"name": name}),
+            ("impact", {"name": name}),
+            ("pack", {"query": f"who calls {name}"}),
+        ]
+    for action, payload in asked:
+        assert answer(library, action, payload) == answer(one, action, payload), (action, payload)
+    uses = {use.path for use in library.references("add_money")}
+    assert uses == {"shop/src/basket.py", "api/src/bag.py"}
+    assert {use.path for use in library.references("shop/src/money.py")} == {"shop/src/basket.py"}

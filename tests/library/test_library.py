@@ -187,6 +187,18 @@ def test_a_repository_that_cannot_be_asked_is_told(library: Library, tmp_path: P
         assert len(engine.notes) == 1 and engine.notes[0].startswith("shop is left out: ")
 
 
+def test_an_index_of_another_version_is_not_mixed_in(library: Library, tmp_path: Path) -> None:
+    for name in ("till", "shop"):
+        library.add(git_repo(tmp_path / name, TILL).as_uri())
+    synced(library)
+    with library.engine() as engine, engine.members["shop"].source.store.write() as writer:
+        writer.set_meta({"signature": "1.1 older-words ()"})
+    with library.engine() as engine:
+        assert [record.path for record in engine.symbols("open_drawer")] == ["till/till.py"]
+        assert engine.notes == ("shop is left out: its index was written by another version of Satchel",)
+    assert synced(library)["shop"].parsed == 2
+
+
 def test_removing_leaves_folders_alone(library: Library, tmp_path: Path) -> None:
     till = make_tree(tmp_path / "till", TILL)
     library.add(str(till))
@@ -248,6 +260,8 @@ def test_the_command_line_does_all_of_it(tmp_path: Path) -> None:
     assert run("index", place, code=2)["error"]["code"] == "invalid_request"
     assert run("library", "remove", "till", place)["repositories"][0]["name"] == "till"
     assert run("library", "fly", place, code=2)["error"]["code"] == "invalid_request"
+    swallowed = run("search", "--library", "open_drawer", code=2)["error"]
+    assert "'open_drawer' was taken for the folder of --library" in swallowed["hint"]
     two = run("search", "open_drawer", "-s", "shop", "-s", "till")["hits"]
     assert two[0]["path"] == "till/till.py"
 

@@ -10,7 +10,7 @@ from builders import SHOP, closely, make_tree, memory_engine
 
 from satchel import languages, plugins, settings
 from satchel.retrieval import ranker
-from satchel.retrieval.ranker import PASSAGES, REPORTS
+from satchel.retrieval.ranker import PASSAGES, REPORTS, REPOSITORIES
 from satchel.retrieval.signals.kinds import PROSE
 from satchel.retrieval.signals.paths import STANDS_FOR_FOLDER
 
@@ -35,14 +35,14 @@ def test_no_signal_is_named_by_two_groups() -> None:
     assert sorted(names) == sorted(KNOWN)
 
 
-@pytest.mark.parametrize("profile", (*PROFILES, REPORTS))
+@pytest.mark.parametrize("profile", (*PROFILES, REPORTS, REPOSITORIES))
 def test_weights_are_those_of_known_signals(profile: str) -> None:
     assert set(ranker.weights(profile)) <= set(KNOWN)
     assert all(np.isfinite(weight) for weight in ranker.weights(profile).values())
 
 
-def test_there_is_one_file_of_weights_for_each_profile_and_for_reports() -> None:
-    known = {*PROFILES, REPORTS, PASSAGES}
+def test_there_is_one_file_of_weights_for_each_profile_for_reports_and_for_repositories() -> None:
+    known = {*PROFILES, REPORTS, PASSAGES, REPOSITORIES, "sureness"}
     assert {path.stem for path in ranker._WEIGHTS.glob("*.json")} == known
 
 
@@ -59,7 +59,7 @@ def test_the_fast_profile_weighs_no_meaning() -> None:
 
 
 def test_every_signal_is_weighed_or_listed() -> None:
-    weighed = {name for profile in PROFILES for name in ranker.weights(profile)}
+    weighed = {name for profile in (*PROFILES, REPOSITORIES) for name in ranker.weights(profile)}
     always = {name for name, group in KNOWN.items() if group not in NOT_IN_EVERY_INDEX}
     assert always - weighed - MAY_WEIGH_NOTHING == set()
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.errors import IndexCorrupt
-from satchel.storage.history import arrange, pack_history, unpack_history
+from satchel.storage.history import arrange, join_histories, pack_history, unpack_history
 from satchel.storage.memory import MemoryStore
 from satchel.storage.protocol import Store
 from satchel.storage.records import HistoryCommit
@@ -111,3 +111,18 @@ def test_every_term_and_path_of_every_commit_comes_out_again(commits: list[Histo
 def test_a_term_is_counted_up_to_what_a_byte_holds() -> None:
     found = arrange([HistoryCommit(0, "till " * 300, ("a",))])
     assert found.postings("till")[1].tolist() == [255]
+
+
+@given(st.lists(COMMITS, min_size=1, max_size=4))
+def test_joined_histories_are_those_of_commits_that_stand_together_by_their_age(
+    histories: list[list[HistoryCommit]],
+) -> None:
+    joined = join_histories([(f"{n}/", arrange(commits)) for n, commits in enumerate(histories)])
+    aged = sorted(
+        (age, n, msgspec.structs.replace(commit, paths=tuple(f"{n}/{path}" for path in commit.paths)))
+        for n, commits in enumerate(histories)
+        for age, commit in enumerate(commits)
+    )
+    ages = np.array([age for age, _, _ in aged], "<u4").tobytes()
+    expected = msgspec.structs.replace(arrange([commit for _, _, commit in aged]), ages=ages)
+    assert joined == expected

@@ -105,7 +105,7 @@ def run_history(engine: Engine, wanted: int, count: CountTokens) -> Run:
 def with_profile(engine: Engine, profile: str) -> Engine:
     """Return an engine of the same segment and index that ranks by another profile."""
     options = replace(engine.options, profile=profile)
-    return Engine(engine.root, engine.store, options, token=engine.token, progress=engine.progress)
+    return engine.for_caller(options=options, token=engine.token, progress=engine.progress)
 
 
 def _ask_past(

@@ -22,7 +22,7 @@ from satchel.globs import any_glob, check_limits
 CATALOGUE_FILE = "catalogue.db"
 _SCHEMA_VERSION = 1
 _WAIT_SECONDS = 20.0  # for another process that writes; every write is a few rows
-_NAME = re.compile(r"(?!\.+$)[A-Za-z0-9._-]{1,100}")
+_NAME = re.compile(r"(?!\.+$)[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _SHORT_URL = re.compile(
     r"(?P<user>[\w.-]+@)?(?P<host>[\w.-]+):(?!/)(?P<path>[^\s:].*)"

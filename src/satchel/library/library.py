@@ -13,11 +13,22 @@ from contextlib import closing
 from pathlib import Path
 
 import msgspec
+from filelock import FileLock
+from filelock import Timeout as LockTimeout
 from msgspec.structs import replace
 
 from satchel import ids, settings, storage
 from satchel.cancellation import CancelToken
-from satchel.errors import Cancelled, InvalidRequest, ProjectNotFound, SatchelError, Timeout, Unsupported
+from satchel.errors import (
+    Cancelled,
+    IndexBusy,
+    InvalidRequest,
+    ProjectNotFound,
+    SatchelError,
+    Timeout,
+    Unsupported,
+)
+from satchel.file_writing import make_folder
 from satchel.indexing.plan import Refresh
 from satchel.indexing.workers import Analyse
 from satchel.library.catalogue import (
@@ -41,6 +52,7 @@ from satchel.walking.git import resolve_ref
 EXPORT_VERSION = 1
 _NOT_IN_A_FOLDER_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _HEAD = "HEAD"
+_FETCH_SECONDS = 60.0  # for another process that fetches the same repository
 
 
 class SyncResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,6 +156,7 @@ class Library:
                 storage.open_store(self._place(repository, ref)).remove()
             for folder in (self._mirror(repository), self.folder / "indexes" / repository.name):
                 shutil.rmtree(folder, ignore_errors=True)
+            Path(f"{self._mirror(repository)}.lock").unlink(missing_ok=True)
         return gone
 
     def _named(self, name: str) -> Repository:
@@ -196,7 +209,7 @@ class Library:
             synced = repository
         else:
             if repository.is_remote:
-                git_mirror.update_mirror(repository.origin, self._mirror(repository), token)
+                self._fetch(repository, token)
             done = [self._index(repository, ref, token, progress, analyse) for ref in repository.refs]
             commits = {ref: self._commit(repository, ref) for ref in repository.refs}
             synced = replace(repository, commits=commits)
@@ -208,6 +221,16 @@ class Library:
             known=sum(one.known for one in done),
             kept=sum(one.kept for one in done),
         )
+
+    def _fetch(self, repository: Repository, token: CancelToken) -> None:
+        """Bring the mirror of a repository up to date; two processes that want it take turns."""
+        mirror = self._mirror(repository)
+        make_folder(mirror.parent, what="the mirrors", elsewhere="name another folder: --library DIR")
+        try:
+            with FileLock(f"{mirror}.lock", timeout=_FETCH_SECONDS):
+                git_mirror.update_mirror(repository.origin, mirror, token)
+        except LockTimeout:
+            raise IndexBusy(f"another process fetches {repository.name}", hint="sync it again") from None
 
     def _index(
         self,

@@ -9,8 +9,17 @@ from pathlib import Path
 
 from satchel import settings, storage
 from satchel.cancellation import CancelToken
-from satchel.errors import ConfigError, IndexMissing, IndexProblem, ProjectNotFound, SatchelError, Unsupported
-from satchel.indexing.plan import CONTENT
+from satchel.embedding import model_id
+from satchel.errors import (
+    ConfigError,
+    IndexMissing,
+    IndexProblem,
+    IndexStale,
+    ProjectNotFound,
+    SatchelError,
+    Unsupported,
+)
+from satchel.indexing.plan import CONTENT, signature
 from satchel.indexing.workers import Analyse
 from satchel.library.joint_snapshot import JointSnapshot
 from satchel.segment import Segment
@@ -126,7 +135,7 @@ class JointStore:
         with at_one_moment():
             for name, member in self.members.items():
                 try:
-                    found[name] = member.source.snapshot()
+                    found[name] = _of_this_version(member.source.snapshot())
                 except (IndexProblem, ConfigError, ProjectNotFound) as error:
                     self.problems[name] = error
         if not found:
@@ -169,6 +178,15 @@ class JointStore:
         for member in self.members.values():
             member.source.release()
             member.source.store.close()
+
+
+def _of_this_version(snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot that this version wrote. Terms and vectors of another version mean something else, so
+    they are not compared with those of other repositories."""
+    wanted = signature("", model_id()).split()
+    if snapshot.meta().get("signature", "").split()[: len(wanted)] != wanted:
+        raise IndexStale("its index was written by another version of Satchel", hint=SYNC_HINT)
+    return snapshot
 
 
 def _nothing_indexed() -> IndexMissing:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from satchel import languages
 from satchel.caching import Cache, Value
@@ -209,7 +210,12 @@ class Corpus:
 
     def _read_links(self, path: str) -> tuple[DocumentLink, ...]:
         uses = self.snapshot.references(path)
-        return tuple(DocumentLink.of(use, path) for use in uses if use.label is Label.LINKS_TO)
+        root = path.partition("/")[0] if self.repositories else ""
+        return tuple(DocumentLink.of(use, path, root) for use in uses if use.label is Label.LINKS_TO)
+
+    def own_path(self, path: str) -> str:
+        """Return the path of a file in its own repository."""
+        return path.partition("/")[2] if self.repositories else path
 
     def import_statements(self, path: str, parse: Callable[[], Value]) -> Value:
         """Return the import statements of a file, parsed if they are not kept."""
@@ -236,13 +242,16 @@ class Corpus:
     def numbers(
         self, files: Positions, width: int, row: Callable[[FileRecord], tuple[float, ...]]
     ) -> NDArray[np.float64]:
-        """Return a row of `width` numbers for each of some files, computed once by `row`."""
+        """Return a row of `width` numbers for each of some files, computed once by `row`, which is given the
+        path that the file has in its own repository."""
         if row not in self._numbers:
             count = len(self.files)
             self._numbers[row] = np.zeros(count, bool), np.zeros((count, width))
         known, table = self._numbers[row]
         for at in files[~known[files]].tolist():
-            table[at] = row(self.files[at])
+            record = self.files[at]
+            own = replace(record, path=self.own_path(record.path)) if self.repositories else record
+            table[at] = row(own)
             known[at] = True
         return table[files]
 

@@ -71,10 +71,10 @@ class DocumentLink(msgspec.Struct, frozen=True):
     line: int
 
     @classmethod
-    def of(cls, use: Reference, source: str) -> DocumentLink:
-        """Return a link as it is written in the document `source`."""
+    def of(cls, use: Reference, source: str, root: str = "") -> DocumentLink:
+        """Return a link as it is written in the document `source`, of the repository in the folder `root`."""
         relative = posixpath.normpath(posixpath.join(posixpath.dirname(source), use.name))
-        return cls(relative, posixpath.normpath(use.name.lstrip("/")), use.line)
+        return cls(relative, posixpath.normpath(posixpath.join(root, use.name.lstrip("/"))), use.line)
 
     def leads_to(self, target: str) -> bool:
         """Whether the link means a file, named with its suffix or without."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
 
 REPORTS = "reports"  # the file of weights for reports
+REPOSITORIES = "repositories"  # the file of weights of signals that only an index of several repositories has
 PASSAGES = "passages"  # the file of weights for the passages of a pack
 _WEIGHTS = Path(__file__).parent / "weights"
 # The line that a pasted message comes from is the answer, whatever else speaks for other files. This is no
@@ -45,7 +46,8 @@ def weights(profile: str) -> Mapping[str, float]:
 
 def weights_for(context: Context, profile: str) -> Mapping[str, float]:
     """Return what each signal weighs for the query of a context."""
-    return weights(profile if context.query_terms.all_title else REPORTS)
+    own = weights(profile if context.query_terms.all_title else REPORTS)
+    return {**own, **weights(REPOSITORIES)} if context.corpus.repositories else own
 
 
 class _Profile(msgspec.Struct):

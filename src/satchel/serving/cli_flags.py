@@ -204,9 +204,11 @@ def read_request(command: Command | Verb, options: argparse.Namespace, *, for_te
         value = getattr(options, field.name, None)
         value = _joined(field.name, value, getattr(options, f"{field.name}_flag", None))
         if value is None and field.required:
+            taken = getattr(options, "library", None)
+            swallowed = f"{taken!r} was taken for the folder of --library: write it last, or --library=DIR"
             raise InvalidRequest(
                 f"the following arguments are required: {field.name.upper()}",
-                hint=f"satchel {command.name} --help",
+                hint=swallowed if taken else f"satchel {command.name} --help",
             )
         if value == "" and _names_git(command.request, field.name):
             raise InvalidRequest(

@@ -118,7 +118,9 @@ class _QueryWords:
 def _measure(context: Context, asked: Sequence[str]) -> dict[str, Floats]:
     """Return for each candidate how its path fits some words of the query."""
     query_words = _QueryWords(context, asked)
-    rows = [_of_path(path_words(record.path), query_words) for record in context.records]
+    rows = [
+        _of_path(path_words(context.corpus.own_path(record.path)), query_words) for record in context.records
+    ]
     table = np.array(rows, np.float64).reshape(len(rows), 6)
     names = ("stem_share", "stem_whole", "stem_joined", "stem_early", "stem_rarest", "folder_share")
     return {name: table[:, column] for column, name in enumerate(names)}
