@@ -20,7 +20,7 @@ def prepare(entries: Iterable[FileEntry]) -> None:
     for name, count in sorted(counts.items()):
         language = languages.get(name)
         if count >= _MANY and language.grammar:
-            load_grammar(name)
+            load_grammar(name).compile_whole()
 
 
 def prepare_worker() -> None:

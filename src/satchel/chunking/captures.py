@@ -12,6 +12,7 @@ from operator import itemgetter
 import tree_sitter
 
 from satchel.chunking.graph_captures import GraphCaptures
+from satchel.chunking.parsers import CompiledQuery
 from satchel.languages.language import Language
 from satchel.types import ChunkKind, Label, Reference
 
@@ -110,13 +111,13 @@ class Captures:
 
 
 def collect_captures(
-    matches: list[_Match], roles: Sequence[str], data: bytes, line_map: LineMap, language: Language
+    matches: list[_Match], query: CompiledQuery, data: bytes, line_map: LineMap, language: Language
 ) -> Captures:
     """Return the captures of a file, sorted by their role. References are distinct and sorted by line."""
     groups: dict[str, list[_Match]] = {role: [] for role in ("use", "member", "bind", "comment", "")}
     # The pattern alone tells what a match is for 86 of 100 in the Python files of Django; the others are
     # looked at one by one.
-    put = [groups[role].append for role in roles]
+    put = [groups[role].append for role in query.roles]
     for match in matches:
         put[match[0]](match)
     collector = _Collector(data, line_map, language)
@@ -129,7 +130,7 @@ def collect_captures(
             collector.add_leading(node, is_comment=True)
     for pattern, captures in groups[""]:
         if language.graph is None or not graph.add(captures):
-            collector.add(pattern, captures)
+            collector.add(query.numbers[pattern], captures)
     return collector.finish()
 
 

@@ -118,7 +118,7 @@ def _join_source(source: object) -> str:
 def _locate_cells(values: Sequence[Any], text: str, lines: Sequence[str]) -> Iterator[_Cell]:
     """Yield each cell that is a JSON object, with its lines."""
     starts = [0, *accumulate(len(line.encode("utf-8", "surrogatepass")) for line in lines)]
-    tree = load_grammar("json")[0].parse(text.encode("utf-8", "surrogatepass"))
+    tree = load_grammar("json").parser.parse(text.encode("utf-8", "surrogatepass"))
     root = tree.root_node.named_children[0]
     for value, node in zip(values, _array_items(_member(root, "cells")), strict=False):
         if isinstance(value, dict):

@@ -19,10 +19,13 @@ import numpy as np
 import tree_sitter
 
 from satchel import languages
+from satchel.chunking.query_pruning import QueryPattern, can_match, kinds_in, parse_query
 from satchel.languages.language import Language
 
 _QUERY_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _CAPTURE = re.compile(r"@([\w.]+)")
+_MOST_PARTS = 4  # queries of some patterns; a process that parses more files compiles the whole query
+_MOST_NODES = 30_000  # of a tree that is looked through for kinds of nodes, which takes 15 ms
 _ROLES = frozenset({"use", "member", "bind", "comment"})
 _NOT_LINE_END = re.compile(rb"[^\n]")
 _BYTE_ORDER_MARK = "\ufeff"
@@ -43,39 +46,69 @@ _DELTAS = np.array(_DELTA, np.int32)
 _NO_BRACKET = bytes(byte for byte in range(256) if not _DELTA[byte])
 
 
-class Grammar(NamedTuple):
-    """The parser of a language, its compiled query, and the role of each pattern of the query: `use`,
-    `member`, `bind` or `comment` for a pattern with no other captures, empty for all others."""
+class CompiledQuery(NamedTuple):
+    """A query that is ready to run, and the role of each of its patterns: `use`, `member`, `bind` or
+    `comment` for a pattern with no other captures, empty for all others. `numbers` are those of its patterns
+    in the whole query of the language."""
 
-    parser: tree_sitter.Parser
     query: tree_sitter.Query
     roles: tuple[str, ...]
+    numbers: tuple[int, ...]
+
+
+class Grammar:
+    """The parser of a language and its query."""
+
+    def __init__(self, language: tree_sitter.Language, source: str) -> None:
+        self.parser = tree_sitter.Parser(language)
+        self._language = language
+        self._source = source
+        self._patterns = parse_query(source)
+        self._roles = tuple(map(_pattern_role, self._patterns))
+        self._whole: CompiledQuery | None = None
+        self._parts: list[CompiledQuery] = []
+
+    def compile_whole(self) -> CompiledQuery:
+        """Return the whole query, compiled once. Many files will use it."""
+        if self._whole is None:
+            query = tree_sitter.Query(self._language, self._source)
+            self._whole = CompiledQuery(query, self._roles, tuple(range(len(self._roles))))
+        return self._whole
+
+    def query_for(self, tree: tree_sitter.Tree) -> CompiledQuery:
+        """Return a query that finds in a tree what the whole query finds. For the first few trees only the
+        patterns are compiled that can match in them."""
+        is_large = tree.root_node.descendant_count > _MOST_NODES
+        if self._whole is not None or len(self._parts) == _MOST_PARTS or is_large:
+            return self.compile_whole()
+        kinds = kinds_in(tree, self._language)
+        numbers = [number for number, pattern in enumerate(self._patterns) if can_match(pattern, kinds)]
+        for part in self._parts:
+            if set(numbers) <= set(part.numbers):
+                return part
+        source = "\n".join(self._patterns[number].source for number in numbers)
+        query = tree_sitter.Query(self._language, source)
+        part = CompiledQuery(query, tuple(self._roles[number] for number in numbers), tuple(numbers))
+        self._parts = [*self._parts, part]
+        return part
 
 
 @cache
 def load_grammar(name: str) -> Grammar:
-    """Return the parser and the compiled query of a language. They are loaded once per process, when first
-    needed."""
+    """Return the parser and the query of a language. They are loaded once per process, when first needed."""
     language = languages.get(name)
     entry = getattr(importlib.import_module(language.grammar), language.grammar_entry)
     with warnings.catch_warnings():
         # Some wheels return a number instead of a capsule.
         warnings.simplefilter("ignore", DeprecationWarning)
-        compiled = tree_sitter.Language(entry())
-    query = tree_sitter.Query(compiled, language.query)
-    return Grammar(tree_sitter.Parser(compiled), query, _pattern_roles(query, language.query))
+        return Grammar(tree_sitter.Language(entry()), language.query)
 
 
-def _pattern_roles(query: tree_sitter.Query, source: str) -> tuple[str, ...]:
-    """Return the role of each pattern of a query, by the captures that its source names."""
-    written = source.encode()
-    roles = []
-    for number in range(query.pattern_count):
-        pattern = written[query.start_byte_for_pattern(number) : query.end_byte_for_pattern(number)].decode()
-        captures = set(_CAPTURE.findall(_QUERY_STRING.sub("", pattern)))
-        kinds = {capture.partition(".")[0] if capture.startswith("bind") else capture for capture in captures}
-        roles.append(kinds.pop() if len(kinds) == 1 and kinds <= _ROLES else "")
-    return tuple(roles)
+def _pattern_role(pattern: QueryPattern) -> str:
+    """Return the role of a pattern, by the captures that its source names."""
+    captures = set(_CAPTURE.findall(_QUERY_STRING.sub("", pattern.source)))
+    kinds = {capture.partition(".")[0] if capture.startswith("bind") else capture for capture in captures}
+    return kinds.pop() if len(kinds) == 1 and kinds <= _ROLES else ""
 
 
 def normalize_text(text: str) -> str:

@@ -60,7 +60,8 @@ def parse_here(text: str, name: str) -> Parsed:
     data = read.encode("utf-8", "surrogatepass")
     if is_too_deep(data):
         return windows.parse(text, name, ByLines.NESTING)
-    parser, query, roles = load_grammar(name)
+    grammar = load_grammar(name)
+    parser = grammar.parser
     visible = blank_out(data, language)
     if would_stall(visible, parser):
         return windows.parse(text, name, ByLines.ERRORS)
@@ -70,8 +71,9 @@ def parse_here(text: str, name: str) -> Parsed:
     if visible != data and _is_broken(tree):
         # Without the blanked text the file does not parse at all.
         tree = parser.parse(data)
+    query = grammar.query_for(tree)
     captures = collect_captures(
-        tree_sitter.QueryCursor(query).matches(tree.root_node), roles, data, line_map, language
+        tree_sitter.QueryCursor(query.query).matches(tree.root_node), query, data, line_map, language
     )
     roots = _nest(captures, line_map, language)
     definitions = [_to_definition(definition) for definition in roots]

@@ -16,7 +16,7 @@ LANGUAGE = Language(
 (from_instruction (image_spec) @name !as) @definition.config
 (from_instruction (image_spec name: (image_name)) @import)
 (copy_instruction (param) @reference.uses (#match? @reference.uses "^--from="))
-(mount_param_param) @reference.uses (#match? @reference.uses "^from=")
+(mount_param_param) @reference.uses
 (comment) @comment
 """,
 )
