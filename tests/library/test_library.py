@@ -298,3 +298,20 @@ def test_a_pack_of_a_library_cites_commits_and_is_verified_at_them(tmp_path: Pat
     )
     assert again.returncode == 1
     assert run_cli("verify", "new.pack", "--library=books", cwd=tmp_path).returncode == 0
+
+
+def test_an_engine_at_a_commit_closes_nothing_of_the_engine_it_came_from(
+    library: Library, tmp_path: Path
+) -> None:
+    origin = Repository(tmp_path / "far")
+    commit = origin.commit("The till", TILL)
+    library.add(str(make_tree(tmp_path / "shop", SHOP)))
+    library.add(str(origin.root), refs=[commit])
+    assert synced(library)
+    with library.engine() as engine:
+        engine.ensure_fresh()
+        before = engine.search("open_drawer")
+        for ref in ("shop@worktree", f"far@{commit}"):
+            with engine.at(ref) as one:
+                assert one.search("open_drawer") or ref.startswith("shop")
+        assert engine.search("open_drawer") == before and engine.corpus().snapshot.all_symbols()

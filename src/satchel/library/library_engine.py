@@ -188,7 +188,7 @@ class LibraryEngine(Engine):
                 details={"ref": ref},
             )
         if wanted == member.ref or (len(wanted) >= SHORT_COMMIT and member.ref.startswith(wanted)):
-            asked = member
+            asked = member.apart()
         else:
             asked = Member(name, member.root, self._segment_at(member, wanted))
         other = type(self)(

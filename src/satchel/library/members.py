@@ -49,6 +49,12 @@ class Member:
         """Return the commit whose index is kept at a place; `root` has its git objects."""
         return cls(name, root, SnapshotSource(storage.open_store(place)))
 
+    def apart(self) -> Member:
+        """Return the same repository with snapshots of its own, for an engine that is closed earlier."""
+        if self.live is not None:
+            return Member.of_folder(self.name, self.root)
+        return Member(self.name, self.root, SnapshotSource(self.source.store))
+
     @property
     def live(self) -> Segment | None:
         """Return the segment that is brought up to date before an answer; None for a commit that was
