@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+import msgspec
+
 from satchel import ids, settings, storage
 from satchel.cancellation import CancelToken
 from satchel.errors import (
@@ -72,6 +74,14 @@ _NOTHING = "no file of this folder is indexed: there is none, or ignore rules le
 _Files = Sequence[str | os.PathLike[str]]
 
 
+class _Look(msgspec.Struct, frozen=True):
+    """A walk, what an index has to note of it, and the generation before it; None if there was no index."""
+
+    walk: Walk
+    meta: dict[str, str]
+    generation: int | None
+
+
 class Segment(TrackedIndex):
     """A root folder, as it is or at a commit, with its index."""
 
@@ -99,6 +109,7 @@ class Segment(TrackedIndex):
         self._alone = False  # whether nothing may be taken from other indexes
         self._rebuilding = False
         self._given: Snapshot | None = None  # an index from elsewhere that a refresh may take from
+        self._looked: _Look | None = None  # what was found since the last refresh, if that calls for one
 
     @classmethod
     def open(
@@ -154,6 +165,12 @@ class Segment(TrackedIndex):
         """Refresh the index if its tree changed. A glance at what the last walk rested on, or one walk,
         tells; if nothing changed, nothing is written. A `token` ends the refresh earlier than that of the
         segment."""
+        try:
+            self._ensure_fresh(token)
+        finally:
+            self._looked = None  # of no use once the tree may have changed
+
+    def _ensure_fresh(self, token: CancelToken | None) -> None:
         fresh: FreshIndex | None = None
         with suppress(IndexProblem):  # missing or unusable: refresh builds it and says so
             if self._tree.content_id:
@@ -161,7 +178,7 @@ class Segment(TrackedIndex):
                 fresh = None if notes is None else FreshIndex(notes)
             else:
                 wanted = self._signature()
-                fresh = find_fresh(self._tree, self.snapshot(), wanted, self._walk_file())
+                fresh = find_fresh(self._tree, self.snapshot(), wanted, self._walk_file(), self._look)
         if fresh is None:
             self.refresh(token=token)
         else:
@@ -188,8 +205,9 @@ class Segment(TrackedIndex):
         token = token or self.token
         with self.unpinned():  # the caller wants to see what came of it
             for _ in range(_TIMES_OVERTAKEN):
+                base = self._looked.generation if self._looked else self._generation()
                 try:
-                    return self._refresh(force, paths, mark, self._generation(), token, scip)
+                    return self._refresh(force, paths, mark, base, token, scip)
                 except refresh.Overtaken:
                     mark = None  # the other process may know of newer changes
             return self._refresh(force, paths, None, None, token, scip)
@@ -213,9 +231,12 @@ class Segment(TrackedIndex):
             meta |= _noted(mark)
         else:
             paths = mark = None
+            looked, self._looked = self._looked, None
             # Files that an earlier version hid from git are seen by this walk.
-            self._prepare_folder(make=False)
-            walk, meta = self._walk_all()
+            if self._prepare_folder(make=False) or looked is None:
+                walk, meta = self._walk_all()
+            else:
+                walk, meta = looked.walk, looked.meta
         self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
         meta |= self._content_meta(walk)
         # A snapshot of the segment itself would keep the writer from cutting the log.
@@ -259,6 +280,13 @@ class Segment(TrackedIndex):
         if scip is None:
             return None
         return scip_binding.ScipImport([scip_documents.ScipFile(path, self.root) for path in scip])
+
+    def _look(self) -> Walk:
+        """Walk the whole tree, and keep what was found for the refresh that follows if it is new."""
+        generation = self._generation()
+        walk, meta = self._walk_all()
+        self._looked = _Look(walk, meta, generation)
+        return walk
 
     def _walk_all(self) -> tuple[Walk, dict[str, str]]:
         """Walk the whole tree and return what the index has to note of the moment before."""

@@ -173,12 +173,12 @@ class TrackedIndex(SnapshotSource):
         folder = self.store.scratch
         return None if folder is None or self._is_linked(folder) else folder / WALK_FILE
 
-    def _prepare_folder(self, *, make: bool = True) -> None:
+    def _prepare_folder(self, *, make: bool = True) -> bool:
         """Make the folder of the index, and keep our files in it out of git, but not the user's. Without
-        `make` only a folder that is there already is looked at."""
+        `make` only a folder that is there already is looked at. Return whether git may see other files."""
         folder = self.store.scratch
         if folder is None or not (make or folder.is_dir()):
-            return
+            return False
         if self._is_linked(folder):
             raise PathNotAllowed(f"{folder.name!r} is a link", hint="remove it, or use --index-dir DIR")
         named_ours = folder.name == settings.INDEX_FOLDER
@@ -188,8 +188,10 @@ class TrackedIndex(SnapshotSource):
         make_folder(folder, what=what, elsewhere=KEEP_ELSEWHERE)
         ignore = folder / ".gitignore"
         outdated = named_ours and ignore.is_file() and ignore.read_bytes() in own_output.OLD_GITIGNORES
-        if ours and (outdated or not ignore.exists()):
+        is_missing = ours and (outdated or not ignore.exists())
+        if is_missing:
             replace_file(ignore, own_output.gitignore(self.store.file), what=what, elsewhere=KEEP_ELSEWHERE)
+        return is_missing
 
     def _is_linked(self, folder: Path) -> bool:
         """Return whether a folder is that of the root and a link, which may have come with the repository."""

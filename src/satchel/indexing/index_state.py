@@ -6,7 +6,7 @@ content of a few files whose modification time proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
@@ -141,15 +141,18 @@ def _key(snapshot: Snapshot, signature: str) -> str:
     return f"{snapshot.version}\n{signature}"
 
 
-def find_fresh(tree: _Tree, snapshot: Snapshot, signature: str, cache_file: Path | None) -> FreshIndex | None:
+def find_fresh(
+    tree: _Tree, snapshot: Snapshot, signature: str, cache_file: Path | None, walk_tree: Callable[[], Walk]
+) -> FreshIndex | None:
     """Return what is known of the tree if the index needs no refresh, otherwise None. `cache_file` keeps the
-    stamps of the last walk; None if there is no folder for it."""
+    stamps of the last walk; None if there is no folder for it. `walk_tree` is called if they do not
+    suffice."""
     if snapshot.meta().get("signature") != signature:
         return None
     known = remembered_watermark(tree, snapshot, signature, cache_file)
     if known is not None:
         return FreshIndex(watermark=known)
-    walk = tree.entries()
+    walk = walk_tree()
     plan = plan_all(snapshot, walk)
     if tree.head() != snapshot.meta().get(HISTORY_HEAD, ""):  # the same files with another history
         return None
