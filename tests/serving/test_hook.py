@@ -129,6 +129,15 @@ def test_a_running_server_answers(shop: Path, environment: dict[str, str]) -> No
     assert asked.stdout == alone.stdout != ""
 
 
+def test_recall_of_several_folders_answers_from_all(shop: Path, tmp_path: Path) -> None:
+    other = make_tree(tmp_path / "other", {"src/queue.py": "def enqueue(job):\n    return job\n"})
+    words = ["recall", QUESTION, "--json", "-s", str(shop), "-s", str(other)]
+    done = subprocess.run(
+        [sys.executable, "-m", "satchel", *words], capture_output=True, text=True, timeout=60
+    )
+    assert "src/sessions.py:" in json.loads(done.stdout)["text"], done.stderr
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):

@@ -91,6 +91,11 @@ class LibraryEngine(Engine):
         """Return the repositories by name."""
         return self.store.members
 
+    def changed_files(self, paths: Sequence[str]) -> list[str]:
+        """Return none: a library answers from commits, or from folders whose indexes were just brought up to
+        date."""
+        return []
+
     @property
     def ref(self) -> str:
         return LIBRARY
