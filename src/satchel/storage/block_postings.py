@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from satchel.storage import checked_rows, term_blocks
-from satchel.storage.checks import blob_check, damaged, row_check, sum_checks
+from satchel.storage.checks import Totals, blob_check, damaged, row_check, sum_checks
 from satchel.storage.protocol import TermRows
 from satchel.storage.records import PostingRun
 
@@ -160,3 +160,64 @@ class BlockPostings:
             yield number, data
         if count != len(run_of):
             raise damaged("a run of the full-text index")
+
+
+class BlockSnapshot:
+    """What a snapshot answers from its meta values, its totals and its blocks of postings, wherever these are
+    kept. `changes` says that a writer changes them under its reader, so that nothing is kept."""
+
+    _own = True  # also of a snapshot whose construction failed, which is closed nevertheless
+
+    def __init__(self, rows: PostingRows, meta: dict[str, str], totals: Totals, *, changes: bool) -> None:
+        self._full_text = BlockPostings(rows)
+        self._runs: tuple[int, ...] | None = None
+        self._meta = meta
+        self._totals = totals
+        self._own = not changes
+
+    @property
+    def generation(self) -> int:
+        return int(self._meta.get("generation", 0))
+
+    @property
+    def version(self) -> str:
+        return f"{self._meta.get('identity', '')}:{self.generation}.{self._meta.get('mark', '')}"
+
+    def meta(self) -> dict[str, str]:
+        return dict(self._meta)
+
+    def symbol_count(self) -> int:
+        return self._totals.symbols
+
+    def kind_counts(self) -> dict[str, int]:
+        return {kind: count for kind, count in sorted(self._totals.kinds.items()) if count}
+
+    def run_sizes(self) -> dict[int, int]:
+        return self._full_text.run_sizes(self._totals.segments)
+
+    def posting_run(self, number: int) -> PostingRun:
+        return self._full_text.run(number)
+
+    def posting_runs(self) -> list[PostingRun]:
+        found = self._full_text.runs(self._totals.segments)
+        self._runs = tuple(run.number for run in found)
+        return found
+
+    def postings_many(self, terms: Sequence[str]) -> Mapping[str, TermRows]:
+        if self._runs is None or not self._own:
+            self._runs = tuple(self.run_sizes())
+        return self._full_text.postings_many(self._runs, terms)
+
+    def run_terms(self, run: int) -> Iterator[tuple[str, bytes]]:
+        return self._full_text.run_terms(run)
+
+    def terms(self, prefix: str, limit: int) -> list[str]:
+        found: set[str] = set()
+        for number in self.run_sizes():
+            found.update(self._full_text.terms_from(number, prefix, limit))
+        return sorted(found)[:limit]
+
+    def block_range(self, run: int) -> tuple[int, int]:
+        """Return the number of a run's first block and the count of its blocks, for the writer that drops
+        it."""
+        return self._full_text.block_range(run)

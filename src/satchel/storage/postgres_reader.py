@@ -7,7 +7,7 @@ its answers rest on the same rows of files.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -17,7 +17,7 @@ from satchel.code_facts import FileEdges, FileFacts, ScipUses, references_of
 from satchel.parsed import Parsed
 from satchel.plugins import late
 from satchel.storage import checked_rows, postgres_contents, records
-from satchel.storage.block_postings import BlockPostings
+from satchel.storage.block_postings import BlockSnapshot
 from satchel.storage.checked_rows import FIRST_CHUNK
 from satchel.storage.checks import (
     Totals,
@@ -29,12 +29,11 @@ from satchel.storage.checks import (
     sum_checks,
 )
 from satchel.storage.postgres_contents import FileRow, read_file_row
-from satchel.storage.protocol import LAST_LINE, Extent, TermRows
+from satchel.storage.protocol import LAST_LINE, Extent
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
     Outline,
-    PostingRun,
     RetiredChunk,
     SkippedRecord,
     SymbolRecord,
@@ -101,31 +100,20 @@ def read_state(data: bytes, check: int, number: int) -> dict[str, str]:
     return msgspec.msgpack.decode(data, type=dict[str, str])
 
 
-class PostgresSnapshot:
+class PostgresSnapshot(BlockSnapshot):
     """One generation of a segment. That of a writer, whose `totals` run on, changes under its reader, so
     nothing is kept."""
 
     def __init__(self, tables: ReadableTables, meta: dict[str, str], totals: Totals | None = None) -> None:
         self._tables = tables
-        self._meta = meta
-        self._own = totals is None
-        self._totals = read_totals(meta.get("totals", "{}")) if totals is None else totals
-        self._full_text = BlockPostings(PostgresPostingRows(tables))
-        self._runs: tuple[int, ...] | None = None
+        found = read_totals(meta.get("totals", "{}")) if totals is None else totals
+        super().__init__(PostgresPostingRows(tables), meta, found, changes=totals is not None)
         self._consulting: consulted.ConsultedTable | None = None
         self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
         self._by_path: dict[str, FileRow] = {}  # checked rows
         self._by_number: dict[int, FileRow] = {}
         self._chunks: Cache[str, list[ChunkRecord]] = Cache(_FILES_KEPT)
         self._symbols: Cache[str, list[SymbolRow]] = Cache(_FILES_KEPT)
-
-    @property
-    def generation(self) -> int:
-        return int(self._meta.get("generation", 0))
-
-    @property
-    def version(self) -> str:
-        return f"{self._meta.get('identity', '')}:{self.generation}.{self._meta.get('mark', '')}"
 
     @property
     def segment(self) -> int:
@@ -139,9 +127,6 @@ class PostgresSnapshot:
         """Let the tables go with the last reader; a writer shows its own, and ends with them."""
         if self._own:
             self._tables.close()
-
-    def meta(self) -> dict[str, str]:
-        return dict(self._meta)
 
     def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
         if self._files is not None:
@@ -449,12 +434,6 @@ class PostgresSnapshot:
         rows = self._tables.rows(statement, self._tables.number, start, start + b"\xff", limit, of="names")
         return [one.decode("utf-8", "surrogatepass") for _, one in rows]
 
-    def symbol_count(self) -> int:
-        return self._totals.symbols
-
-    def kind_counts(self) -> dict[str, int]:
-        return {kind: count for kind, count in sorted(self._totals.kinds.items()) if count}
-
     def all_symbols(self) -> Iterable[SymbolRecord]:
         rows = sorted(self._file_rows(), key=lambda row: row.path)
         if sum_checks(row.stored[0] for row in rows) != self._totals.files:
@@ -462,36 +441,6 @@ class PostgresSnapshot:
         for row, symbols in self.symbols_of(rows):
             for symbol in symbols:
                 yield SymbolRecord(row.path, records.symbol(symbol))
-
-    def run_sizes(self) -> dict[int, int]:
-        return self._full_text.run_sizes(self._totals.segments)
-
-    def posting_run(self, number: int) -> PostingRun:
-        return self._full_text.run(number)
-
-    def posting_runs(self) -> list[PostingRun]:
-        found = self._full_text.runs(self._totals.segments)
-        self._runs = tuple(run.number for run in found)
-        return found
-
-    def postings_many(self, terms: Sequence[str]) -> Mapping[str, TermRows]:
-        if self._runs is None or not self._own:
-            self._runs = tuple(self.run_sizes())
-        return self._full_text.postings_many(self._runs, terms)
-
-    def run_terms(self, run: int) -> Iterator[tuple[str, bytes]]:
-        return self._full_text.run_terms(run)
-
-    def terms(self, prefix: str, limit: int) -> list[str]:
-        found: set[str] = set()
-        for number in self.run_sizes():
-            found.update(self._full_text.terms_from(number, prefix, limit))
-        return sorted(found)[:limit]
-
-    def block_range(self, run: int) -> tuple[int, int]:
-        """Return the number of a run's first block and the count of its blocks, for the writer that drops
-        it."""
-        return self._full_text.block_range(run)
 
     def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
         statement = "SELECT data, row_check FROM {skipped} WHERE segment = %s"

@@ -9,7 +9,7 @@ rows of files, which are checked once.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from satchel.code_facts import FileEdges, FileFacts, ScipUses, references_of
 from satchel.parsed import Parsed
 from satchel.plugins import late
 from satchel.storage import checked_rows, records
-from satchel.storage.block_postings import BlockPostings
+from satchel.storage.block_postings import BlockSnapshot
 from satchel.storage.checked_rows import (
     CHUNK_COLUMNS,
     END_LINE,
@@ -45,12 +45,11 @@ from satchel.storage.checks import (
     rows_check,
     sum_checks,
 )
-from satchel.storage.protocol import LAST_LINE, Extent, TermRows
+from satchel.storage.protocol import LAST_LINE, Extent
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
     Outline,
-    PostingRun,
     RetiredChunk,
     SkippedRecord,
     SymbolRecord,
@@ -71,37 +70,27 @@ _DIGEST_DIGITS = 16  # of a whole digest
 _CHUNKS_KEPT = 64  # files whose chunks are kept: an answer asks for several ranges of the same few
 
 
-class SqliteSnapshot:
+class SqliteSnapshot(BlockSnapshot):
     """One generation: the connection holds a read transaction for as long as this lives. That of a writer,
     which hands over its own running `totals`, changes under its reader, so nothing is kept."""
 
     def __init__(self, connection: sqlite3.Connection, totals: Totals | None = None) -> None:
         self._connection = connection
         self._tables = SqliteTables(connection)
-        self._full_text = BlockPostings(SqlitePostingRows(self._tables))
-        self._runs: tuple[int, ...] | None = None
+        meta = dict(self._tables.rows("SELECT key, value FROM meta"))
+        found = self._checked_totals(meta) if totals is None else totals
+        super().__init__(SqlitePostingRows(self._tables), meta, found, changes=totals is not None)
         self._consulting: consulted.ConsultedTable | None = None
-        self._own = totals is None
-        self._meta = dict(self._tables.rows("SELECT key, value FROM meta"))
-        self._totals = self._checked_totals() if totals is None else totals
         self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
         self._by_path: dict[str, Any] = {}  # checked rows
         self._by_number: dict[int, Any] = {}
         self._chunks: Cache[str, list[Any]] = Cache(_CHUNKS_KEPT)
 
-    def _checked_totals(self) -> Totals:
-        check = self._meta.pop("check", "")
-        if not check or check != meta_check(self._meta, self._tables.rows(SCHEMA)):
+    def _checked_totals(self, meta: dict[str, str]) -> Totals:
+        check = meta.pop("check", "")
+        if not check or check != meta_check(meta, self._tables.rows(SCHEMA)):
             raise damaged("what it says of itself")
-        return read_totals(self._meta.get("totals", "{}"))
-
-    @property
-    def generation(self) -> int:
-        return int(self._meta.get("generation", 0))
-
-    @property
-    def version(self) -> str:
-        return f"{self._meta.get('identity', '')}:{self.generation}.{self._meta.get('mark', '')}"
+        return read_totals(meta.get("totals", "{}"))
 
     def close(self) -> None:
         self._connection.close()
@@ -114,9 +103,6 @@ class SqliteSnapshot:
     def copy_to(self, target: sqlite3.Connection) -> None:
         """Write this generation, page by page, into an empty database."""
         self._connection.backup(target)
-
-    def meta(self) -> dict[str, str]:
-        return dict(self._meta)
 
     def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
         if self._files is None:
@@ -406,46 +392,10 @@ class SqliteSnapshot:
             raise damaged("the list of names")
         return [row[0] for row in rows]
 
-    def symbol_count(self) -> int:
-        return self._totals.symbols
-
-    def kind_counts(self) -> dict[str, int]:
-        return {kind: count for kind, count in sorted(self._totals.kinds.items()) if count}
-
     def all_symbols(self) -> Iterable[SymbolRecord]:
         for record in self.files():
             for symbol in self.symbols(record.path):
                 yield SymbolRecord(record.path, symbol)
-
-    def run_sizes(self) -> dict[int, int]:
-        return self._full_text.run_sizes(self._totals.segments)
-
-    def posting_run(self, number: int) -> PostingRun:
-        return self._full_text.run(number)
-
-    def posting_runs(self) -> list[PostingRun]:
-        found = self._full_text.runs(self._totals.segments)
-        self._runs = tuple(run.number for run in found)
-        return found
-
-    def postings_many(self, terms: Sequence[str]) -> Mapping[str, TermRows]:
-        if self._runs is None or not self._own:
-            self._runs = tuple(self.run_sizes())
-        return self._full_text.postings_many(self._runs, terms)
-
-    def run_terms(self, run: int) -> Iterator[tuple[str, bytes]]:
-        return self._full_text.run_terms(run)
-
-    def terms(self, prefix: str, limit: int) -> list[str]:
-        found: set[str] = set()
-        for number in self.run_sizes():
-            found.update(self._full_text.terms_from(number, prefix, limit))
-        return sorted(found)[:limit]
-
-    def block_range(self, run: int) -> tuple[int, int]:
-        """Return the number of a run's first block and the count of its blocks, for the writer that drops
-        it."""
-        return self._full_text.block_range(run)
 
     def skipped(self, paths: Sequence[str] | None = None) -> list[SkippedRecord]:
         statement = f"SELECT {SKIPPED_COLUMNS}, row_check FROM skipped"
