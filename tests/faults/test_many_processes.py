@@ -35,13 +35,13 @@ def test_readers_indexers_and_watchers_on_one_folder_never_see_an_error(
 ) -> None:
     root = make(tmp_path / "shop", FILES)
     out = tmp_path / "out.txt"
-    options = ["--seconds", "10", "--readers", "8", "--watches", "2", "--out", out]
+    options = ["--seconds", "5", "--readers", "8", "--watches", "2", "--out", out]
     command = [sys.executable, BENCHMARK, root, *options]
     done = subprocess.run(command, capture_output=True, text=True, env=clean_environment(), timeout=120)
     figures = json.loads(out.read_text().partition("\n")[2])
     assert (figures["errors"], figures["died"]) == ({}, 0), done.stderr
-    assert figures["read_rounds"] >= 8
-    assert figures["index_rounds"] >= 2
+    assert figures["read_rounds"] >= 4
+    assert figures["index_rounds"] >= 1
     with make_engine(root) as engine, closing(memory_engine(root)) as fresh:
         engine.refresh()
         assert all_chunks(engine) == all_chunks(fresh)

@@ -118,7 +118,7 @@ def write(root: Path, path: str, text: str | None) -> None:
         make_tree(root, {path: text})
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(EDIT, max_size=6), st.lists(EDIT, min_size=1, max_size=8))
 def test_edges_after_edits_are_those_of_a_fresh_index(
     before: list[tuple[str, str | None]], edits: list[tuple[str, str | None]]

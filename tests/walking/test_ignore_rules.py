@@ -106,7 +106,7 @@ TREES = st.dictionaries(
 IGNORES = st.dictionaries(FOLDERS.map("/".join), st.lists(LINES, max_size=4), max_size=3)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tree=TREES, ignores=IGNORES)
 def test_the_plain_walk_finds_what_git_finds(tree: dict[str, str], ignores: dict[str, list[str]]) -> None:
     root = Path(tempfile.mkdtemp(prefix="walk"))
