@@ -87,12 +87,12 @@ trees_with_secrets = st.dictionaries(
     max_size=4,
 )
 few = settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase is not Phase.explain],
 )
-fewer = settings(few, max_examples=15)
+fewer = settings(few, max_examples=8)
 
 
 @contextmanager

@@ -236,7 +236,7 @@ def test_bytes_of_every_kind_are_indexed_or_left_out(tmp_path: Path) -> None:
         assert "".join(lines).encode(record.encoding) == odd[record.path]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary(max_size=200), st.sampled_from(["a.py", "a.md", "a.ipynb", "a.rst", "a.yaml", "a", "a.html"])
 )

@@ -87,7 +87,7 @@ def check(engine: Engine, case: Case, sizes: list[int], unit: str) -> int:
     return count
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(ACTIONS), st.sampled_from(_QUESTIONS), tokenizer_names, budgets)
 def test_a_larger_budget_shows_all_that_a_smaller_one_shows(
     engines: dict[str, Engine], action: str, query: str, tokenizer: str, sizes: list[int]
@@ -100,7 +100,7 @@ def test_a_larger_budget_shows_all_that_a_smaller_one_shows(
     check(engines["own"], Case(action, query, tokenizer, 0, 0, {}, options), sizes, "tokens")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 400), budgets, st.sampled_from(("tokens", "chars")))
 def test_it_holds_for_any_request_and_either_unit(
     engines: dict[str, Engine], number: int, sizes: list[int], unit: str

@@ -37,7 +37,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @SCHEMA.parametrize()
 @settings(
-    max_examples=15,
+    max_examples=8,
     derandomize=True,
     deadline=None,
     database=None,
