@@ -15,6 +15,8 @@ import satchel.storage
 settings.register_profile("busy", deadline=None, max_examples=60)
 settings.load_profile("busy")
 satchel.storage.__path__.append(str(builders.PLUGGED_STORES))
+# Tests start hundreds of processes. Where this is set, each of them compiles the package: half of a search.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -27,6 +27,7 @@ LEVELS = (
     ("walking", "chunking", "graph", "indexing", "retrieval", "packing"),
     ("verifying",),
     ("tracked_index",),
+    ("updated_index",),
     ("segment",),
     ("pack_request",),
     ("pack_pipeline",),
