@@ -47,7 +47,12 @@ _LOADED = (
     "verifying",
     "walking",
 )
-_SINGLE = ("satchel.engine", "satchel.pack_pipeline", "satchel.serving.cli_run", "satchel.serving.local_client")
+_SINGLE = (
+    "satchel.engine",
+    "satchel.pack_pipeline",
+    "satchel.serving.cli_run",
+    "satchel.serving.local_client",
+)
 
 
 class CommandProcesses:
