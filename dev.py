@@ -128,7 +128,7 @@ def test(arguments: list[str]) -> int:
         [python, "-m", "ruff", "check", "--quiet", *CHECKED],
         [python, "-m", "ruff", "format", "--check", "--quiet", *CHECKED],
         [python, "-m", "mypy"],
-        [python, "-m", "pytest", "-n", "2", *arguments],
+        [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", *arguments],
     ]
     for step in steps:
         print("$", " ".join(step[1:]), flush=True)
