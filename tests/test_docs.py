@@ -159,3 +159,6 @@ def test_the_ten_tasks_of_a_newcomer_lead_to_one_file_each() -> None:
     page = (ROOT / "docs" / "finding-your-way.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("|") and "`src/" in line]
     assert len(rows) == 10 and all(row.count("`src/") == 1 for row in rows)
+    for row in rows:  # the station that a newcomer would think of is the folder of the file
+        _, _, station, file, _ = row.split("|")
+        assert file.strip().startswith(f"`src/satchel/{station.strip().partition(':')[0]}/")
