@@ -22,8 +22,8 @@ LOCK = HERE / "requirements.lock"
 BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
 CHECKED = ("src", "tests", "benchmarks", "dev.py", "mkdocs_hooks.py")
 SITE = HERE / "build" / "site"
-# Tests wait for processes and servers, so a third worker keeps two cores busy. Each begins with a third of the
-# files and takes from others when it is done, so that most fixtures of a file are made once.
+# Tests wait for processes and servers, so a third worker keeps two cores busy. Each begins with a third of
+# the files and takes from others when it is done, so that most fixtures of a file are made once.
 SIDE_BY_SIDE = ("-n", "3", "--dist", "worksteal")
 
 
