@@ -199,11 +199,12 @@ def _become(asked: Mapping[str, Any]) -> None:
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
-    sys.path[0] = asked["cwd"]
+    sys.path.insert(0, asked["cwd"])  # as `python -m` does
     sys.argv = ["satchel", *asked["arguments"]]
     runpy.run_module("satchel", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
+    del sys.path[0]  # the folder of this file, where a command finds nothing
     _load()
     _become(_serve(sys.argv[1]))
