@@ -178,9 +178,8 @@ def run_cli(
 ) -> subprocess.CompletedProcess[bytes]:
     """The real command line in a process of its own, forked where that gives the same."""
     words, variables = [str(word) for word in arguments], clean_environment(environment)
-    processes = command_processes()
-    if processes.can_fork(variables):
-        return processes.run(words, cwd, variables, given)
+    if hasattr(os, "fork") and command_processes().can_fork(variables):
+        return command_processes().run(words, cwd, variables, given)
     return subprocess.run(
         [sys.executable, "-m", "satchel", *words],
         input=given,

@@ -48,6 +48,9 @@ _LOADED = (
     "walking",
 )
 _SINGLE = (
+    "filelock",
+    "hashlib",
+    "pathspec",
     "satchel.engine",
     "satchel.pack_pipeline",
     "satchel.serving.cli_run",

@@ -11,6 +11,7 @@ import pytest
 from builders import SHOP, clean_environment, make_tree, run_cli
 from command_processes import command_processes
 
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 WORDS = (
     ["search", "basket", "--json"],
     ["pack", "how is the total price made", "--format", "xml"],
