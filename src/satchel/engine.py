@@ -59,9 +59,8 @@ if TYPE_CHECKING:
     from satchel.verifying import validation
     from satchel.walking import change_set, git_trees, source_reader
 else:  # what some commands do without
-    corpus_reading, pack_pipeline, pack_request = (
-        late(f"satchel.{name}") for name in ("corpus_reading", "pack_pipeline", "pack_request")
-    )
+    corpus_reading = late("satchel.corpus_reading")
+    pack_pipeline, pack_request = late("satchel.pack_pipeline"), late("satchel.pack_request")
     reviewing, onboarding = late("satchel.reviewing"), late("satchel.onboarding")
     recalling = late("satchel.recall")
     layers, packs, repository_map = (
