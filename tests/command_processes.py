@@ -62,8 +62,7 @@ class CommandProcesses:
     """The process that is forked from, and the way to it."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix="satchel-tests-")
-        self._address = str(Path(self._folder) / "fork")
+        self._address = str(Path(tempfile.mkdtemp(prefix="satchel-tests-")) / "fork")
         self.environment = {**os.environ}
         self.environment.pop("PYTHONHASHSEED", None)  # a command has a seed by chance, as a user's has
         self._process = subprocess.Popen(
@@ -105,8 +104,6 @@ class CommandProcesses:
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
-        Path(self._address).unlink(missing_ok=True)
-        Path(self._folder).rmdir()
 
 
 def _decisive(environment: Mapping[str, str]) -> dict[str, str]:
@@ -161,6 +158,9 @@ def _serve(address: str) -> dict[str, Any]:
         while True:
             readable, _, _ = select.select([listener, sys.stdin.buffer], [], [])
             if sys.stdin.buffer in readable:
+                # Workers of pytest end without a word, so the folder is removed here.
+                os.unlink(address)
+                os.rmdir(os.path.dirname(address))
                 sys.exit()
             connection, _ = listener.accept()
             _reap()
