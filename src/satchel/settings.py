@@ -166,16 +166,14 @@ class OidcSettings(Struct, frozen=True):
 
 
 def oidc() -> OidcSettings | None:
-    """Return the identity provider that `SATCHEL_OIDC_…` names; None if none is."""
-    names = ("ISSUER", "AUDIENCE", "JWKS")
-    given = [os.environ.get(f"SATCHEL_OIDC_{name}", "") for name in names]
+    """Return the identity provider that the environment names; None if it names none."""
+    names = ("SATCHEL_OIDC_ISSUER", "SATCHEL_OIDC_AUDIENCE", "SATCHEL_OIDC_JWKS")
+    given = [os.environ.get(name, "") for name in names]
     if not any(given):
         return None
     missing = [name for name, value in zip(names, given, strict=True) if not value]
     if missing:
-        raise ConfigError(
-            f"SATCHEL_OIDC_{missing[0]} is not set", hint="an issuer, an audience and its keys go together"
-        )
+        raise ConfigError(f"{missing[0]} is not set", hint="an issuer, an audience and its keys go together")
     issuer, audience, jwks = given
     return OidcSettings(issuer, audience, jwks, os.environ.get("SATCHEL_OIDC_CLAIM") or "groups")
 

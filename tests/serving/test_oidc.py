@@ -97,7 +97,7 @@ def test_clocks_may_differ_by_a_minute(verifier: OidcVerifier) -> None:
 
 
 def unsigned(algorithm: str) -> str:
-    head, body, _ = token().split(".")
+    _, body, _ = token().split(".")
     return f"{part({'alg': algorithm, 'typ': 'JWT', 'kid': 'rsa'})}.{body}."
 
 

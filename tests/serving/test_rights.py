@@ -411,11 +411,13 @@ def test_a_push_is_searchable_in_ten_seconds(served: Served, http: Server, tmp_p
     )
     assert push(body, x_gitea_signature="") == refused
     assert push(b" " * (3 * 1024 * 1024), x_gitlab_token=SECRET)[0] == 413
+    # Ten seconds where a core is free; other tests may have taken them all.
+    patience = 10 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     started = time.monotonic()
     assert push(body, x_hub_signature_256=f"sha256={signature}")[0] == 202
     question = {"action": "symbols", "payload": {"name": "opened_by_a_push"}}
     while b"vault/b.py" not in http.call("/v1/command", question, headers=bearer(OPERATOR)).body:
-        assert time.monotonic() - started < 10, "the push is not searchable"
+        assert time.monotonic() - started < patience, "the push is not searchable"
         time.sleep(0.1)
     # The other forms are taken as well, and a token of the library sees nothing of a repository outside.
     assert push(body, x_gitea_signature=signature)[0] == push(body, x_gitlab_token=SECRET)[0] == 202

@@ -5,7 +5,10 @@ of the grant and no others, so nothing of another can enter an answer, an error 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from satchel.caching import Cache
 from satchel.engine import Engine
@@ -55,13 +58,14 @@ class ServedLibrary(ServedProject):
         return Library(self.root).catalogue.stamp()
 
     def _reopen(self) -> None:
-        """Open the engines anew if the repositories of the catalogue changed. Tokens are in it, too, and
-        their use changes no answer."""
+        """Open the engines anew if the catalogue has other repositories, or one whose state changed. A sync
+        that went well writes another commit, and an engine sees that by itself; tokens change no answer."""
         stamp = self._file_stamp()
         if stamp == self._read_stamp:
             return
         self._read_stamp = stamp
-        if stamp is None or Library(self.root).repositories() != self._known:
+        known = _without_commits(Library(self.root).repositories())
+        if known != _without_commits(self._known):
             self._close_engines()
             self._open_engine()
 
@@ -85,3 +89,7 @@ class ServedLibrary(ServedProject):
         if len(self._open) > _MOST_ENGINES:
             oldest = next(one for one in self._open if one != every)
             self._open.pop(oldest).close()
+
+
+def _without_commits(repositories: Sequence[Repository]) -> list[Repository]:
+    return [replace(one, commits={}, problem="") for one in repositories]
