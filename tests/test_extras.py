@@ -109,7 +109,7 @@ def test_the_extras_bring_what_they_are_asked_for() -> None:
     declared = PROJECT["optional-dependencies"]
     assert set(extras.MODULES) | {"all", "test"} == set(declared)
     assert "satchel-context[grpc,http,mcp]" in declared["serve"]
-    assert declared["all"] == ["satchel-context[huggingface,library,serve]"]
+    assert declared["all"] == ["satchel-context[huggingface,library,oidc,serve]"]
     carried = {"anyio": "mcp", "mcp_types": "mcp", "google": "grpcio-reflection"}  # by what that one needs
     providers = packages_distributions()
     for extra, modules in extras.MODULES.items():
