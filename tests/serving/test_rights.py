@@ -424,3 +424,16 @@ def test_a_push_is_searchable_in_ten_seconds(served: Served, http: Server, tmp_p
     assert b"vault" not in http.call("/v1/command", {"action": "files"}, headers=bearer(served.secret)).body
     assert '"action":"push"' in served.audit.read_text()
     served.library.remove(["vault"])
+
+
+def test_without_its_catalogue_a_library_answers_nobody(roots: dict[str, Path], tmp_path: Path) -> None:
+    library = make_library(tmp_path, roots, ("till",))
+    served = Dispatcher(library=library.folder)
+    core = Caller("somebody", Grant((), ("core",)))
+    assert b"till/till.py" in asked(served, library.folder, "files", {}, core)
+    kept = library.catalogue.file.rename(tmp_path / "kept.db")
+    for _ in range(2):
+        assert b"project_not_found" in asked(served, library.folder, "files", {}, core)
+    kept.rename(library.catalogue.file)
+    assert b"till/till.py" in asked(served, library.folder, "files", {}, core)
+    served.close()

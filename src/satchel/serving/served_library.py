@@ -63,11 +63,12 @@ class ServedLibrary(ServedProject):
         stamp = self._file_stamp()
         if stamp == self._read_stamp:
             return
-        self._read_stamp = stamp
-        known = _without_commits(Library(self.root).repositories())
+        known = _without_commits(Library(self.root).repositories())  # raises while there is no catalogue
         if known != _without_commits(self._known):
             self._close_engines()
             self._open_engine()
+        else:
+            self._read_stamp = stamp
 
     def _names(self, grant: Grant) -> _Names:
         return self._seen.get_or_compute(

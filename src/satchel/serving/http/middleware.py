@@ -14,7 +14,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.errors import (
     Cancelled,
-    ConfigError,
     IndexBusy,
     InvalidRequest,
     PathNotAllowed,
@@ -94,14 +93,14 @@ class HttpExchange:
             self.scope[CALLER] = NOBODY if is_open else await self._caller()
         except PathNotAllowed as error:
             raise RequestRefused(error, _FORBIDDEN) from None
-        except ConfigError as error:  # the catalogue cannot be read, or the keys of an identity provider
-            raise RequestRefused(error, _NOT_READY) from None
         except Unauthorized as error:
             if self._wants_page():
                 target = quote(self.path + (f"?{query}" if (query := self._query()) else ""))
                 headers = [(b"location", f"{LOGIN_PATH}?next={target}".encode())]
                 raise RequestRefused(error, _SEE_OTHER, headers) from None
             raise RequestRefused(error, headers=[(b"www-authenticate", b'Bearer realm="satchel"')]) from None
+        except SatchelError as error:  # the catalogue cannot be read, or the keys of an identity provider
+            raise RequestRefused(error, _NOT_READY) from None
 
     def _is_open_page(self) -> bool:
         """Whether the request is for the page that asks for the token, or for what that page looks like."""
