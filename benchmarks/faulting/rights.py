@@ -12,7 +12,6 @@ comparison. One line of figures is kept in results/rights.txt; exit code 1 means
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import re
 import sys
@@ -26,6 +25,7 @@ from typing import Any
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 sys.path[:0] = [str(TESTS), str(TESTS / "packing")]
 
+from builders import age, make_tree  # noqa: E402
 from random_repositories import WORDS, make_repository, name_in  # noqa: E402
 
 from satchel import ids  # noqa: E402
@@ -78,26 +78,32 @@ class Trial:
         self.asked: Counter[str] = Counter()
         self.alone: dict[tuple[str, ...], tuple[Path, Dispatcher]] = {}
         for number, name in enumerate(GROUPS):
-            for path, text in make_repository(number).items():
-                file = base / "repositories" / name / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(text if isinstance(text, bytes) else text.encode())
-                os.utime(file, (1, 1))  # long ago: files of this moment are looked at again and again
+            make_tree(base / "repositories" / name, make_repository(number))
+        # A file of this moment is read again, which writes another generation between two answers.
+        age(base / "repositories")
         self._folder = self._library((*GROUPS,), "all")
         self._served = Dispatcher(library=self._folder)
 
     def run(self, pairs: int, rng: random.Random) -> list[str]:
         """Return a sentence for each answer that differs."""
         wrong = []
-        for _ in range(pairs):
+        for number in range(pairs):
+            if number % 500 == 499:
+                print(f"  {number + 1:,} pairs, {len(wrong)} wrong", flush=True)
             grant = make_grant(rng)
             action, payload = make_question(rng)
             self.asked[action] += 1
             seen = tuple(name for name, groups in GROUPS.items() if grant.allows(name, groups))
             found = answer(self._served, self._folder, action, payload, Caller("somebody", grant))
             folder, other = self._alone(seen)
-            if found != answer(other, folder, action, payload, Caller("operator")):
-                wrong.append(f"{grant}: {action} {payload}")
+            expected = answer(other, folder, action, payload, Caller("operator"))
+            if found != expected:
+                pairs_of_bytes = enumerate(zip(found, expected, strict=False))
+                first = next((at for at, (one, other_one) in pairs_of_bytes if one != other_one), 0)
+                around = slice(max(0, first - 80), first + 120)
+                told = f"{found[around]!r} and not {expected[around]!r}"
+                wrong.append(f"{grant}: {action} {payload}: {told}")
+                print(wrong[-1], flush=True)
         return wrong
 
     def _alone(self, seen: tuple[str, ...]) -> tuple[Path, Dispatcher]:
