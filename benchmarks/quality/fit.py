@@ -8,15 +8,16 @@
 Each repository is left out once, under all its sets and from all files, and its questions are ranked by
 weights fitted on the rest; then all questions together give the weights that are written. Short questions,
 issue reports, the same reports where git history is known (`--with-history`) and the questions of `--extra`
-files each count 1 in all, times their factor. `--check` writes nothing and says whether the file is what
-these signals give.
+files each count 1 in all, times their factor. With `--balanced` a repository counts by the square root of
+its questions: 60 reports of one project teach less than 60 of as many. `--check` writes nothing and says
+whether the file is what these signals give.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -116,10 +117,18 @@ def _lists(file: Features, names: Sequence[str], rows: NDArray[np.bool_]) -> Lis
     return Lists(file.columns(names)[rows], targets, starts)
 
 
-def importance_of(sorts: Sequence[Sort], factors: Mapping[Sort, float]) -> Floats:
-    """How much each question counts: the questions of one sort count the factor of their sort in all."""
-    sizes = Counter(sorts)
-    return np.array([factors[sort] / sizes[sort] for sort in sorts])
+def importance_of(
+    sorts: Sequence[Sort], factors: Mapping[Sort, float], repositories: Sequence[str] | None = None
+) -> Floats:
+    """How much each question counts: the questions of one sort count the factor of their sort in all. With
+    `repositories`, those of one repository count by the square root of their number."""
+    owners = list(zip(sorts, repositories, strict=True)) if repositories else []
+    of_owner = Counter(owners)
+    shares = [of_owner[owner] ** -0.5 for owner in owners] or [1.0] * len(sorts)
+    totals: dict[Sort, float] = defaultdict(float)
+    for sort, share in zip(sorts, shares, strict=True):
+        totals[sort] += share
+    return np.array([factors[sort] * share / totals[sort] for sort, share in zip(sorts, shares, strict=True)])
 
 
 def sort_of(question: Asked) -> Sort:
@@ -195,6 +204,9 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--extra-weight", type=float, default=1.0)
     parser.add_argument("--issue-weight", type=float, default=1.0)
     parser.add_argument("--history-weight", type=float, default=1.0)
+    parser.add_argument(
+        "--balanced", action="store_true", help="a repository counts by the root of its questions"
+    )
     parser.add_argument("--l2", type=float, default=1e-3)
     parser.add_argument("--prior", type=Path, help="a file of weights that the penalty keeps the fit near to")
     parser.add_argument("--without", action="append", default=[], help="a group of signals to leave out")
@@ -221,7 +233,8 @@ def main() -> int:
         Sort.HISTORY: options.history_weight,
         Sort.EXTRA: options.extra_weight,
     }
-    importance = importance_of(problem.sorts, factors)
+    owners = [question.repository for question in problem.questions] if options.balanced else None
+    importance = importance_of(problem.sorts, factors, owners)
     best = problem.fit(importance)
     if options.check:
         wrong = differences(options.out, problem.named(best))
@@ -238,6 +251,8 @@ def main() -> int:
         "fitted_on": describe(problem.questions),
         "l2": options.l2,
         "factors": {sort: factors[sort] for sort in sorted(set(problem.sorts))},
+        **({"balanced": True} if options.balanced else {}),
+        **({"prior": options.prior.name} if options.prior else {}),
         "cross_validated": {name: round(value, DIGITS) for name, value in found.items()},
         "weights": problem.named(best),
     }

@@ -93,7 +93,7 @@ def test_a_file_comes_near_to_what_its_opening_comment_says(words: WordVectors) 
 
 
 def test_words_that_the_model_does_not_know_give_a_zero_vector(words: WordVectors) -> None:
-    file = analysed({"zzqq.txt": "qqqqq zzzzz\n"}, words)["zzqq.txt"]
+    file = analysed({"qxzvw.txt": "qxzvwq wvzqx\n"}, words)["qxzvw.txt"]
     assert file.packed.unit_count == 1 and set(file.vector) == {0}
 
 
