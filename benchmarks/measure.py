@@ -3,7 +3,7 @@
 CPU seconds are the figures to compare: they are the user and system time of the process and of every
 descendant, as the kernel counts them. On Linux a descendant whose own parent ended without waiting for it
 becomes a child of this process, and is in them if it ends soon after the command: the helpers of a pool once
-took a fifth of an index and were in no figure. A daemon that outlives the command is not in them.
+took a sixth of an index and were in no figure. A daemon that outlives the command is not in them.
 
 Memory is given twice. `peak_rss_mb` is the kernel's high-water mark of the largest single process.
 `tree_rss_mb` is the largest sum over all processes that were alive together, looked at every 50 ms;
