@@ -11,23 +11,31 @@ from functools import cache
 from pathlib import Path
 
 LIST = Path(__file__).parent / "never_train_on.txt"
-# what a forbidden repository publishes under another name than its own
+# what a forbidden repository publishes or keeps a fork of under another name than its own
 ALIASES = """
 abseil absl actioncable actionmailbox actionmailer actionpack actiontext actionview activejob activemodel
-activerecord activestorage activesupport ansible-core astroid commons-lang3 fmtlib gh illuminate jackson
-jackson2-core jackson2-databind json-hpp langchain-core libcurl libzstd mui newtonsoft newtonsoft-json
-nlohmann nlohmann-json pydantic-core railties rxjava3 sklearn vue ziglang
+activerecord activestorage activesupport alifd ansible-core astroid automattic bpmn calypso
+carbon-components commons-lang3 fmtlib gh hljs illuminate jackson jackson2-core jackson2-databind jenkins-ci
+json-hpp langchain-core libcurl libnginx-mod libzstd mui newtonsoft newtonsoft-json nlohmann nlohmann-json
+ol p5 pdfkit pydantic-core query-core railties react-query rxjava3 sklearn solid-query svelte-query
+tanstack-query vue vue-query ziglang
 """
 # too common to mean a copy in a package's or a file's name; such folders are left out all the same
-GENERIC = frozenset({"core", "cli", "json", "framework", "experiments", "three"})
+_GENERIC = "book cli core dataframe experiments framework json next query shadow three"
+GENERIC = frozenset(_GENERIC.split())
 # who holds the copyright of a forbidden repository and of little else: finds copies under other names
 HOLDERS = re.compile(
     rb"Victor Zverovich|Niels Lohmann|Abseil Authors|Daniel Stenberg|Salvatore Sanfilippo|Joyent, Inc"
     rb"|libuv project contrib|Prometheus Authors|Evan You|Kenneth Reitz|Django Software Foundation"
     rb"|three\.js authors|SymPy Development Team|James Newton-King|Stephen Dolan|scikit-learn developers"
+    rb"|Alan Cruickshank|AQR Capital|Camunda Services|Chart\.js Contributors|chartjs\.org|Igor Sysoev"
+    rb"|Nginx, Inc|Ivan Sagalaev|highlight\.js (?:maintain|contrib)|Kohsuke Kawaguchi|Lea Verou"
+    rb"|Lighthouse Authors|marked - a markdown parser|Nicholas C\. Zakas|OpenLayers Contributors"
+    rb"|ORT Project Authors|Posit Software, PBC|Processing Foundation|PyData Development Team"
+    rb"|pydicom authors|PyVista Developers|Traefik Labs"
 )
 HEAD = 2000  # bytes in which a licence notice stands
-VERSION = re.compile(r"(?:[-_.]v?)?\d[\d.]*$")
+VERSION = re.compile(r"(?<=..)(?:[-_.]v?)?\d[\d.]*$")  # `p5` is a name
 SEPARATORS = re.compile(r"[-_.+/@]+")
 
 
@@ -45,6 +53,7 @@ def forbidden() -> frozenset[str]:
     return frozenset(normalised(name) for name in (*repositories, *ALIASES.split()))
 
 
+@cache
 def package_is_forbidden(name: str) -> bool:
     """Any run of the name's parts counts: `golang-github-spf13-cobra`, `@vitest/ui`, `libgson-java`."""
     parts = [part for part in SEPARATORS.split(name.lower()) if part]
@@ -56,12 +65,12 @@ def package_is_forbidden(name: str) -> bool:
 
 
 def path_is_forbidden(path: str) -> bool:
-    """A folder named like a forbidden repository, or a file whose name without suffix is."""
+    """A folder named as a forbidden package would be, or a file whose name without suffix is forbidden."""
     *folders, file_name = path.split("/")
     stem = normalised(file_name.partition(".")[0])
     if file_name == "json.hpp" or (stem in forbidden() and stem not in GENERIC):
         return True
-    return any(normalised(folder) in forbidden() for folder in folders)
+    return any(map(package_is_forbidden, folders))
 
 
 def content_is_forbidden(content: bytes) -> bool:

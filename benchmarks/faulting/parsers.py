@@ -338,14 +338,14 @@ def check_git_diff(data: bytes) -> None:
     lines = data.split(b"\n")[:50]
     head = b"diff --git a/x b/x\nindex %s..%s 100644\n--- a/x\n+++ b/x\n" % (_SHA.encode(), _SHA.encode())
     body = b"".join(b"@@ -%d +%d @@\n-%s\n+%s\n" % (at, at, line, line) for at, line in enumerate(lines, 1))
-    (block,) = git_diff._parse_hunks(head + body)
+    (block,) = git_diff.parse_hunks(head + body)
     assert [hunk.old_line for hunk in block.hunks] == list(range(1, len(lines) + 1)), "hunks"
 
 
 def check_history(data: bytes) -> None:
     """What git may say of commits is read, however odd."""
     list(history._parse_commits(data))
-    list(git_diff._parse_hunks(data))
+    list(git_diff.parse_hunks(data))
 
 
 def check_stored(data: bytes) -> None:

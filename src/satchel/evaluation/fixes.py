@@ -125,7 +125,7 @@ class FixCommits:
             if not has_same_lines(text, record.encoding):
                 return LeftOutReason.NOTHING_INDEXED
             found_languages.append(record.language)
-            file = _ParentFile(split_lines(text), snapshot.references(path), snapshot.symbols(path))
+            file = ParentFile(split_lines(text), snapshot.references(path), snapshot.symbols(path))
             for hunk in hunks:
                 lines.update((path, line) for line in file.lines_to_see(hunk))
                 for symbol, inside in file.changed(hunk):
@@ -168,9 +168,14 @@ class FixCommits:
 def screen_message(question: str) -> LeftOutReason | None:
     """Return why a message does not describe a fix; None if it does."""
     subject = question.split("\n", 1)[0]
-    if _OTHER_KIND.match(subject) or _CHORE.search(subject) or not _SYMPTOM.search(subject):
+    if is_other_work(subject) or not _SYMPTOM.search(subject):
         return LeftOutReason.NO_FIX
     return LeftOutReason.FEW_WORDS if word_count(_REPAIR.sub(" ", question)) < _LEAST_WORDS else None
+
+
+def is_other_work(subject: str) -> bool:
+    """Whether a subject announces a feature, a release, or a repair of anything but behaviour."""
+    return bool(_OTHER_KIND.match(subject) or _CHORE.search(subject))
 
 
 def is_source(path: str) -> bool:
@@ -180,7 +185,7 @@ def is_source(path: str) -> bool:
     return languages.get(languages.detect(path)).module_kind is ChunkKind.MODULE
 
 
-class _ParentFile:
+class ParentFile:
     """A file of the parent: which of its lines a hunk asks for, and which definitions it changes."""
 
     def __init__(

@@ -145,10 +145,10 @@ def read_hunks(root: Path, comparison: TreeComparison, paths: Sequence[str] = ()
     args = [command, *_DIFF_OPTIONS, comparison.rename_option, *_PATCH_OPTIONS, *rest]
     for start in range(0, len(paths) or 1, _PATHS_PER_CALL):
         literal = [f":(literal){path}" for path in paths[start : start + _PATHS_PER_CALL]]
-        yield from _parse_hunks(run_git(root, [*args, "--", *literal], config=comparison.config))
+        yield from parse_hunks(run_git(root, [*args, "--", *literal], config=comparison.config))
 
 
-def _parse_hunks(said: bytes) -> Iterator[FileHunks]:
+def parse_hunks(said: bytes) -> Iterator[FileHunks]:
     """Yield the hunks of each file from the output of a diff."""
     block: FileHunks | None = None
     for line in said.split(b"\n"):
