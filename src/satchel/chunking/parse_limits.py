@@ -8,8 +8,8 @@ of the clock: a busy machine changes nothing. Once callbacks are safe they repla
 
 The worker of a pool that indexes a whole tree is such a process itself (`limited`; the pool is replaced when
 a file ends a worker). Every other process asks a helper process (`parse`), which is kept for the next file.
-Workers once asked helpers for large and repetitive files: on a third of Django that took a tenth of an index, as
-a process with threads cannot fork its helper, and both sides write and read all that was found.
+Workers once asked helpers for large and repetitive files: a tenth of the index of a third of Django, as a
+process with threads cannot fork its helper, and both sides write and read all that was found.
 """
 
 from __future__ import annotations
