@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from command_processes import command_processes
 
 from satchel import plugins
 from satchel.chunking import parse_source
@@ -173,12 +174,17 @@ def run_cli(
     *arguments: str | Path,
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    given: bytes = b"",
 ) -> subprocess.CompletedProcess[bytes]:
-    """The real command line in a process of its own."""
+    """The real command line in a process of its own, forked where that gives the same."""
+    words, variables = [str(word) for word in arguments], clean_environment(environment)
+    if hasattr(os, "fork") and command_processes().can_fork(variables):
+        return command_processes().run(words, cwd, variables, given)
     return subprocess.run(
-        [sys.executable, "-m", "satchel", *map(str, arguments)],
+        [sys.executable, "-m", "satchel", *words],
+        input=given,
         cwd=cwd,
-        env=clean_environment(environment),
+        env=variables,
         capture_output=True,
         check=False,
         timeout=120,

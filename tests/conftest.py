@@ -12,9 +12,11 @@ from hypothesis import settings
 import satchel.storage
 
 # A busy machine is slow, and that is no failure. `benchmarks/faulting/fuzzing.py` tries more examples.
-settings.register_profile("busy", deadline=None, max_examples=60)
+settings.register_profile("busy", deadline=None, max_examples=40)
 settings.load_profile("busy")
 satchel.storage.__path__.append(str(builders.PLUGGED_STORES))
+# Tests start hundreds of processes. Where this is set, each of them compiles the package: half of a search.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import msgspec
 import pytest
 from builders import SHOP, make_item, make_pack, make_tree, session_of
+from schema_checks import check_schema
 
 from satchel import Engine, MemoryStore, plugins
 from satchel.commands.command import Command
@@ -62,15 +62,15 @@ def test_a_real_answer_satisfies_its_schema(name: str, tmp_path: Path) -> None:
         build: Command = plugins.load("command", "build")
         build.run(engine, build.request())
     command: Command = plugins.load("command", name)
-    jsonschema.validate(REQUESTS[name], schemas()[f"{name}.request.schema.json"])
+    check_schema(REQUESTS[name], f"{name}.request")
     subject = session_of(engine) if command.takes_session else engine
     response = command.run(subject, msgspec.convert(REQUESTS[name], command.request))
     answer = json.loads(msgspec.json.encode(response))
-    jsonschema.validate(answer, schemas()[f"{name}.response.schema.json"])
+    check_schema(answer, f"{name}.response")
 
 
 def test_a_real_pack_satisfies_its_schema(tmp_path: Path) -> None:
     engine = Engine.open(make_tree(tmp_path, SHOP), store=MemoryStore())
     engine.refresh()
     pack = json.loads(msgspec.json.encode(engine.pack_layers(documents_only=False)))
-    jsonschema.validate(pack, schemas()["context_pack_layers.schema.json"])
+    check_schema(pack, "context_pack_layers")

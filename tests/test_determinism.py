@@ -106,13 +106,7 @@ def test_the_answers_say_something(expected: bytes) -> None:
 
 @pytest.mark.parametrize(
     "how",
-    [
-        {"seed": 1},
-        {"workers": 2},
-        {"threads": 2},
-        {"kind": "memory"},
-        {"seed": 1, "workers": 2, "threads": 2, "kind": "memory"},
-    ],
+    [{"seed": 1, "workers": 2, "threads": 2}, {"seed": 4242, "kind": "memory"}],
     ids=lambda how: "-".join(how),
 )
 def test_the_answer_does_not_depend_on_how_it_was_made(

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from builders import run_cli
 
 from satchel import plugins
 from satchel.serving.generated_files import command_pages
@@ -35,9 +36,10 @@ def workplace(tmp_path: Path) -> Path:
 def test_a_console_example_prints_what_is_shown(block: str, workplace: Path) -> None:
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        words = [sys.executable, "-m", *shlex.split(command)]
-        result = subprocess.run(words, cwd=workplace / "examples" / "shop", capture_output=True, text=True)
-        assert result.stdout.rstrip("\n") == shown.rstrip("\n"), result.stderr
+        program, *words = shlex.split(command)
+        assert program == "satchel"
+        result = run_cli(*words, cwd=workplace / "examples" / "shop")
+        assert result.stdout.decode().rstrip("\n") == shown.rstrip("\n"), result.stderr
 
 
 @pytest.mark.parametrize("block", blocks("python"))
@@ -159,3 +161,6 @@ def test_the_ten_tasks_of_a_newcomer_lead_to_one_file_each() -> None:
     page = (ROOT / "docs" / "finding-your-way.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("|") and "`src/" in line]
     assert len(rows) == 10 and all(row.count("`src/") == 1 for row in rows)
+    for row in rows:  # the station that a newcomer would think of is the folder of the file
+        _, _, station, file, _ = row.split("|")
+        assert file.strip().startswith(f"`src/satchel/{station.strip().partition(':')[0]}/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -61,6 +62,24 @@ def test_a_missing_extra_is_one_error_with_the_command_that_installs_it(
     assert hint.strip() == f"pip install 'satchel-context[{extra}]'"
 
 
+def test_people_cannot_be_checked_without_their_extra(shop: Path) -> None:
+    assert run_core("library", "init", "--library", "books", folder=shop).returncode == 0
+    provider = {f"SATCHEL_OIDC_{name}": "keys.json" for name in ("ISSUER", "AUDIENCE", "JWKS")}
+    blocked = ("jwt", "cryptography")
+    code = WITHOUT_EXTRAS.replace(repr(BLOCKED), repr(blocked))
+    result = subprocess.run(
+        [sys.executable, "-c", code, "serve", "http", "--library", "books"],
+        cwd=shop,
+        env=os.environ | provider,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == 2
+    assert "needs packages that are not installed: jwt" in result.stderr
+    assert result.stderr.splitlines()[-1].strip() == "pip install 'satchel-context[oidc]'"
+
+
 def test_the_error_is_typed(shop: Path) -> None:
     error = json.loads(run_core("pack", "q", "--tokenizer", "./tokenizer.json", "--json", folder=shop).stdout)
     assert error["error"]["code"] == "unsupported"
@@ -90,7 +109,7 @@ def test_the_extras_bring_what_they_are_asked_for() -> None:
     declared = PROJECT["optional-dependencies"]
     assert set(extras.MODULES) | {"all", "test"} == set(declared)
     assert "satchel-context[grpc,http,mcp]" in declared["serve"]
-    assert declared["all"] == ["satchel-context[huggingface,library,serve]"]
+    assert declared["all"] == ["satchel-context[huggingface,library,oidc,serve]"]
     carried = {"anyio": "mcp", "mcp_types": "mcp", "google": "grpcio-reflection"}  # by what that one needs
     providers = packages_distributions()
     for extra, modules in extras.MODULES.items():

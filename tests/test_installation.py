@@ -24,7 +24,9 @@ pytestmark = pytest.mark.installation
 ROOT = Path(__file__).parent.parent
 BIN = "Scripts" if os.name == "nt" else "bin"
 
-# numpy (57 MB) and tree-sitter with 27 grammars (47 MB) are four fifths of it.
+# numpy (57 MB) and tree-sitter with 27 grammars (47 MB) are four fifths of it; our own vocabularies, word vectors
+# and code are 11, tiktoken with what it requires 9, chardet 4. Haskell, Scala, Swift, SQL, Elixir and Zig, whose uses
+# no rules resolve, are 18 of the 47: without their grammars it would be 114.
 MOST_MEGABYTES = 135
 MOST_PACKAGES = 45
 _TOOLS = {"pip", "setuptools", "wheel"}  # of the environment itself
@@ -76,7 +78,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
 def test_a_core_installation_is_small(core: Environment) -> None:
     packages = core.packages()
     sizes = {package.name: _megabytes(package) for package in packages}
-    largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
+    largest = sorted(sizes.items(), key=lambda item: -item[1])[:12]
     print(
         f"\ncore installation: {len(packages)} packages, {sum(sizes.values()):.0f} MB without bytecode; largest: "
         + ", ".join(f"{name} {size:.1f}" for name, size in largest),

@@ -1,4 +1,7 @@
-"""How do the stages fit together? The engine composes them: file → chunks → index → hits → pack."""
+"""How do the stages fit together? The engine composes them: file → chunks → index → hits → pack.
+
+It is one class, and a long one, because it is what callers of Python see: a short method for each question.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from satchel.types import (
 )
 
 if TYPE_CHECKING:
-    from satchel import onboarding, pack_pipeline, pack_request, reviewing
+    from satchel import corpus_reading, onboarding, pack_pipeline, pack_request, reviewing
     from satchel import recall as recalling
     from satchel.pack_request import PackRequest
     from satchel.packing import layers, repository_map
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     from satchel.verifying import validation
     from satchel.walking import change_set, git_trees, source_reader
 else:  # what some commands do without
+    corpus_reading = late("satchel.corpus_reading")
     pack_pipeline, pack_request = late("satchel.pack_pipeline"), late("satchel.pack_request")
     reviewing, onboarding = late("satchel.reviewing"), late("satchel.onboarding")
     recalling = late("satchel.recall")
@@ -163,7 +167,7 @@ class Engine(Segment):
         """Return what makes the pack of a request from the newest generation of the index."""
         with self.pinned():
             notes = self.notes if self._tree.content_id else ()  # those of a work tree are told aside
-            origin = pack_pipeline.PackOrigin(self.ref, self.profile, self.model_id, notes, self.ref_of)
+            origin = corpus_reading.PackOrigin(self.ref, self.profile, self.model_id, notes, self.ref_of)
             return pack_pipeline.PackPipeline(self.corpus(), request, origin)
 
     def ref_of(self, path: str) -> str:

@@ -18,6 +18,7 @@ MODULES = {
     "http": ("jinja2", "prometheus_client", "starlette", "uvicorn"),
     "huggingface": ("tokenizers",),
     "library": ("distributed", "psycopg"),
+    "oidc": ("jwt", "cryptography"),
     "mcp": ("anyio", "mcp", "mcp_types", "starlette", "uvicorn"),
     "serve": ("watchfiles",),
 }

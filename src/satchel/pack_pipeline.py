@@ -6,13 +6,14 @@ the text that the caller receives, last of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from satchel import ids, languages
+from satchel.corpus_reading import CorpusReading, PackOrigin
 from satchel.pack_request import PackLayout, PackRequest
 from satchel.packing import guidance
 from satchel.packing.assembly import Assembly, FilledPack
@@ -23,16 +24,12 @@ from satchel.packing.selection import PackPlan
 from satchel.retrieval import candidates, ranker
 from satchel.retrieval.anchors import find_anchors, is_only_anchor
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.dependencies import ExternalName, external_names, import_statements, needed_imports
+from satchel.retrieval.dependencies import ExternalName, external_names
 from satchel.retrieval.hit_lines import (
-    best_definition,
-    best_lines,
-    lines_around,
     pointed_lines,
     term_worths,
 )
 from satchel.retrieval.intent import Intent
-from satchel.retrieval.passage_spans import naming_line, signature_at
 from satchel.retrieval.passages import score_passages, split_by_chunk
 from satchel.retrieval.query import parse_query
 from satchel.retrieval.related import RelatedChunk, find_related
@@ -41,9 +38,8 @@ from satchel.retrieval.search import gather_evidence
 from satchel.retrieval.suggest import suggest
 from satchel.retrieval.sureness import Sureness, measure
 from satchel.settings import QUALITY
-from satchel.storage.records import FileRecord
 from satchel.tokenizers import characters_of
-from satchel.types import LineRange, Passage, RelatedMode, Strategy, Suggestion
+from satchel.types import Passage, RelatedMode, Strategy, Suggestion
 
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
@@ -56,73 +52,9 @@ _MOST_QUERIES = 3  # that are proposed
 _CLEAR = 0.7  # how sure it must be what a question asks for before that decides
 _OTHER_KIND = 0.6  # what a document is worth where code is preferred, and the other way round
 _BY_WORDS = 0.3  # what a passage promises that words found, where the code graph answers the question
-_MOST_IMPORTS = 8  # that an item carries
 
 
 HOPS = {Strategy.DIRECT: 0, Strategy.EXTENDED: 1, Strategy.DEEP: 2}
-
-
-class PackOrigin(msgspec.Struct, frozen=True):
-    """What a pack says of the index that it was made from; `notes` are what a reader should know of it. Where
-    the files come from several repositories, `ref_of` returns the ref of each."""
-
-    ref: str
-    profile: str = QUALITY
-    model_id: str = ""
-    notes: tuple[str, ...] = ()
-    ref_of: Callable[[str], str] | None = None
-
-
-class CorpusReading:
-    """Reads the text of items from the index."""
-
-    def __init__(
-        self,
-        corpus: Corpus,
-        origin: PackOrigin,
-        rarity: Mapping[str, float] | None = None,
-        pointed: Mapping[str, Sequence[int]] | None = None,
-    ) -> None:
-        self.corpus = corpus
-        self.origin = origin
-        self.rarity = rarity or {}
-        self.pointed = pointed or {}  # lines that the query names, by path
-
-    def lines(self, path: str) -> Sequence[str]:
-        return self.corpus.lines(path)
-
-    def record(self, path: str) -> FileRecord:
-        return self.corpus.files[self.corpus.position_of[path]]
-
-    def ref(self, path: str) -> str:
-        """Return the ref that a citation of a file states."""
-        return self.origin.ref_of(path) if self.origin.ref_of is not None else self.origin.ref
-
-    def best_definition(self, passage: Passage) -> LineRange:
-        """Return the lines of the definition in a passage that holds most of the query."""
-        return best_definition(self.corpus, self.rarity, self.pointed.get(passage.path, ()), passage)
-
-    def best_lines(self, path: str, within: LineRange, chars: int) -> LineRange:
-        """Return the lines within a range that the query points at, or that hold most of it."""
-        for line in self.pointed.get(path, ()):
-            if within[0] <= line <= within[1]:
-                return lines_around(line, within, self.corpus.lines(path), chars)
-        return best_lines(self.rarity, *within, self.corpus.lines(path), chars)
-
-    def signature(self, path: str, line: int) -> LineRange:
-        """Return the signature of the innermost definition around a line."""
-        return signature_at(self.corpus, path, line)
-
-    def naming_line(self, passage: Passage) -> int:
-        """Return the line that names the best definition of a passage."""
-        return naming_line(self.corpus, passage, self.best_definition(passage))
-
-    def imports(self, path: str, content: str) -> tuple[str, ...]:
-        """Return the import statements of the file that bring in a name which the content uses."""
-        statements = self.corpus.import_statements(
-            path, lambda: import_statements(self.corpus.references(path), self.corpus.lines(path))
-        )
-        return tuple(needed_imports(statements, content)[:_MOST_IMPORTS])
 
 
 def _times(count: int) -> str:

@@ -25,6 +25,7 @@ from satchel.errors import ConfigError
 PROJECT_FILE = "satchel.toml"
 INDEX_FOLDER = "_ctx"
 TOKEN_VARIABLE = "SATCHEL_TOKEN"
+HOOK_SECRET_VARIABLE = "SATCHEL_HOOK_SECRET"
 _YES = ("1", "true", "yes", "on")
 QUALITY, FAST = "quality", "fast"  # ranked with vectors, or by words and structure alone
 
@@ -152,6 +153,48 @@ def chunk_search() -> ChunkSearch:
 def token() -> str:
     """Return the token that `SATCHEL_TOKEN` asks of callers; empty if there is none."""
     return os.environ.get(TOKEN_VARIABLE, "")
+
+
+class OidcSettings(Struct, frozen=True):
+    """The identity provider whose tokens a served library takes: where its keys are, and which claim of a
+    token has the groups of its owner."""
+
+    issuer: str
+    audience: str
+    jwks: str  # a file or a URL
+    claim: str = "groups"
+
+
+def oidc() -> OidcSettings | None:
+    """Return the identity provider that the environment names; None if it names none."""
+    names = ("SATCHEL_OIDC_ISSUER", "SATCHEL_OIDC_AUDIENCE", "SATCHEL_OIDC_JWKS")
+    given = [os.environ.get(name, "") for name in names]
+    if not any(given):
+        return None
+    missing = [name for name, value in zip(names, given, strict=True) if not value]
+    if missing:
+        raise ConfigError(f"{missing[0]} is not set", hint="an issuer, an audience and its keys go together")
+    issuer, audience, jwks = given
+    return OidcSettings(issuer, audience, jwks, os.environ.get("SATCHEL_OIDC_CLAIM") or "groups")
+
+
+class AuditSettings(Struct, frozen=True):
+    """The file that notes who asked what of a server, and whether it has the questions."""
+
+    file: Path
+    with_questions: bool = False
+
+
+def audit() -> AuditSettings | None:
+    """Return the audit log that `SATCHEL_AUDIT_LOG` names; None if none is kept."""
+    file = os.environ.get("SATCHEL_AUDIT_LOG")
+    wanted = os.environ.get("SATCHEL_AUDIT_QUESTIONS", "").lower() in _YES
+    return AuditSettings(Path(file), wanted) if file else None
+
+
+def hook_secret() -> str:
+    """Return the secret that push hooks are signed with; empty if none are taken."""
+    return os.environ.get(HOOK_SECRET_VARIABLE, "")
 
 
 def wants_no_colour() -> bool:

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]
 import pytest
 from builders import SHOP, age, git, git_repo, make_tree, run_cli
+from schema_checks import check_schema
 
 from satchel import plugins
 from satchel.commands.command import Command
-from satchel.serving.generated_files import schemas
 
 ADD_MONEY = '{"items": [{"file": "src/money.py", "start_line": 1, "end_line": 1, "content": "RATE = 2\\n"}]}'
 ARGUMENTS: dict[str, tuple[str, ...]] = {
@@ -75,7 +74,7 @@ def test_every_command_is_tried_here() -> None:
 def test_a_command_answers_as_its_schema_says(shop: Path, name: str) -> None:
     command: Command = plugins.load("command", name)
     found = answer(shop, name, *ARGUMENTS[name])
-    jsonschema.validate(found, schemas()[f"{name}.response.schema.json"])
+    check_schema(found, f"{name}.response")
     assert set(found) <= set(command.response.__struct_fields__)
 
 

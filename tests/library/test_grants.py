@@ -11,7 +11,7 @@ from builders import age, make_tree
 from test_joint_snapshot import CALLS, NAMES, answer, filled
 
 from satchel.errors import SatchelError
-from satchel.library.catalogue import Grant
+from satchel.library.grants import Grant
 from satchel.library.library import Library
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "packing"))

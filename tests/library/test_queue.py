@@ -15,6 +15,7 @@ from postgres_server import shared_server
 
 from satchel.errors import Unsupported
 from satchel.library.library import Library
+from satchel.library.pushes import PushQueue
 from satchel.library.queue import SyncQueue
 
 
@@ -126,3 +127,13 @@ def test_sync_runs_on_a_cluster_by_command_line(library: Library) -> None:
     done = run_cli("library", "sync", "--cluster", "local:1", "--json", "--library", library.folder)
     told = json.loads(done.stdout)
     assert told["ok"] and [item["parsed"] for item in told["repositories"]] == [len(SHOP)] * 2
+
+
+def test_a_push_goes_to_the_queue_of_the_workers(library: Library) -> None:
+    pushes = PushQueue(library)
+    for name in ("two", "one", "two"):
+        pushes.add(name)
+    assert [one.name for one in pushes.waiting()] == ["two", "one"]
+    assert {result.name for result in SyncQueue(library).work(once=True)} == {"one", "two"}
+    assert pushes.waiting() == []
+    pushes.close()

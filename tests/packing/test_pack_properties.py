@@ -9,19 +9,18 @@ import json
 import os
 from pathlib import Path
 
-import jsonschema
 import msgspec
 import pytest
 from builders import age, make_tree, memory_engine, session_of
 from pack_cases import Answer, Case, ask, draw, flat_request, sectioned_request
 from pack_checks import check_counts, check_document, check_items, check_size, check_wishes
 from random_repositories import make_repository
+from schema_checks import check_schema
 
 from satchel import tokenizers
 from satchel.commands import build_context_pack, context_pack, pack
 from satchel.engine import Engine
 from satchel.errors import InvalidBudget
-from satchel.serving.generated_files import schemas
 
 REPOSITORIES = 30
 CASES = int(os.environ.get("SATCHEL_PACK_CASES", "1200"))
@@ -103,7 +102,7 @@ def test_context_pack_states_the_length_of_its_compact_json(engine: Engine, numb
     text = msgspec.json.encode(response).decode()
     compact = json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
     assert response.budget.used_chars == len(text) == len(compact) <= 9000
-    jsonschema.validate(json.loads(text), schemas()["context_pack.response.schema.json"])
+    check_schema(json.loads(text), "context_pack.response")
 
 
 @pytest.mark.parametrize("number", range(20))
@@ -113,7 +112,7 @@ def test_build_context_pack_states_the_tokens_of_its_compact_json(engine: Engine
     text = msgspec.json.encode(response).decode()
     free = case.tokens - response.metadata.headroom_tokens
     assert tokenizers.get(case.tokenizer).count(text) <= response.token_budget_used <= free
-    jsonschema.validate(json.loads(text), schemas()["build_context_pack.response.schema.json"])
+    check_schema(json.loads(text), "build_context_pack.response")
 
 
 @pytest.mark.parametrize("name", ["context_pack", "build_context_pack", "pack"])

@@ -12,6 +12,7 @@ from builders import git, git_repo, make_tree
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "quality"))
 
+from few_commits import regrouped
 from fix_history import spread_numbers
 from fix_messages import read_report
 from mine_fixes import forbidden_names
@@ -150,3 +151,17 @@ def test_no_repository_to_learn_from_is_in_the_forbidden_list() -> None:
     assert all(name.count("/") == 1 for name in names)
     assert len(forbidden_names()) >= 160
     assert forbidden_names().isdisjoint(names)
+
+
+def test_questions_are_asked_at_few_commits_if_their_files_were_there(tmp_path: Path) -> None:
+    root = git_repo(tmp_path / "owner+shop" / "repo", FIRST)
+    first = git(root, "rev-parse", "HEAD").strip()
+    commit(root, "Add a lamp", {"src/lamp.py": "def lamp():\n    return 1\n"})
+    paths = ["src/till.py"] * 3 + ["src/stamp.py", "src/lamp.py", "src/till.py"]
+    questions = [
+        {"query": "a", "query_id": str(at), "time": at, "commit": first, "gold": [{"path": path, "line": 3}]}
+        for at, path in enumerate(paths)
+    ]
+    asked = list(regrouped(root, questions))
+    assert [question["query_id"] for question in asked] == ["2", "3", "5"]  # the lamp was not there yet
+    assert asked[1] == {**questions[3], "gold": [{"path": "src/stamp.py"}]}

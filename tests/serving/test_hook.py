@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from builders import make_tree
+from builders import make_tree, run_cli
 from jsonc import read_json
 from test_local_server import environment, serving  # noqa: F401 (a fixture)
 
@@ -44,12 +45,12 @@ def shop(tmp_path: Path) -> Path:
     return root
 
 
-def hook(sent: object, *words: str, folder: Path, **options: object) -> subprocess.CompletedProcess[str]:
+def hook(
+    sent: object, *words: str, folder: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     text = sent if isinstance(sent, str) else json.dumps(sent)
-    command = [sys.executable, "-m", "satchel", "hook", *words]
-    return subprocess.run(
-        command, input=text, cwd=folder, capture_output=True, text=True, timeout=60, **options
-    )  # type: ignore[call-overload, no-any-return]
+    done = run_cli("hook", *words, cwd=folder, environment=env, given=text.encode())
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def test_a_question_about_the_code_is_answered_with_true_citations(shop: Path, tmp_path: Path) -> None:

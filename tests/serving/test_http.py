@@ -12,16 +12,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import jsonschema
 import msgspec
 import pytest
 from builders import SHOP, make_tree, run_cli
 from http_server import Server, serving
+from schema_checks import check_schema
 
 from satchel import plugins
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Request, encode
-from satchel.serving.generated_files import schemas
 
 MANY = {
     f"src/part_{number}.py": f"def part_{number}():\n    return {number}\n" * 100 for number in range(600)
@@ -44,7 +43,7 @@ def test_an_action_is_answered_with_the_envelope_of_every_other_surface(server: 
     local = json.loads(encode(Dispatcher([root]).answer(Request("search", {"query": "basket"}))))
     assert answer.status == 200 and answer.json["data"] == local["data"]
     assert answer.json["meta"]["root_fingerprint"] == local["meta"]["root_fingerprint"]
-    jsonschema.validate(answer.json, schemas()["command.response.schema.json"])
+    check_schema(answer.json, "command.response")
 
 
 @pytest.mark.parametrize("name", plugins.names("command"))

@@ -14,7 +14,8 @@ from satchel.storage import records
 from satchel.walking import git, git_command, history
 from satchel.walking.git_trees import GitTree
 from satchel.walking.history import read_history
-from satchel.walking.work_tree import SubsetTree, WorkTree
+from satchel.walking.subset_tree import SubsetTree
+from satchel.walking.work_tree import WorkTree
 
 Write = Callable[..., Path]
 Commit = Callable[..., str]

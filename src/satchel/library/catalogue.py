@@ -5,6 +5,7 @@ sync ended. It never holds a credential: `plain_url` takes them out of a URL bef
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -17,10 +18,10 @@ import msgspec
 
 from satchel.errors import ConfigError, IndexIncompatible, InvalidRequest, ProjectNotFound
 from satchel.file_writing import make_folder
-from satchel.globs import any_glob, check_limits
 
 CATALOGUE_FILE = "catalogue.db"
 _SCHEMA_VERSION = 1
+_CHANGE_COUNTER = 24  # where it is in the file: https://sqlite.org/fileformat2.html
 _WAIT_SECONDS = 20.0  # for another process that writes; every write is a few rows
 _NAME = re.compile(r"(?!\.+$)[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -68,29 +69,6 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
         return not self.refs
 
 
-class Grant(msgspec.Struct, frozen=True):
-    """Which repositories somebody may see: those whose name matches a glob, and those of a group. A library
-    that is opened with a grant answers as if there were no others."""
-
-    repositories: tuple[str, ...] = ("*",)
-    groups: tuple[str, ...] = ()
-
-    def allows(self, repository: Repository) -> bool:
-        """Return whether a repository may be seen."""
-        return matches_name(repository.name, self.repositories) or bool(
-            set(self.groups).intersection(repository.groups)
-        )
-
-
-EVERYTHING = Grant()
-
-
-def matches_name(name: str, patterns: Sequence[str]) -> bool:
-    """Return whether one of some globs, or of some names in any case of letters, means a repository."""
-    check_limits({"repo": patterns})
-    return any_glob([pattern.lower() for pattern in patterns])(name.lower())
-
-
 class Catalogue:
     """The repositories in the catalogue of a folder."""
 
@@ -116,24 +94,28 @@ class Catalogue:
             database.execute("INSERT OR REPLACE INTO settings VALUES ('store', ?)", (store,))
         return True
 
-    def stamp(self) -> tuple[int, int] | None:
-        """Return the time and size by which a changed catalogue is known; None if there is none."""
+    def stamp(self) -> tuple[int, ...] | None:
+        """Return the numbers by which a changed catalogue is known; None if there is none. Among them is the
+        counter that SQLite moves with every write: two writes may fall into one tick of the file's clock."""
         try:
-            found = self.file.stat()
+            with open(self.file, "rb") as opened:
+                found = os.fstat(opened.fileno())
+                opened.seek(_CHANGE_COUNTER)
+                counter = int.from_bytes(opened.read(4), "big")
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size
+        return found.st_mtime_ns, found.st_size, found.st_ino, counter
 
     @property
     def store(self) -> str:
         """Return the URL under which the indexes of mirrors are kept; empty for the folder."""
-        with self._open() as database:
+        with self.opened() as database:
             row = database.execute("SELECT value FROM settings WHERE name = 'store'").fetchone()
         return str(row[0]) if row else ""
 
     def all(self) -> list[Repository]:
         """Return all repositories, by name."""
-        with self._open() as database:
+        with self.opened() as database:
             rows = database.execute(f"SELECT {_COLUMNS} FROM repositories").fetchall()
         return sorted(map(_repository, rows), key=lambda one: f"{one.name}/")
 
@@ -143,17 +125,18 @@ class Catalogue:
             msgspec.json.encode(value).decode() if isinstance(value, (tuple, dict)) else str(value)
             for value in (getattr(repository, name) for name in Repository.__struct_fields__)
         ]
-        with self._open() as database, database:
+        with self.opened() as database, database:
             marks = ", ".join("?" * len(values))
             database.execute(f"INSERT OR REPLACE INTO repositories ({_COLUMNS}) VALUES ({marks})", values)
 
     def drop(self, name: str) -> None:
         """Forget a repository."""
-        with self._open() as database, database:
+        with self.opened() as database, database:
             database.execute("DELETE FROM repositories WHERE name = ?", (name,))
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection to the catalogue."""
         if not self.file.is_file():
             raise ProjectNotFound(
                 f"{str(self.folder)!r} holds no library",

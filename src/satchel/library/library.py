@@ -32,17 +32,15 @@ from satchel.file_writing import make_folder
 from satchel.indexing.plan import Refresh
 from satchel.indexing.workers import Analyse
 from satchel.library.catalogue import (
-    EVERYTHING,
     Catalogue,
-    Grant,
     Repository,
     RepositoryState,
     check_name,
     is_url,
-    matches_name,
     name_candidates,
     plain_url,
 )
+from satchel.library.grants import EVERYTHING, Grant, matches_name
 from satchel.library.library_engine import LibraryEngine
 from satchel.library.members import Member, Progress, segment_at
 from satchel.segment import Segment
@@ -105,7 +103,7 @@ class Library:
 
     def repositories(self, patterns: Sequence[str] = ()) -> list[Repository]:
         """Return the repositories that match one of some globs, by name; all of them without globs."""
-        every = [one for one in self.catalogue.all() if self._grant.allows(one)]
+        every = [one for one in self.catalogue.all() if self._grant.allows(one.name, one.groups)]
         if not patterns:
             return every
         found = [one for one in every if matches_name(one.name, patterns)]

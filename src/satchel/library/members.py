@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from functools import cached_property
 from pathlib import Path
 
 from satchel import settings, storage
@@ -38,6 +37,7 @@ class Member:
         self.name = name
         self.root = root
         self.source = source
+        self._read_at: tuple[str, Segment] | None = None  # the segment of the commit that was last read
 
     @classmethod
     def of_folder(cls, name: str, root: Path) -> Member:
@@ -71,12 +71,15 @@ class Member:
         except IndexProblem:
             return ""
 
-    @cached_property
+    @property
     def segment(self) -> Segment:
-        """Return the segment whose files are read, as they are now or at the commit."""
+        """Return the segment whose files are read, as they are now or at the commit that was synced last."""
         if self.live is not None:
             return self.live
-        return segment_at(self.root, self.ref, self.source.store)
+        ref = self.ref
+        if self._read_at is None or self._read_at[0] != ref:
+            self._read_at = ref, segment_at(self.root, ref, self.source.store)
+        return self._read_at[1]
 
 
 def segment_at(

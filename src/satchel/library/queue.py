@@ -49,18 +49,23 @@ class QueuedRepository(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
+def has_queue(library: Library) -> bool:
+    """Return whether a library has a queue for workers: its indexes are in PostgreSQL."""
+    place = library.catalogue.store
+    return bool(place) and scheme_of(place).name == postgres.STORE.name
+
+
 class SyncQueue:
     """The repositories of one library that wait, in the database of its indexes."""
 
     def __init__(self, library: Library) -> None:
-        place = library.catalogue.store
-        if not place or scheme_of(place).name != postgres.STORE.name:
+        if not has_queue(library):
             raise Unsupported(
                 "only a library whose indexes are in PostgreSQL has a queue for workers",
                 hint="satchel library init --store postgresql://user@host/database, or satchel library sync",
             )
         self._library = library
-        self._database, self._name = postgres.open_database(place)
+        self._database, self._name = postgres.open_database(library.catalogue.store)
         self._database.make_schema()
 
     def add(self, names: Sequence[str]) -> list[str]:

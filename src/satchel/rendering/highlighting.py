@@ -43,7 +43,7 @@ class TokenKind(StrEnum):
     ATTRIBUTE = "a"
 
 
-class Token(NamedTuple):
+class CodeToken(NamedTuple):
     """A part of a code text."""
 
     kind: TokenKind
@@ -102,18 +102,18 @@ _BODY = re.compile(r"_list$|body|block|declaration$")  # names in it are no type
 _MEMBERS = frozenset({"attribute", "property", "field", "name", "method", "suffix"})
 
 
-def highlight(text: str, language: str) -> list[list[Token]]:
+def highlight(text: str, language: str) -> list[list[CodeToken]]:
     """Return the tokens of each line of a text, without line ends; together they are the text."""
     if len(text) > _MOST_CHARS:
-        return [[Token(TokenKind.PLAIN, line)] if line else [] for line in text.split("\n")]
-    lines: list[list[Token]] = [[]]
+        return [[CodeToken(TokenKind.PLAIN, line)] if line else [] for line in text.split("\n")]
+    lines: list[list[CodeToken]] = [[]]
     for part in _parts(text):
         for kind, piece in _tokens(part, language):
             first, *others = piece.split("\n")
             if first:
-                lines[-1].append(Token(kind, first))
+                lines[-1].append(CodeToken(kind, first))
             for line in others:
-                lines.append([Token(kind, line)] if line else [])
+                lines.append([CodeToken(kind, line)] if line else [])
     return lines
 
 
@@ -127,32 +127,32 @@ def _parts(text: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=32)  # a part of 40,000 characters takes about a megabyte
-def _tokens(text: str, language: str) -> tuple[Token, ...]:
+def _tokens(text: str, language: str) -> tuple[CodeToken, ...]:
     """Return the tokens of a part of a text."""
     known = languages.get(language)
     if any(len(line) > _LONGEST_LINE for line in text.split("\n")):
-        return (Token(TokenKind.PLAIN, text),)
+        return (CodeToken(TokenKind.PLAIN, text),)
     if not known.grammar or known.endless:
         return tuple(_by_patterns(text, known.line_comment))
     data = text.encode("utf-8", "surrogatepass")
     if parse_limits.could_stall(data) or parsers.is_too_deep(data):
-        return (Token(TokenKind.PLAIN, text),)
+        return (CodeToken(TokenKind.PLAIN, text),)
     tree = parsers.load_grammar(language).parser.parse(data)
     return tuple(_joined(data, tree))
 
 
-def _joined(data: bytes, tree: tree_sitter.Tree) -> Iterator[Token]:
+def _joined(data: bytes, tree: tree_sitter.Tree) -> Iterator[CodeToken]:
     """Yield the tokens of a parsed text, with the text between them as plain ones."""
     done = 0
     for start, end, kind in _walk(tree):
         if start < done or end <= start:
             continue
         if start > done:
-            yield Token(TokenKind.PLAIN, data[done:start].decode("utf-8", "surrogatepass"))
-        yield Token(kind, data[start:end].decode("utf-8", "surrogatepass"))
+            yield CodeToken(TokenKind.PLAIN, data[done:start].decode("utf-8", "surrogatepass"))
+        yield CodeToken(kind, data[start:end].decode("utf-8", "surrogatepass"))
         done = end
     if done < len(data):
-        yield Token(TokenKind.PLAIN, data[done:].decode("utf-8", "surrogatepass"))
+        yield CodeToken(TokenKind.PLAIN, data[done:].decode("utf-8", "surrogatepass"))
 
 
 _Range = tuple[int, int, TokenKind]
@@ -244,7 +244,7 @@ def _whole_kind(kind: str, is_named: bool, parent: str, role: _Role) -> TokenKin
     return TokenKind.ATTRIBUTE if _ATTRIBUTE_TYPES.search(kind) else TokenKind.PLAIN
 
 
-def _by_patterns(text: str, line_comment: str) -> Iterator[Token]:
+def _by_patterns(text: str, line_comment: str) -> Iterator[CodeToken]:
     """Yield the tokens of a text whose language has no grammar."""
     start = re.escape(line_comment) if line_comment else r"(?!)"
     pattern = re.compile(
@@ -254,8 +254,8 @@ def _by_patterns(text: str, line_comment: str) -> Iterator[Token]:
     done = 0
     for match in pattern.finditer(text):
         if match.start() > done:
-            yield Token(TokenKind.PLAIN, text[done : match.start()])
-        yield Token(TokenKind(match.lastgroup or ""), match.group())
+            yield CodeToken(TokenKind.PLAIN, text[done : match.start()])
+        yield CodeToken(TokenKind(match.lastgroup or ""), match.group())
         done = match.end()
     if done < len(text):
-        yield Token(TokenKind.PLAIN, text[done:])
+        yield CodeToken(TokenKind.PLAIN, text[done:])

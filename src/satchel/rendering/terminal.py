@@ -1,4 +1,7 @@
-"""Answers for a person at a terminal: one function per response, found by the name of its type."""
+"""Answers for a person at a terminal: one function per response, found by the name of its type.
+
+`terminal_reports.py` has those that tell of an index, its packs and its evaluation.
+"""
 
 from __future__ import annotations
 
@@ -13,38 +16,29 @@ from satchel.visible_json import indented
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
     from satchel.commands.batch import BatchResponse
-    from satchel.commands.build import BuildResponse
     from satchel.commands.build_context_pack import BuildContextPackResponse
     from satchel.commands.context_pack import ContextPackResponse
-    from satchel.commands.eval_answer import EvalResponse
     from satchel.commands.files import FilesResponse
     from satchel.commands.get import GetResponse
     from satchel.commands.grep import GrepResponse
     from satchel.commands.impact import ImpactItem, ImpactResponse
-    from satchel.commands.index import IndexResponse
     from satchel.commands.map import MapResponse
     from satchel.commands.onboard import OnboardResponse
     from satchel.commands.path import PathResponse
     from satchel.commands.prompt import PromptResponse
     from satchel.commands.recall import RecallResponse
     from satchel.commands.refs import RefsResponse
-    from satchel.commands.runs import RunsResponse
     from satchel.commands.search import SearchResponse
-    from satchel.commands.stats import StatsResponse
-    from satchel.commands.status import StatusResponse
     from satchel.commands.symbols import SymbolsResponse
-    from satchel.commands.sync import SyncResponse
-    from satchel.commands.validate import ValidateResponse
-    from satchel.commands.verify import VerifyItem, VerifyResponse
-    from satchel.rendering import eval_table
-    from satchel.verifying.validation import Problem
+    from satchel.rendering import terminal_reports
 else:
-    eval_table = late("satchel.rendering.eval_table")
+    terminal_reports = late("satchel.rendering.terminal_reports")
 
 
 def render(response: Any, style: Style) -> str:
     """Return any answer as text; one without a function of its own as indented JSON."""
-    form = FORMS.get(type(response).__name__)
+    name = type(response).__name__
+    form = FORMS.get(name) or terminal_reports.REPORTS.get(name)
     if form is None:
         return indented(response, 2) + "\n"
     return form(response, style)
@@ -139,39 +133,6 @@ def _quoted_item(path: str, first: int, last: int, what: str, content: str, styl
     return [f"{where}  {style.dim(one_line(what))}", *lines, ""]
 
 
-def _index(response: IndexResponse, style: Style) -> str:
-    done = (
-        f"{response.parsed} parsed, {response.moved} moved, {response.dropped} dropped, {response.kept} kept"
-    )
-    state = "updated" if response.changed else "already up to date"
-    rows = [f"Index {state}: {done}, {response.skipped} left out (generation {response.generation})"]
-    if response.scip is not None:
-        rows.append(str(response.scip))
-    if response.exported_bytes is not None:
-        rows.append(f"Exported: {response.exported_bytes:,} bytes")
-    return "\n".join([*rows, *(f"note: {one_line(note)}" for note in response.notes)]) + "\n"
-
-
-def _build(response: BuildResponse, style: Style) -> str:
-    word = "written" if response.written else "would be written (dry run)"
-    rows = [
-        f"{style.path(one_line(response.path))} {word}",
-        f"  {response.docs} documents, {response.chunks} chunks, {response.digest_entries} digest entries",
-    ]
-    rows += [f"  {one_line(entry.doc)}: {one_line(entry.summary)}" for entry in response.digest]
-    return "\n".join(rows) + "\n"
-
-
-def _validate(response: ValidateResponse | SyncResponse, style: Style) -> str:
-    result = "holds" if response.ok else f"{len(response.problems)} problems"
-    rows = [f"{style.path(one_line(response.path))}: {result}, {response.chunks} chunks"]
-    return "\n".join([*rows, *map(_problem, response.problems)]) + "\n"
-
-
-def _problem(problem: Problem) -> str:
-    return f"  {problem.kind}: {one_line(problem.subject)}: {one_line(problem.detail)}"
-
-
 def _batch(response: BatchResponse, style: Style) -> str:
     rows = []
     for item in response.items:
@@ -181,47 +142,6 @@ def _batch(response: BatchResponse, style: Style) -> str:
             rows += [f"  {line}" for line in visible(shown).split("\n")]
     budget = response.budget
     rows.append(style.dim(f"{budget.used_chars:,} of {budget.max_chars:,} characters"))
-    return "\n".join(rows) + "\n"
-
-
-def _stats(response: StatsResponse, style: Style) -> str:
-    rows = [
-        f"{one_line(response.segment)}: {response.files:,} files, {response.chunks:,} chunks,"
-        f" {response.symbols:,} symbols, {response.lines:,} lines",
-        f"  text {response.text_bytes / 1e6:.1f} MB, index {response.index_bytes / 1e6:.1f} MB,"
-        f" {response.redactions} redacted values, generation {response.generation}",
-    ]
-    for title, counts in (("languages", response.languages), ("kinds", response.kinds)):
-        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        rows.append(f"  {title}: " + ", ".join(f"{name} {count:,}" for name, count in ranked))
-    if response.queries is not None:
-        asked = response.queries
-        rows.append(
-            f"  questions: {asked.asked:,}, without an answer {asked.without_answer:,},"
-            f" p50 {asked.p50_ms:g} ms, p95 {asked.p95_ms:g} ms, about {asked.tokens_saved:,} tokens saved"
-        )
-        rows += [f"    nothing found: {one_line(query)}" for query in asked.unanswered]
-    return "\n".join(rows) + "\n"
-
-
-def _status(response: StatusResponse, style: Style) -> str:
-    state = f"stale ({', '.join(response.stale_reasons)})" if response.stale else "fresh"
-    if not response.exists:
-        state = "missing; `satchel index` builds it"
-    rows = [
-        f"{style.path(one_line(response.root))}: index {state}",
-        f"  {response.files:,} files, {response.chunks:,} chunks, generation {response.generation}",
-    ]
-    if response.skipped_counts:
-        counts = ", ".join(f"{reason} {count}" for reason, count in response.skipped_counts.items())
-        rows.append(f"  left out: {counts}")
-    for item in response.skipped:
-        rows.append(f"  {item.reason:<16} {one_line(item.path)}  {style.dim(one_line(item.detail))}".rstrip())
-    if response.read_by_lines:
-        rows.append("  read by lines, without symbols:")
-    rows += [f"    {item.reason:<8} {one_line(item.path)}" for item in response.read_by_lines]
-    if response.scip is not None:
-        rows.append(f"  {response.scip}")
     return "\n".join(rows) + "\n"
 
 
@@ -333,64 +253,13 @@ def _map(response: MapResponse | PromptResponse, style: Style) -> str:
     return visible(response.text)
 
 
-def _eval(response: EvalResponse, style: Style) -> str:
-    return eval_table.render_eval(response, style)
-
-
-def _runs(response: RunsResponse, style: Style) -> str:
-    rows = [
-        f"{item.at}  {item.score:.4f} {item.metric:<18} {item.asked:>5} from {item.source:<8}"
-        f" {style.name(one_line(item.name))}"
-        for item in response.runs
-    ]
-    if not response.runs:
-        rows.append("No run was kept: satchel eval --history 100 --keep NAME keeps one.")
-    if response.comparison is not None:
-        rows += [
-            "",
-            *(
-                f"{one.metric:<20} {one.theirs:.4f} → {one.ours:.4f}  {one.verdict}"
-                for one in response.comparison.differences
-            ),
-        ]
-    if response.questions:
-        rows += ["", f"the worst questions of {style.name(one_line(response.run))}"]
-    for question in response.questions:
-        before = f" (was {question.other:.3f})" if question.other is not None else ""
-        rows.append(f"  {question.score:.3f}{before}  {one_line(question.query)[:100]}")
-        rows.append(style.dim(f"         {one_line(', '.join(question.gold))}"))
-    return "\n".join(rows) + "\n"
-
-
-def _verify(response: VerifyResponse, style: Style) -> str:
-    if response.refreshed:  # there is no file to write to, so the new pack is the answer
-        return response.refreshed
-    true = response.counts["true"]
-    result = "all true" if response.ok else f"{len(response.items) - true} not true"
-    rows = [f"{len(response.items)} citations ({response.format}): {result}"]
-    rows += [_verified(item, style) for item in response.items]
-    if response.written:
-        rows.append(f"{style.path(one_line(response.written))} written")
-    return "\n".join([*rows, *(f"  left out: {one_line(reason)}" for reason in response.left_out)]) + "\n"
-
-
-def _verified(item: VerifyItem, style: Style) -> str:
-    where = f"{one_line(item.path)}:{item.start_line}-{item.end_line}"
-    if item.state == "true":
-        return style.dim(f"  true     {where}")
-    return f"  {style.error(f'{item.state.value:<7}')}  {style.path(where)}  {one_line(item.detail)}"
-
-
 FORMS: dict[str, Callable[[Any, Style], str]] = {
     "BuildContextPackResponse": _build_context_pack,
     "BatchResponse": _batch,
-    "BuildResponse": _build,
     "ContextPackResponse": _context_pack,
-    "EvalResponse": _eval,
     "FilesResponse": _files,
     "GetResponse": _get,
     "GrepResponse": _grep,
-    "IndexResponse": _index,
     "MapResponse": _map,
     "PromptResponse": _map,
     "ImpactResponse": _impact,
@@ -398,13 +267,7 @@ FORMS: dict[str, Callable[[Any, Style], str]] = {
     "PathResponse": _path,
     "RecallResponse": _recall,
     "RefsResponse": _refs,
-    "RunsResponse": _runs,
     "SearchResponse": _search,
-    "StatsResponse": _stats,
-    "StatusResponse": _status,
     "SymbolsResponse": _symbols,
-    "SyncResponse": _validate,
-    "ValidateResponse": _validate,
-    "VerifyResponse": _verify,
 }
 """By the name of the response type, so that rendering loads no other command than the one that ran."""

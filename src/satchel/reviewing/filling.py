@@ -9,7 +9,7 @@ from functools import cached_property
 
 import msgspec
 
-from satchel.pack_pipeline import CorpusReading, PackOrigin
+from satchel.corpus_reading import CorpusReading, PackOrigin
 from satchel.packing.assembly import Assembly
 from satchel.packing.budget import MAX_CHARS, MAX_TOKENS, Gauge, Size
 from satchel.packing.pack import Counts, DropReason, Pack

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import msgspec
 
 from satchel import settings
 from satchel.errors import ConfigError, PathNotAllowed, Unauthorized
+from satchel.library.grants import OPERATOR, Caller
 
 LOGIN_PATH = "/login"
 _SESSION_PURPOSE = b"viewer session"
@@ -24,40 +26,84 @@ MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
+class CallerRights(Protocol):
+    """What is asked about callers who do not have the token of the server."""
+
+    def are_asked_for(self) -> bool:
+        """Return whether callers must say who they are."""
+
+    def caller(self, bearer: str) -> Caller | None:
+        """Return whose token this is; None if it opens nothing."""
+
+    def session(self, bearer: str) -> str | None:
+        """Return the value of the cookie of a browser that has shown a token; None if it gets none."""
+
+    def signed_in(self, session: str) -> Caller | None:
+        """Return whose session a cookie holds; None if it is nobody's."""
+
+
 class Access(msgspec.Struct, frozen=True, kw_only=True):
     """The access rules of one server.
 
     `hosts` are accepted host names beside the local ones. Pages of other origins than `origins` are refused,
-    so that no web site can call a server on the machine of its reader.
+    so that no web site can call a server on the machine of its reader. `rights` knows the callers of a
+    library; whoever has the `token` of the server is its operator.
     """
 
     host: str = "127.0.0.1"
     token: str = ""
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+    rights: CallerRights | None = None
+    on_refusal: Callable[[], None] | None = None  # hears of every call without access
 
-    def check_token(self, authorization: str | None) -> None:
-        """Check the header `Authorization: Bearer …`."""
-        if not self.token:
-            return
+    @property
+    def is_guarded(self) -> bool:
+        """Return whether callers must say who they are."""
+        return bool(self.token) or (self.rights is not None and self.rights.are_asked_for())
+
+    def caller(self, authorization: str | None) -> Caller:
+        """Return who sends the header `Authorization: Bearer …`; raise Unauthorized for nobody. This may read
+        files and take a while."""
+        if not self.is_guarded:
+            return OPERATOR
         scheme, _, given = (authorization or "").partition(" ")
-        same = hmac.compare_digest(given.strip().encode(), self.token.encode())
-        if scheme.lower() != "bearer" or not same:
+        given = given.strip()
+        found = None
+        if scheme.lower() == "bearer" and given:
+            if self.token and hmac.compare_digest(given.encode(), self.token.encode()):
+                found = OPERATOR
+            elif self.rights is not None:
+                found = self.rights.caller(given)
+        if found is None:
+            if self.on_refusal is not None:
+                self.on_refusal()
             raise Unauthorized(
                 "a valid token is needed", hint="send the header: Authorization: Bearer <token>"
             )
+        return found
+
+    def session(self, bearer: str) -> str | None:
+        """Return the value of the cookie of a browser that has shown a token; None if the token opens no
+        session. It does not tell the token."""
+        if self.token and hmac.compare_digest(bearer.encode(), self.token.encode()):
+            return self.own_session
+        return self.rights.session(bearer) if self.rights is not None else None
 
     @property
-    def session(self) -> str:
-        """The value of the cookie of a browser that has shown the token. It does not tell the token."""
+    def own_session(self) -> str:
+        """Return the value of the cookie of a browser that has shown the token of the server."""
         return hmac.new(self.token.encode(), _SESSION_PURPOSE, "sha256").hexdigest()
 
-    def is_signed_in(self, cookies: str | None, fetch_site: str | None, port: int) -> bool:
-        """Return whether a browser that has shown the token asks for a page, and no page of another server
-        does: browsers send cookies to every port of a host."""
+    def signed_in(self, cookies: str | None, fetch_site: str | None, port: int) -> Caller | None:
+        """Return who asks for a page with a browser that has shown a token; None if that is nobody, or a page
+        of another server asks: browsers send cookies to every port of a host."""
         given = _cookie(cookies or "", session_cookie(port))
-        is_same = hmac.compare_digest(given.encode(), self.session.encode())
-        return bool(self.token) and is_same and fetch_site in _OWN_PAGES
+        if not given or fetch_site not in _OWN_PAGES:
+            return None
+        if self.token and hmac.compare_digest(given.encode(), self.own_session.encode()):
+            return OPERATOR
+        return self.rights.signed_in(given) if self.rights is not None else None
 
     def check_host(self, host: str | None) -> None:
         """Check the Host header. A foreign name means DNS rebinding: a page whose own name leads here."""
@@ -88,11 +134,19 @@ def session_cookie(port: int) -> str:
 
 
 def make_access(
-    host: str, *, public: bool, token: str, hosts: Sequence[str], origins: Sequence[str]
+    host: str,
+    *,
+    public: bool,
+    token: str,
+    hosts: Sequence[str],
+    origins: Sequence[str],
+    rights: CallerRights | None = None,
 ) -> Access:
-    """Return the access rules; an address that other machines can reach needs --public and a token."""
+    """Return the access rules; an address that other machines can reach needs --public and a token, of the
+    server or of its library."""
     token = token or settings.token()
-    if not is_loopback(host) and not (public and token):
+    is_guarded = bool(token) or (rights is not None and rights.are_asked_for())
+    if not is_loopback(host) and not (public and is_guarded):
         raise ConfigError(
             f"{host} can be reached from other machines, so --public and a token are needed",
             hint=f"set {settings.TOKEN_VARIABLE} and add --public, or listen on 127.0.0.1",
@@ -102,7 +156,7 @@ def make_access(
             f"the token has {len(token)} characters, it must have at least {MIN_TOKEN_CHARS}",
             hint="make one: python3 -c 'import secrets; print(secrets.token_urlsafe())'",
         )
-    return Access(host=host, token=token, hosts=tuple(hosts), origins=tuple(origins))
+    return Access(host=host, token=token, hosts=tuple(hosts), origins=tuple(origins), rights=rights)
 
 
 def is_loopback(host: str) -> bool:

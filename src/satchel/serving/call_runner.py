@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from satchel.errors import Cancelled, IndexBusy, Timeout
+from satchel.library.grants import Caller
 from satchel.serving.envelope import Call, Progress
 
 _Result = TypeVar("_Result")
@@ -54,16 +55,20 @@ class CallRunner:
         return sum(since < latest for since in abandoned.values())
 
     async def run(
-        self, work: Callable[[Call], _Result], seconds: float | None = None, progress: Progress | None = None
+        self,
+        work: Callable[[Call], _Result],
+        caller: Caller,
+        seconds: float | None = None,
+        progress: Progress | None = None,
     ) -> _Result:
-        """Return the result of `work`; raise as soon as its time is over or the server stops.
+        """Return the result of `work` for a caller; raise as soon as its time is over or the server stops.
 
         Cancelling the coroutine cancels the call.
         """
         if self._max_calls is not None and self.running >= self._max_calls:
             raise ServerBusy(f"{self._max_calls} calls are being answered", hint="come again in a moment")
         limit = self.timeout_seconds if seconds is None else min(seconds, self.timeout_seconds)
-        call = Call(seconds=limit, progress=progress)
+        call = Call(seconds=limit, progress=progress, caller=caller)
         answered, thread = run_in_thread(lambda: work(call))
         self._running[answered] = thread
         answered.add_done_callback(self._running.pop)

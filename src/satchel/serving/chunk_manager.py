@@ -19,7 +19,7 @@ from satchel.serving.chunk_manifest import Manifest, read_manifest, write_manife
 from satchel.storage.records import ChunkRecord
 from satchel.types import Hit
 from satchel.walking.memory_tree import MemoryTree
-from satchel.walking.work_tree import SubsetTree
+from satchel.walking.subset_tree import SubsetTree
 
 FILTER_NAMES = frozenset(Filters.__struct_fields__)
 FILTER_LISTS = ("tags", "include_paths", "exclude_paths")

@@ -30,6 +30,7 @@ from satchel.errors import (
     SatchelError,
 )
 from satchel.file_writing import disk_trouble
+from satchel.library.grants import OPERATOR, Caller
 from satchel.plugins import late
 from satchel.rendering.packs import PACK_FORMATS
 from satchel.serving.envelope import (
@@ -50,10 +51,12 @@ from satchel.types import ResponseMode
 if TYPE_CHECKING:
     from satchel.engine import Engine
     from satchel.library import library as libraries
+    from satchel.serving import served_library
+    from satchel.serving.audit_log import AuditLog
     from satchel.serving.watching.index_updater import IndexUpdater
 
 else:
-    libraries = late("satchel.library.library")
+    libraries, served_library = late("satchel.library.library"), late("satchel.serving.served_library")
 
 _LIBRARY = "library"  # what a project starts with that is a library of this machine
 _RELEASE_SECONDS = 5.0  # after which an old generation is released
@@ -71,7 +74,9 @@ class Dispatcher:
         index_dir: str = "",
         profile: str = "",
         make_updater: Callable[[Path], IndexUpdater] | None = None,
+        audit: AuditLog | None = None,
     ) -> None:
+        self.audit = audit
         self._index_dir = index_dir
         self._profile = profile
         self._make_updater = make_updater
@@ -82,7 +87,7 @@ class Dispatcher:
         if roots is not None or library is not None:
             self._served = {root.resolve(): ServedProject(root.resolve()) for root in roots or ()}
         if self._served is not None and self._library is not None:
-            self._served[self._library] = ServedProject(self._library, is_library=True)
+            self._served[self._library] = served_library.ServedLibrary(self._library)
 
     @property
     def remote(self) -> bool:
@@ -93,9 +98,20 @@ class Dispatcher:
         self, request: Request, call: Call | None = None, known: KnownFreshness | None = None
     ) -> Response:
         """Return the answer to one request; whatever goes wrong is in the envelope. `known` is what the
-        updater knows of the index, if it runs in another process."""
-        started = time.perf_counter()
+        updater knows of the index, if it runs in another process. Where an audit log is kept, no answer
+        leaves without its line."""
         call = call or Call()
+        response = self._answer(request, call, known)
+        if self.audit is None:
+            return response
+        try:
+            self.audit.note_answer(call.caller, request, response)
+        except SatchelError as error:
+            return failure(error)
+        return response
+
+    def _answer(self, request: Request, call: Call, known: KnownFreshness | None) -> Response:
+        started = time.perf_counter()
         payload = dict(request.payload)
         meta = Meta()
         session = None
@@ -136,7 +152,7 @@ class Dispatcher:
         if self._make_updater is None:
             return None
         command: Command = plugins.load("command", request.action)
-        updater = self._project_at(self._root(_project(command, dict(request.payload)))).updater
+        updater = self._project_at(self._root(_project(command, dict(request.payload)), call.caller)).updater
         if updater is None:
             return None
         options = request.options or CallOptions()
@@ -171,16 +187,21 @@ class Dispatcher:
         for served in (self._served or {}).values():
             served.close()
 
-    def roots(self) -> list[Path]:
-        """Return the served folders."""
-        return list(self._served or ())
+    @property
+    def library(self) -> Path | None:
+        """Return the folder of the served library; None if none is served."""
+        return self._library
 
-    def projects(self) -> list[str]:
-        """Return how callers name the served folders: by name, or by fingerprint if two have one name."""
-        names = [root.name for root in self.roots()]
-        return [
-            root.name if names.count(root.name) == 1 else ids.root_fingerprint(root) for root in self.roots()
-        ]
+    def roots(self, caller: Caller = OPERATOR) -> list[Path]:
+        """Return the served folders that a caller may see. Only the operator sees others than the library,
+        whose repositories are shown by grants."""
+        return [root for root in self._served or () if caller.is_operator or root == self._library]
+
+    def projects(self, caller: Caller = OPERATOR) -> list[str]:
+        """Return how a caller names the served folders: by name, or by fingerprint if two have one name."""
+        roots = self.roots(caller)
+        names = [root.name for root in roots]
+        return [root.name if names.count(root.name) == 1 else ids.root_fingerprint(root) for root in roots]
 
     def engine_of(self, root: Path) -> Engine | None:
         """Return the engine of a served root; None until it is open."""
@@ -221,18 +242,17 @@ class Dispatcher:
             finally:
                 local.close()
             return
-        with self._project_at(self._root(project)).taken(call, profile) as engine:
+        with self._project_at(self._root(project, call.caller)).taken(call, profile) as engine:
             yield engine
 
-    def _root(self, project: str) -> Path:
-        assert self._served is not None
-        roots = list(self._served)
+    def _root(self, project: str, caller: Caller) -> Path:
+        roots = self.roots(caller)
         if project in ("", "."):
             if len(roots) > 1:
                 raise InvalidRequest(
                     f"{len(roots)} folders are served, and the request says of none that it is meant",
-                    hint=f"give project: {', '.join(self.projects())}",
-                    details={"projects": self.projects()},
+                    hint=f"give project: {', '.join(self.projects(caller))}",
+                    details={"projects": self.projects(caller)},
                 )
             return roots[0]
         meant = [
@@ -247,7 +267,9 @@ class Dispatcher:
             )
         if meant:
             return meant[0]
-        raise ProjectNotFound(f"{project!r} is not served here", hint=f"served: {', '.join(self.projects())}")
+        raise ProjectNotFound(
+            f"{project!r} is not served here", hint=f"served: {', '.join(self.projects(caller))}"
+        )
 
     def _project_at(self, root: Path) -> ServedProject:
         assert self._served is not None
@@ -282,7 +304,7 @@ def _local_project(project: str) -> ServedProject:
     `library:DIR`."""
     scheme, colon, place = project.partition(":")
     if scheme == _LIBRARY and colon:
-        return ServedProject(libraries.Library.open(place).folder, is_library=True)
+        return served_library.ServedLibrary(libraries.Library.open(place).folder)
     return ServedProject(Path(project or "."))
 
 

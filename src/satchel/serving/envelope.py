@@ -13,6 +13,7 @@ from satchel.commands.freshness import IndexStateItem
 from satchel.commands.payloads import check_depth, too_deep
 from satchel.commands.session import CallOptions
 from satchel.errors import InvalidRequest, SatchelError
+from satchel.library.grants import OPERATOR, Caller
 from satchel.types import ResponseMode
 from satchel.visible_json import compact_bytes
 
@@ -114,8 +115,16 @@ def take_mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
 
 
 class Call:
-    """One call of one caller: the token that ends its work, and the function that hears of its progress."""
+    """One call of one caller: who that is, the token that ends the work, and the function that hears of its
+    progress."""
 
-    def __init__(self, *, seconds: float | None = None, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        seconds: float | None = None,
+        progress: Progress | None = None,
+        caller: Caller = OPERATOR,
+    ) -> None:
+        self.caller = caller
         self.token = CancelToken(seconds=seconds)
         self.progress: Progress = progress or (lambda done, total: None)

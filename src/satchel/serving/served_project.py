@@ -13,18 +13,17 @@ import msgspec
 from satchel import settings
 from satchel.commands.freshness import BoundedFreshener, ReindexItem
 from satchel.indexing.index_state import IndexState
+from satchel.library.grants import Caller
 from satchel.plugins import late
 from satchel.serving.envelope import Call
 
 if TYPE_CHECKING:
     from satchel import engine
     from satchel.engine import Engine
-    from satchel.library import library
     from satchel.serving import local_server
     from satchel.serving.watching.index_updater import IndexUpdater
 else:  # a server answers its first handshake before anything is loaded
     engine, local_server = late("satchel.engine"), late("satchel.serving.local_server")
-    library = late("satchel.library.library")
 
 _PATIENCE_SECONDS = 0.05  # between two looks whether the caller is still there
 
@@ -55,17 +54,18 @@ class KnownFreshener(BoundedFreshener):
 
 
 class ServedProject:
-    """One root, or one library: its engine, and one caller at a time."""
+    """One root: its engine, and one caller at a time."""
 
-    def __init__(self, root: Path, *, is_library: bool = False) -> None:
+    is_library = False
+
+    def __init__(self, root: Path) -> None:
         self.root = root
-        self.is_library = is_library
         self.engine: Engine | None = None  # that of the last caller, which has read most of the index
         self.updater: IndexUpdater | None = None
         self._local: local_server.LocalServer | None = None
         self._index_dir = self._profile = ""
         self._options: settings.Options | None = None  # as the server was started with; a call may differ
-        self._stamp: tuple[int, int] | None = None  # of the project file or the catalogue, as it was read
+        self._stamp: tuple[int, ...] | None = None  # of the file that says what is indexed, as it was read
         self._lock = threading.Lock()
 
     def open(self, index_dir: str, profile: str, make_updater: Callable[[Path], IndexUpdater] | None) -> None:
@@ -81,12 +81,7 @@ class ServedProject:
             self.updater.start()
 
     def _open_engine(self) -> Engine:
-        if self.is_library:
-            self.engine = library.Library(self.root).engine(profile=self._profile)
-        else:
-            self.engine = engine.Engine.open(
-                self.root, index_dir=self._index_dir or None, profile=self._profile
-            )
+        self.engine = engine.Engine.open(self.root, index_dir=self._index_dir or None, profile=self._profile)
         self._options = self.engine.options
         return self.engine
 
@@ -96,6 +91,9 @@ class ServedProject:
             self._local.close()
         if self.updater is not None:
             self.updater.stop()
+        self._close_engines()
+
+    def _close_engines(self) -> None:
         if self.engine is not None:
             self.engine.close()
 
@@ -103,18 +101,21 @@ class ServedProject:
         """Release an old generation while nobody asks."""
         if self.engine is not None and self._lock.acquire(blocking=False):
             try:
-                self.engine.release_if_old()
+                for one in self._engines():
+                    one.release_if_old()
             finally:
                 self._lock.release()
 
-    def _file_stamp(self) -> tuple[int, int] | None:
-        if self.is_library:
-            return library.Library(self.root).catalogue.stamp()
+    def _engines(self) -> list[Engine]:
+        """Return the engines that are open."""
+        return [self.engine] if self.engine is not None else []
+
+    def _file_stamp(self) -> tuple[int, ...] | None:
         return settings.project_stamp(self.root)
 
     def _reopen(self) -> None:
-        """Open the engine anew if the project file changed, which says what is indexed, or the catalogue,
-        which says what is in the library. The updater does the same."""
+        """Open the engine anew if the project file changed, which says what is indexed. The updater does the
+        same."""
         stamp = self._file_stamp()
         if self.engine is not None and stamp != self._stamp:
             self.engine.close()
@@ -135,7 +136,18 @@ class ServedProject:
             self._reopen()
             assert self.engine is not None and self._options is not None
             options = settings.with_profile(self._options, profile) if profile else self._options
-            self.engine = self.engine.for_caller(options=options, token=call.token, progress=call.progress)
-            yield self.engine
+            before = self._engine_for(call.caller)
+            taken = before.for_caller(options=options, token=call.token, progress=call.progress)
+            self._keep(call.caller, taken)
+            yield taken
         finally:
             self._lock.release()
+
+    def _engine_for(self, caller: Caller) -> Engine:
+        """Return the engine that the caller before left."""
+        assert self.engine is not None
+        return self.engine
+
+    def _keep(self, caller: Caller, taken: Engine) -> None:
+        """Keep the engine of a caller for the next one."""
+        self.engine = taken

@@ -25,6 +25,7 @@ from typing import Any
 import msgspec
 
 from satchel.errors import Cancelled, Internal, InvalidRequest, SatchelError, Timeout
+from satchel.library.grants import Caller
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, Request, Response, encode, failure
 from satchel.serving.served_project import KnownFreshness
@@ -45,6 +46,7 @@ class _CallMessage(msgspec.Struct, frozen=True):
     request: Request
     known: KnownFreshness | None
     seconds: float | None
+    caller: Caller
 
 
 class _ProgressMessage(msgspec.Struct, frozen=True, tag="progress"):
@@ -98,11 +100,8 @@ class WorkerPool(Dispatcher):
             worker.end()
         super().close()
 
-    def answer(
-        self, request: Request, call: Call | None = None, known: KnownFreshness | None = None
-    ) -> Response:
+    def _answer(self, request: Request, call: Call, known: KnownFreshness | None) -> Response:
         """Answer a request by the first worker that is free."""
-        call = call or Call()
         try:
             known = known or self.known(request, call)
             # Somebody may have killed the first worker. A call that ends a second one too is not tried again:
@@ -233,7 +232,7 @@ class _Worker:
     def ask(self, request: Request, known: KnownFreshness | None, call: Call) -> Response:
         """Send a call and return its response. The worker itself answers a call that is cancelled."""
         left = None if call.token.deadline is None else call.token.deadline - time.monotonic()
-        self._pipe.send_bytes(msgspec.msgpack.encode(_CallMessage(request, known, left)))
+        self._pipe.send_bytes(msgspec.msgpack.encode(_CallMessage(request, known, left, call.caller)))
         due_at = call.token.deadline  # when the worker should have answered
         is_cancelled = False
         while True:
@@ -311,7 +310,9 @@ def run_worker(pipe: Connection, settings: dict[str, Any]) -> None:
     while (data := received.get()) is not None:
         message = msgspec.msgpack.decode(data, type=_CallMessage)
         call = Call(
-            seconds=message.seconds, progress=lambda done, total: _send(pipe, _ProgressMessage(done, total))
+            seconds=message.seconds,
+            progress=lambda done, total: _send(pipe, _ProgressMessage(done, total)),
+            caller=message.caller,
         )
         current[:] = [call]
         response = dispatcher.answer(message.request, call, message.known)

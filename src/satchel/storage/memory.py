@@ -1,8 +1,8 @@
 """An index in memory: `memory:`. The double that tests use, and the store of throw-away questions.
 
 `Tables`, `MemorySnapshot` and `MemoryWriter` know nothing of where the tables come from, so a store that
-reads and writes them as a whole can be made of them. They stand in one file because nothing but these tables
-joins them.
+reads and writes them as a whole can be made of them. The file is long because it has all of a store: nothing
+but these tables joins its parts.
 """
 
 from __future__ import annotations

@@ -23,10 +23,17 @@ from satchel.storage.postgres_schema import PART_OF, SCHEMA, SEGMENT_TABLES, tab
 from satchel.storage.protocol import LOCK_WAIT_SECONDS, Snapshot, StoreScheme
 
 if TYPE_CHECKING:
-    from satchel.storage import postgres_connection, postgres_contents, postgres_reader, postgres_writer
+    from satchel.storage import (
+        postgres_connection,
+        postgres_contents,
+        postgres_reader,
+        postgres_tables,
+        postgres_writer,
+    )
 else:  # they load psycopg, which only the extra brings
-    postgres_connection, postgres_contents, postgres_reader, postgres_writer = (
-        late(f"satchel.storage.postgres_{name}") for name in ("connection", "contents", "reader", "writer")
+    postgres_connection, postgres_contents, postgres_reader, postgres_tables, postgres_writer = (
+        late(f"satchel.storage.postgres_{name}")
+        for name in ("connection", "contents", "reader", "tables", "writer")
     )
 
 _FORM = "write postgresql://user@host:port/database/segment"
@@ -124,9 +131,9 @@ class PostgresStore:
         return bool(self._database.rows(statement, (postgres_connection.WRITER_LOCK, known[0])))
 
     def snapshot(self) -> postgres_reader.PostgresSnapshot:
-        tables = postgres_connection.SegmentTables(self._database, *self._key)
+        tables = postgres_tables.SegmentTables(self._database, *self._key)
         try:
-            meta = postgres_reader.read_state(tables.row.state, tables.row.row_check, tables.number)
+            meta = postgres_tables.read_state(tables.row.state, tables.row.row_check, tables.number)
             return postgres_reader.PostgresSnapshot(tables, meta)
         except BaseException:
             tables.close()
@@ -141,7 +148,7 @@ class PostgresStore:
                 postgres_connection.run(
                     connection, f"SELECT pg_advisory_xact_lock_shared({postgres_connection.CONTENT_LOCK}, 0)"
                 )
-                tables = postgres_writer.WriterTables(connection, number, part, database)
+                tables = postgres_tables.WriterTables(connection, number, part, database)
                 writer = postgres_writer.PostgresWriter(tables, self._meta(tables, seed))
             yield writer
             with database.typed_errors():
@@ -150,13 +157,13 @@ class PostgresStore:
         if writer.dropped_contents:
             postgres_contents.sweep(database, sorted(writer.dropped_contents))
 
-    def _meta(self, tables: postgres_writer.WriterTables, seed: Snapshot | None) -> dict[str, str]:
+    def _meta(self, tables: postgres_tables.WriterTables, seed: Snapshot | None) -> dict[str, str]:
         """Return what the last generation says of itself, or the seed that a first one starts from."""
         ((generation, state, check),) = tables.execute(
             "SELECT generation, state, row_check FROM {segments} WHERE number = %s", tables.number
         )
         if generation:
-            return postgres_reader.read_state(state, check, tables.number)
+            return postgres_tables.read_state(state, check, tables.number)
         if isinstance(seed, postgres_reader.PostgresSnapshot):
             return tables.copy_segment(seed.segment)
         return {}

@@ -13,7 +13,7 @@ import os
 import re
 import selectors
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, cast
 
@@ -31,7 +31,7 @@ from satchel.errors import (
     SatchelError,
 )
 from satchel.storage.checks import REBUILD_HINT
-from satchel.storage.postgres_schema import MIGRATIONS, SCHEMA, SCHEMA_VERSION, table_names
+from satchel.storage.postgres_schema import MIGRATIONS, SCHEMA, SCHEMA_VERSION
 from satchel.storage.protocol import KEEP_ELSEWHERE, seen_at_this_moment
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -362,59 +362,3 @@ def _close_all() -> None:
     for (process, _), found in _databases.items():
         if process == os.getpid():
             found.close()
-
-
-class SegmentTables:
-    """The tables of one segment at one generation, read through the newest view that shows it."""
-
-    def __init__(self, opened: Database, home: str, name: str) -> None:
-        self._database = opened
-        self._name = home, name
-        self._view: View | None
-        self._view, self.row = opened.open_view(home, name)
-        self.number = self.row.number
-        self._tables = table_names(self.row.part)
-
-    def rows(
-        self, statement: str, *values: Any, of: str = "", keys: Collection[Any] | None = None
-    ) -> list[Any]:
-        """Return the rows of a statement, in which `{files}` stands for the partition of that table. Nothing
-        waits to be written here, so it does not matter what they are rows of."""
-        written = statement.format_map(self._tables)
-        view = self._held_view()
-        try:
-            return run(view.connection, written, values)
-        except psycopg.Error as error:
-            if not view.connection.closed:
-                raise self._database.typed_error(error) from None
-        with self._database.typed_errors():
-            return run(self._reopened().connection, written, values)
-
-    def _held_view(self) -> View:
-        if self._view is None:
-            raise IndexStale("this snapshot is closed", hint="open another one")
-        if self._view.process != os.getpid():
-            return self._reopened()
-        self._view = self._database.newer_view(self._view, *self._name, self.row)
-        return self._view
-
-    def _reopened(self) -> View:
-        """Return a new view in place of one whose connection broke, if the segment is still the same."""
-        self.close()
-        self._database = self._database.here()
-        self._database.close()
-        view, row = self._database.open_view(*self._name)
-        if row.mark != self.row.mark:
-            self._database.release(view)
-            raise IndexStale(
-                f"{self._database.shown} was not reachable, and the index was written meanwhile",
-                hint="ask again",
-            )
-        self._view = view
-        return view
-
-    def close(self) -> None:
-        """Let the view go."""
-        view, self._view = self._view, None
-        if view is not None:
-            self._database.release(view)

@@ -8,7 +8,7 @@ its answers rest on the same rows of files.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -29,6 +29,7 @@ from satchel.storage.checks import (
     sum_checks,
 )
 from satchel.storage.postgres_contents import FileRow, read_file_row
+from satchel.storage.postgres_tables import ReadableTables
 from satchel.storage.protocol import LAST_LINE, Extent
 from satchel.storage.records import (
     ChunkRecord,
@@ -49,21 +50,6 @@ else:  # it loads numpy, which a refresh that finds nothing to do needs for noth
 _FILES_KEPT = 64  # whose chunks and symbols are kept: an answer asks for several ranges of the same few
 _FILES_AT_ONCE = 500  # whose contents are read by one statement
 _DIGEST_DIGITS = 16  # of a whole digest
-
-
-class ReadableTables(Protocol):
-    """The tables of one segment. In a statement `{files}` stands for the partition of that table. `of` names
-    the table that the answer rests on, and `keys` the rows of it, if they are few."""
-
-    number: int
-
-    def rows(
-        self, statement: str, *values: Any, of: str = "", keys: Collection[Any] | None = None
-    ) -> list[Any]:
-        """Return the rows of a statement."""
-
-    def close(self) -> None:
-        """Let the tables go."""
 
 
 class PostgresPostingRows:
@@ -91,13 +77,6 @@ class PostgresPostingRows:
     def blocks(self, numbers: Sequence[int]) -> list[Any]:
         statement = "SELECT number, data, row_check FROM {blocks} WHERE segment = %s AND number = ANY(%s)"
         return self._tables.rows(statement, self._tables.number, list(numbers), of="blocks")
-
-
-def read_state(data: bytes, check: int, number: int) -> dict[str, str]:
-    """Return the values that a generation has as a whole, checked."""
-    if blob_check(data, start=number) != check:
-        raise damaged("what it says of itself")
-    return msgspec.msgpack.decode(data, type=dict[str, str])
 
 
 class PostgresSnapshot(BlockSnapshot):

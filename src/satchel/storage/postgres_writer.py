@@ -1,15 +1,13 @@
 """One transaction on a segment in PostgreSQL, towards the next generation. Every row gets its check here.
 
-Rows wait in memory until there are many of them or somebody asks for their table, and then go by binary COPY:
-a statement for each file would take longer than parsing it. It is one class, and a long one, because
-everything that waits has to be written in one order.
+`postgres_waiting_rows.py` keeps rows until they are written together.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -18,96 +16,26 @@ from msgspec.structs import replace
 from satchel.code_facts import FileEdges, ScipUses
 from satchel.storage import records, term_blocks
 from satchel.storage.block_postings import block_check, pack_directory
-from satchel.storage.checked_rows import edges_check, file_row
-from satchel.storage.checks import ROW_ENCODER, Totals, blob_check, damaged, name_hash, read_totals, row_check
-from satchel.storage.postgres_connection import Connection, Database, run
+from satchel.storage.checked_rows import file_row
+from satchel.storage.checks import ROW_ENCODER, Totals, blob_check, name_hash, read_totals, row_check
 from satchel.storage.postgres_contents import (
     Content,
     FileRow,
     content_of,
-    copy_rows,
     names_of,
     pack_digests,
-    put_contents,
     read_file_row,
 )
-from satchel.storage.postgres_reader import PostgresSnapshot, read_state
-from satchel.storage.postgres_schema import SEGMENT_TABLES, table_names
+from satchel.storage.postgres_reader import PostgresSnapshot
+from satchel.storage.postgres_schema import SEGMENT_TABLES
+from satchel.storage.postgres_tables import WriterTables
+from satchel.storage.postgres_waiting_rows import WAITING_BYTES, WaitingRows, edges_row
 from satchel.storage.records import FileRecord, PackedFile, PostingRun, RetiredChunk, SkippedRecord
 from satchel.types import FileEntry
 
 _COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block", "next_retired")
-_WAITING_BYTES = 8 * 1024 * 1024  # of contents and edges, or of blocks, that wait in memory
 _ROWS_ONE_BY_ONE = 50  # of files that are read when they are asked for; then all of them are read
 _KEPT_BY_CLEAR = ("scip", "retired")
-
-
-class WriterTables:
-    """The tables of the segment of an open transaction. What waits to be written is written before somebody
-    reads it."""
-
-    def __init__(self, connection: Connection, number: int, part: int, database: Database) -> None:
-        self.number = number
-        self._connection = connection
-        self._database = database
-        self._tables = table_names(part)
-        self._write_waiting: Callable[[str, Collection[Any] | None], None] = lambda table, keys: None
-
-    def write_first(self, write_waiting: Callable[[str, Collection[Any] | None], None]) -> None:
-        """Call a function before a table is read, with the keys of the rows that are asked for."""
-        self._write_waiting = write_waiting
-
-    def rows(
-        self, statement: str, *values: Any, of: str = "", keys: Collection[Any] | None = None
-    ) -> list[Any]:
-        self._write_waiting(of, keys)
-        return self.execute(statement, *values)
-
-    def execute(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement without a look at what waits."""
-        with self._database.typed_errors():
-            return run(self._connection, statement.format_map(self._tables), values)
-
-    def remove(self, table: str, column: str, keys: Collection[Any]) -> list[int]:
-        """Remove the rows that have one of some keys, and return their checks."""
-        statement = f"DELETE FROM {{{table}}} WHERE segment = %s AND {column} = ANY(%s) RETURNING row_check"
-        return [check for (check,) in self.execute(statement, self.number, list(keys))] if keys else []
-
-    def copy(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows of this segment to a table."""
-        columns, types = SEGMENT_TABLES[table]
-        with self._database.typed_errors():
-            copy_rows(
-                self._connection,
-                self._tables[table],
-                ("segment", *columns.split()),
-                f"int4 {types}",
-                ((self.number, *row) for row in rows),
-            )
-
-    def copy_segment(self, number: int) -> dict[str, str]:
-        """Take all rows of the last generation of another segment, and return what that says of itself. One
-        statement sees one state of the database, whoever writes meanwhile."""
-        ((part,),) = self.execute("SELECT part FROM {segments} WHERE number = %s", number)
-        others, steps = table_names(part), []
-        for table, (names, _) in SEGMENT_TABLES.items():
-            columns = ", ".join(names.split())
-            steps.append(
-                f"{table} AS (INSERT INTO {self._tables[table]} (segment, {columns})"
-                f" SELECT {self.number}, {columns} FROM {others[table]} WHERE segment = {number})"
-            )
-        last = "SELECT state, row_check FROM {segments} WHERE number = %s"
-        ((state, check),) = self.execute(f"WITH {', '.join(steps)} {last}", number)
-        meta = read_state(state, check, number)
-        del meta["identity"]  # it will differ from its seed
-        return meta
-
-    def put_contents(self, contents: dict[bytes, Content]) -> None:
-        """Keep contents, which all segments share."""
-        put_contents(self._database, contents)
-
-    def close(self) -> None:
-        """Do nothing: the connection belongs to the store."""
 
 
 class _WriterSnapshot(PostgresSnapshot):
@@ -133,19 +61,8 @@ class PostgresWriter:
         self._known: dict[str, FileRow | None] = {}  # the files as they are now, as far as they are known
         self._knows_all = not self.totals.files
         self._asked = 0
-        # What waits to be written. Rows of new files have their empty edges here until they get others.
-        self._files: dict[int, tuple[Any, ...]] = {}
-        self._touched: dict[int, tuple[int, bytes]] = {}
-        self._contents: dict[bytes, Content] = {}
-        self._names: list[tuple[Any, ...]] = []
-        self._name_counts: Counter[int] = Counter()  # how many rows more, or less, a name has
-        self._counts_names_anew = self._knows_all
-        self._edges: dict[int, tuple[Any, ...]] = {}
-        self._without_edges: set[int] = set()  # new files that have no row of edges yet
-        self._retired: dict[bytes, tuple[Any, ...]] = {}
-        self._dropped_files: list[int] = []
-        self._dropped_names: list[tuple[bytes, int]] = []
-        self._waiting = 0  # bytes
+        self._waiting = WaitingRows(tables, counts_names_anew=self._knows_all)
+        self._retired: dict[bytes, tuple[Any, ...]] = {}  # wait as well, in their order
         tables.write_first(self._write_before_reading)
 
     @property
@@ -175,13 +92,13 @@ class PostgresWriter:
         values = (number, *file_row(stored), *_content_checks(content, digests, number))
         row = FileRow((row_check(*values), *values), key)
         self._known[record.path] = row
-        self._files[number] = _files_row(row, bytes.fromhex(record.file_hash), digests)
-        self._contents[key] = content
-        self._edges[number] = _edges_row(number, b"", b"")
-        self._without_edges.add(number)
+        self._waiting.files[number] = _files_row(row, bytes.fromhex(record.file_hash), digests)
+        self._waiting.contents[key] = content
+        self._waiting.edges[number] = edges_row(number, b"", b"")
+        self._waiting.without_edges.add(number)
         for folded, spelled in names_of(packed.symbols).items():
-            self._names.append((folded, number, None if spelled == {folded} else sorted(spelled)))
-            self._name_counts[name_hash(folded)] += 1
+            self._waiting.names.append((folded, number, None if spelled == {folded} else sorted(spelled)))
+            self._waiting.name_counts[name_hash(folded)] += 1
         self._count(row, (item[0] for item in packed.chunks), len(packed.symbols))
         self._wait(sum(map(len, content.parts)))
         return stored.first_unit
@@ -228,25 +145,25 @@ class PostgresWriter:
         check = row_check(*values)
         self.totals.files += check - row.stored[0]
         self._known[entry.path] = FileRow((check, *values), row.content)
-        self._touched[row.number] = check, ROW_ENCODER.encode(values)
+        self._waiting.touched[row.number] = check, ROW_ENCODER.encode(values)
 
     def drop_file(self, path: str) -> None:
         row = self.row(path)
         if row is None:
             return
-        if row.number in self._files:  # put twice by one writer
-            self._write_waiting_rows()
+        if row.number in self._waiting.files:  # put twice by one writer
+            self._waiting.write(self.totals)
         snapshot = self.snapshot
         ((_, chunks),) = snapshot.chunks_of([row])
         ((_, symbols),) = snapshot.symbols_of([row])
         self._count(row, (item.kind.value for item in chunks), len(symbols), -1)
         self._known[path] = None
-        self._dropped_files.append(row.number)
+        self._waiting.dropped_files.append(row.number)
         for folded in names_of(symbols):
-            self._dropped_names.append((folded, row.number))
-            self._name_counts[name_hash(folded)] -= 1
-        self._edges.pop(row.number, None)
-        self._touched.pop(row.number, None)
+            self._waiting.dropped_names.append((folded, row.number))
+            self._waiting.name_counts[name_hash(folded)] -= 1
+        self._waiting.edges.pop(row.number, None)
+        self._waiting.touched.pop(row.number, None)
         self.dropped_contents.add(row.content)
 
     def put_edges(self, path: str, edges: FileEdges, consulted: Collection[str]) -> None:
@@ -254,7 +171,7 @@ class PostgresWriter:
         if row is None:
             raise KeyError(path)
         packed = records.pack_edges(edges)
-        self._edges[row.number] = _edges_row(row.number, records.pack_consulted(consulted), packed)
+        self._waiting.edges[row.number] = edges_row(row.number, records.pack_consulted(consulted), packed)
         self._wait(len(packed))
 
     def put_scip(self, path: str, file_hash: str, uses: ScipUses) -> None:
@@ -287,7 +204,7 @@ class PostgresWriter:
             block = self._take("next_block")
             waiting.append((block, block_check(number, block, data), data))
             first_terms.append(first_term)
-            if len(waiting) * len(data) > _WAITING_BYTES:
+            if len(waiting) * len(data) > WAITING_BYTES:
                 self.tables.copy("blocks", waiting)
                 waiting.clear()
         self.tables.copy("blocks", waiting)
@@ -359,7 +276,7 @@ class PostgresWriter:
     def clear(self) -> None:
         """Drop everything but the counters, because numbers are never used twice, and the SCIP documents. The
         ids that end are remembered."""
-        self._write_waiting_rows()
+        self._waiting.write(self.totals)
         self._read_all_rows()
         rows = sorted(filter(None, self._known.values()), key=lambda row: row.checks.record.first_chunk)
         ended: list[RetiredChunk] = []
@@ -371,95 +288,21 @@ class PostgresWriter:
             if table not in _KEPT_BY_CLEAR:
                 self.tables.execute(f"DELETE FROM {{{table}}} WHERE segment = %s", self.tables.number)
         self._known.clear()
-        self._name_counts.clear()
-        self._counts_names_anew = True
+        self._waiting.count_names_anew()
         self.meta = {key: value for key, value in self.meta.items() if key in ("generation", "identity")}
         self.totals = Totals(retired=self.totals.retired, scip=self.totals.scip)
 
     def _wait(self, count: int) -> None:
         """Count the bytes that wait, and write them when they are many."""
-        self._waiting += count
-        if self._waiting > _WAITING_BYTES:
-            self._write_waiting_rows(all_edges=False)
+        if self._waiting.add_bytes(count):
+            self._waiting.write(self.totals, all_edges=False)
 
     def _write_before_reading(self, table: str, keys: Collection[Any] | None) -> None:
         """Write what waits if a reader could miss it: rows of a table, or those of some keys of it."""
         if table == "retired" and self._retired:
             self._write_retired()
-        waiting: dict[str, Collection[Any]] = {
-            "files": {*self._files, *self._touched, *self._dropped_files},
-            "contents": self._contents,
-            "edges": {*self._edges, *self._dropped_files},
-            "names": [*self._names, *self._dropped_names],
-        }
-        found = waiting.get(table, ())
-        if found and (keys is None or any(key in found for key in keys)):
-            self._write_waiting_rows()
-
-    def _write_waiting_rows(self, *, all_edges: bool = True) -> None:
-        """Write what waits. Most new files get other edges soon, so empty ones may wait longer."""
-        self._write_dropped()
-        self.tables.put_contents(self._contents)
-        for table, rows in (("files", self._files.values()), ("names", self._names)):
-            if rows:
-                self.tables.copy(table, rows)
-        self._write_touched()
-        self._write_edges(all_edges=all_edges)
-        for waiting in (self._contents, self._files, self._names, self._touched):
-            waiting.clear()
-        self._waiting = 0
-
-    def _write_dropped(self) -> None:
-        if not self._dropped_files:
-            return
-        with_edges = set(self._dropped_files) - self._without_edges
-        self._remove_edges(with_edges)
-        self._without_edges.difference_update(self._dropped_files)
-        self.tables.remove("files", "number", self._dropped_files)
-        folded, numbers = zip(*self._dropped_names, strict=True) if self._dropped_names else ((), ())
-        self.tables.execute(
-            "DELETE FROM {names} AS names USING unnest(%s::bytea[], %s::integer[]) AS gone (folded, file)"
-            " WHERE segment = %s AND names.folded = gone.folded AND names.file = gone.file",
-            list(folded),
-            list(numbers),
-            self.tables.number,
-        )
-        self._dropped_files.clear()
-        self._dropped_names.clear()
-
-    def _write_touched(self) -> None:
-        if not self._touched:
-            return
-        checks, data = zip(*self._touched.values(), strict=True)
-        self.tables.execute(
-            "UPDATE {files} AS files SET row_check = now.row_check, data = now.data"
-            " FROM unnest(%s::integer[], %s::bigint[], %s::bytea[]) AS now (number, row_check, data)"
-            " WHERE segment = %s AND files.number = now.number",
-            list(self._touched),
-            list(checks),
-            list(data),
-            self.tables.number,
-        )
-
-    def _write_edges(self, *, all_edges: bool) -> None:
-        rows = {
-            number: row
-            for number, row in self._edges.items()
-            if all_edges or row[3] or row[4] or number not in self._without_edges
-        }
-        self._remove_edges(rows.keys() - self._without_edges)
-        if rows:
-            self.tables.copy("edges", rows.values())
-        self.totals.edges += sum(row[1] for row in rows.values())
-        self._without_edges.difference_update(rows)
-        for number in rows:
-            del self._edges[number]
-
-    def _remove_edges(self, numbers: Collection[int]) -> None:
-        checks = self.tables.remove("edges", "file", numbers)
-        if len(checks) != len(numbers):
-            raise damaged("a row of edges")
-        self.totals.edges -= sum(checks)
+        if self._waiting.hides(table, keys):
+            self._waiting.write(self.totals)
 
     def _write_retired(self) -> None:
         rows = list(self._retired.values())
@@ -477,30 +320,10 @@ class PostgresWriter:
         self.totals.retired -= sum(check for (check,) in beyond)
         self._retired.clear()
 
-    def _write_name_counts(self) -> None:
-        rows = sorted((hashed, change) for hashed, change in self._name_counts.items() if change)
-        if self._counts_names_anew:
-            self.tables.copy("name_counts", rows)
-            return
-        hashes, changes = [row[0] for row in rows], [row[1] for row in rows]
-        self.tables.execute(
-            "INSERT INTO {name_counts} AS known SELECT %s, hash, change"
-            " FROM unnest(%s::bigint[], %s::integer[]) AS changes (hash, change)"
-            " ON CONFLICT (segment, hash) DO UPDATE SET count = known.count + excluded.count",
-            self.tables.number,
-            hashes,
-            changes,
-        )
-        self.tables.execute(
-            "DELETE FROM {name_counts} WHERE segment = %s AND hash = ANY(%s) AND count = 0",
-            self.tables.number,
-            [hashed for hashed, change in rows if change < 0],
-        )
-
     def finish(self) -> None:
         """Write everything that waits, and the number, the marks and the totals of this generation."""
-        self._write_waiting_rows()
-        self._write_name_counts()
+        self._waiting.write(self.totals)
+        self._waiting.write_name_counts()
         if self._retired:
             self._write_retired()
         mark = os.urandom(8)
@@ -539,8 +362,3 @@ def _content_checks(content: Content, digests: bytes, number: int) -> tuple[int,
 def _files_row(row: FileRow, file_hash: bytes, digests: bytes) -> tuple[Any, ...]:
     check, *values = row.stored
     return row.number, row.path, row.content, file_hash, digests, check, ROW_ENCODER.encode(values)
-
-
-def _edges_row(number: int, consulted: bytes, data: bytes) -> tuple[Any, ...]:
-    data_check = blob_check(data, start=number)
-    return number, edges_check(number, data_check, consulted), data_check, consulted, data

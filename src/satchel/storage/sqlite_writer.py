@@ -1,4 +1,7 @@
-"""One transaction on a SQLite index, towards the next generation. Every row gets its check here."""
+"""One transaction on a SQLite index, towards the next generation. Every row gets its check here.
+
+It is one class, and a long one, because every method changes the same totals, which the last one writes.
+"""
 
 from __future__ import annotations
 

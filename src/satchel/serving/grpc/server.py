@@ -54,7 +54,7 @@ async def _serve(dispatcher: Dispatcher, access: Access, options: ServeOptions) 
     for name in _HEALTH_NAMES:
         await status.set(name, _STATUS.NOT_SERVING)
     health_pb2_grpc.add_HealthServicer_to_server(status, server)
-    service = SatchelService(dispatcher, runner, max_body_bytes=options.max_body_bytes)
+    service = SatchelService(dispatcher, runner, access, max_body_bytes=options.max_body_bytes)
     server.add_generic_rpc_handlers((service.handler(),))
     reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     port = _listen(server, options)

@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
 from satchel import plugins
 from satchel.errors import InvalidRequest, SatchelError, TooLarge
+from satchel.library.grants import Caller
 from satchel.serving.access import Access
 from satchel.serving.call_runner import CallRunner, ProgressStream, ServerBusy
 from satchel.serving.dispatcher import Dispatcher, defect
@@ -33,8 +34,11 @@ _CODES_WITHOUT_ANSWER = ("timeout", "cancelled", "internal")  # they end a call 
 class SatchelService:
     """Both methods of the service. Messages are parsed here, so that a malformed one gets our error."""
 
-    def __init__(self, dispatcher: Dispatcher, runner: CallRunner, *, max_body_bytes: int) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, runner: CallRunner, access: Access, *, max_body_bytes: int
+    ) -> None:
         self._dispatcher = dispatcher
+        self._access = access
         self._runner = runner
         self._max_bytes = max_body_bytes
         self._messages = message_classes()
@@ -50,7 +54,7 @@ class SatchelService:
     async def command(self, data: bytes, context: Any) -> Any:
         """Answer one request with one envelope."""
         async with _refusing_errors(context):
-            response = await self._run(self._request(data), context.time_remaining())
+            response = await self._run(self._request(data), context)
             if _has_no_answer(response):
                 await _refuse(context, response)
             return self._messages["Envelope"](json=encode(response).decode())
@@ -61,7 +65,7 @@ class SatchelService:
         async with _refusing_errors(context):
             progress = ProgressStream()
             request = self._request(data)
-            answer = asyncio.ensure_future(self._run(request, context.time_remaining(), progress.put))
+            answer = asyncio.ensure_future(self._run(request, context, progress.put))
             try:
                 async for done, total in progress.until(answer):
                     yield event(progress=self._messages["Progress"](done=done, total=total))
@@ -75,10 +79,12 @@ class SatchelService:
                 yield event(item_json=item.decode())
             yield event(response_json=rest.decode(), list=name)
 
-    async def _run(
-        self, request: Request, seconds: float | None, progress: Progress | None = None
-    ) -> Response:
-        return await self._runner.run(lambda call: self._dispatcher.answer(request, call), seconds, progress)
+    async def _run(self, request: Request, context: Any, progress: Progress | None = None) -> Response:
+        # The interceptor asked the same and cannot hand on what it found.
+        caller = await caller_of(self._access, dict(context.invocation_metadata() or ()))
+        return await self._runner.run(
+            lambda call: self._dispatcher.answer(request, call), caller, context.time_remaining(), progress
+        )
 
     def _request(self, data: bytes) -> Request:
         """Parse the request in a message."""
@@ -181,16 +187,20 @@ class AccessInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]
         service = details.method.strip("/").partition("/")[0]
         if service not in self._open_services:
             try:
-                self._check(dict(details.invocation_metadata or ()))
+                await caller_of(self._access, dict(details.invocation_metadata or ()))
             except SatchelError as error:
                 return _refusing_handler(failure(error))
         return await continuation(details)
 
-    def _check(self, metadata: dict[str, Any]) -> None:
-        """Check the origin and the token of a call."""
-        # A web page cannot speak gRPC to a local name, but a proxy in between may name the page it serves.
-        self._access.check_origin(metadata.get("origin"))
-        self._access.check_token(metadata.get("authorization"))
+
+async def caller_of(access: Access, metadata: dict[str, Any]) -> Caller:
+    """Return who calls, after a check of the origin and the token of a call."""
+    # A web page cannot speak gRPC to a local name, but a proxy in between may name the page it serves.
+    access.check_origin(metadata.get("origin"))
+    if access.rights is None:
+        return access.caller(metadata.get("authorization"))
+    # The catalogue or an identity provider may have to be asked, which must not hold up other calls.
+    return await asyncio.to_thread(access.caller, metadata.get("authorization"))
 
 
 def _refusing_handler(response: Response) -> Any:

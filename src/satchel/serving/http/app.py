@@ -22,13 +22,16 @@ from starlette.types import ASGIApp
 from satchel import plugins
 from satchel._version import __version__
 from satchel.commands.payloads import too_deep
-from satchel.errors import Cancelled, InvalidRequest, SatchelError, Timeout, Unsupported
+from satchel.errors import Cancelled, InvalidRequest, PathNotAllowed, SatchelError, Timeout, Unsupported
+from satchel.library.grants import CALLER, Caller
 from satchel.serving.call_runner import CallRunner, ProgressStream
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, Meta, Progress, Request, Response, decode, encode, failure
 from satchel.serving.error_table import ERRORS
 from satchel.serving.http import openapi
 from satchel.serving.http.metrics import CONTENT_TYPE, Metrics
+from satchel.serving.http.middleware import HOOK_PATH
+from satchel.serving.http.push_hook import PushHook
 from satchel.serving.readiness import root_readiness, worker_readiness
 from satchel.serving.viewer.routes import Viewer
 
@@ -43,9 +46,14 @@ _RETRY_SECONDS = 1.0  # until a client should ask again whether the server is re
 
 
 def make_app(
-    dispatcher: Dispatcher, runner: CallRunner, metrics: Metrics, viewer: Viewer | None = None
+    dispatcher: Dispatcher,
+    runner: CallRunner,
+    metrics: Metrics,
+    viewer: Viewer | None = None,
+    push_hook: PushHook | None = None,
 ) -> Starlette:
-    """Return the application, without the middleware that guards it; with a viewer, its pages as well."""
+    """Return the application, without the middleware that guards it; with a viewer, its pages as well, and
+    with a library the route for pushes."""
     handlers = _Handlers(dispatcher, runner, metrics, viewer)
     names = plugins.names("command")
     routes = [
@@ -59,6 +67,7 @@ def make_app(
             Route(openapi.path_of(name), handlers.command_endpoint(_payload_parser(name)), methods=["POST"])
             for name in names
         ),
+        *([Route(HOOK_PATH, push_hook.answer, methods=["POST"])] if push_hook is not None else ()),
         *(viewer.routes() if viewer is not None else ()),
     ]
     app = _Application(routes=routes, exception_handlers={HTTPException: handlers.unknown_route})
@@ -100,7 +109,7 @@ class _Handlers:
             stream_format = _accepted_stream(http.headers.get("accept", ""))
             if stream_format is None:
                 return await self._answer_whole(http, request)
-            steps = self._run_with_progress(request)
+            steps = self._run_with_progress(request, caller_of(http))
             parts = _stream(stream_format, steps, lambda answer: self._count(request, answer))
             headers = {"cache-control": "no-store"}
             return StreamingResponse(parts, media_type=stream_format.value, headers=headers)
@@ -109,7 +118,7 @@ class _Handlers:
 
     async def _answer_whole(self, http: HttpRequest, request: Request) -> HttpResponse:
         """Return the answer in one piece; the call is cancelled when the caller leaves."""
-        answering = asyncio.ensure_future(self._run(request))
+        answering = asyncio.ensure_future(self._run(request, caller_of(http)))
         leaving = asyncio.ensure_future(_wait_for_disconnect(http))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -122,7 +131,7 @@ class _Handlers:
         self._count(request, answer)
         return _json(answer.body, answer.status)
 
-    async def _run(self, request: Request, progress: Progress | None = None) -> HttpAnswer:
+    async def _run(self, request: Request, caller: Caller, progress: Progress | None = None) -> HttpAnswer:
         """Return the answer to a request. It is a timeout when the time is over, even if the thread has not
         noticed that yet."""
 
@@ -132,7 +141,7 @@ class _Handlers:
             return HttpAnswer(response, encode(response), time.perf_counter() - started)
 
         try:
-            return await self._runner.run(work, progress=progress)
+            return await self._runner.run(work, caller, progress=progress)
         except Timeout:
             seconds = self._runner.timeout_seconds
             late = Timeout(f"no answer within {seconds:g} seconds", hint="ask for less, or wait longer")
@@ -140,11 +149,11 @@ class _Handlers:
             return HttpAnswer(response, encode(response), seconds)
 
     async def _run_with_progress(
-        self, request: Request
+        self, request: Request, caller: Caller
     ) -> AsyncGenerator[tuple[int, int] | HttpAnswer, None]:
         """Yield the steps of a request, done and total, and its answer last."""
         progress = ProgressStream()
-        answering = asyncio.ensure_future(self._run(request, progress.put))
+        answering = asyncio.ensure_future(self._run(request, caller, progress.put))
         try:
             async for step in progress.until(answering):
                 yield step
@@ -180,6 +189,8 @@ class _Handlers:
 
     async def ready(self, http: HttpRequest) -> HttpResponse:
         """Return whether every root has an index and some worker can take a call (readiness probe)."""
+        if not caller_of(http).is_operator:
+            return self._refusal(_of_the_operator(), ERRORS[PathNotAllowed.code].http)
         roots = await asyncio.to_thread(root_readiness, self._dispatcher)
         workers = worker_readiness(self._dispatcher, self._runner.overdue())
         ready = workers.ready and all(root.ready for root in roots)
@@ -193,6 +204,8 @@ class _Handlers:
 
     async def metrics_text(self, http: HttpRequest) -> HttpResponse:
         """Return the metrics for Prometheus."""
+        if not caller_of(http).is_operator:
+            return self._refusal(_of_the_operator(), ERRORS[PathNotAllowed.code].http)
         return HttpResponse(
             await asyncio.to_thread(self._metrics.text), headers={"content-type": CONTENT_TYPE}
         )
@@ -214,6 +227,19 @@ class HttpAnswer(NamedTuple):
         """The HTTP status: 200 also for most errors, because the request was understood and answered."""
         code = self.response.error["code"] if isinstance(self.response.error, dict) else ""
         return ERRORS[code].http if code in _CODES_WITH_STATUS else _OK
+
+
+def caller_of(http: HttpRequest) -> Caller:
+    """Return who sent a request, as the middleware found out."""
+    caller: Caller = http.scope[CALLER]
+    return caller
+
+
+def _of_the_operator() -> PathNotAllowed:
+    """Return the refusal of what is told of the server as a whole, also of repositories outside a grant."""
+    return PathNotAllowed(
+        "only the operator may read this", hint="send the token that the server was started with"
+    )
 
 
 class _WrongType(InvalidRequest):

@@ -22,6 +22,7 @@ from satchel.errors import (
     TooLarge,
     Unauthorized,
 )
+from satchel.library.grants import CALLER, NOBODY, Caller
 from satchel.serving.access import LOGIN_PATH, Access
 from satchel.serving.dispatcher import defect
 from satchel.serving.envelope import encode, failure
@@ -32,10 +33,11 @@ HttpHeaders = list[tuple[bytes, bytes]]
 HEADER_BYTES = 32 * 1024  # a token and the headers that proxies add
 # A process monitor has no token, and asks while the server is busy as well.
 OPEN_PATHS = ("/health",)
+HOOK_PATH = "/v1/hooks/push"
 # A client that still sends its body when it is refused would lose the answer to a reset connection.
 _LINGER_SECONDS = 1.0
 _ASSETS = "/assets/"
-_MISDIRECTED, _FORBIDDEN, _HEAD_TOO_LARGE, _SEE_OTHER = 421, 403, 431, 303
+_MISDIRECTED, _FORBIDDEN, _HEAD_TOO_LARGE, _SEE_OTHER, _NOT_READY = 421, 403, 431, 303, 503
 _CLOSE: HttpHeaders = [(b"connection", b"close")]
 OnRefusal = Callable[[SatchelError, int], None]
 BODY_SECONDS = 10.0  # for a whole body: the largest arrives in that time over 7 Mbit/s
@@ -77,8 +79,9 @@ class HttpExchange:
         """Whether a browser asks if a page of another origin may call."""
         return self.method == "OPTIONS" and self._header(b"access-control-request-method") is not None
 
-    def check(self) -> None:
-        """Check host name, origin and token, in this order: a foreign page learns nothing about the token."""
+    async def check(self) -> None:
+        """Check host name, origin and token, in this order: a foreign page learns nothing about the token.
+        Who calls is noted in the scope."""
         self._check_form()
         try:
             self._access.check_host(self._header(b"host"))
@@ -86,8 +89,8 @@ class HttpExchange:
             raise RequestRefused(error, _MISDIRECTED) from None
         try:
             self._access.check_origin(self._header(b"origin"))
-            if self.path not in OPEN_PATHS and not self._is_open_page() and not self._is_signed_in():
-                self._access.check_token(self._header(b"authorization"))
+            is_open = self.path in OPEN_PATHS or self._is_open_page() or self._is_signed()
+            self.scope[CALLER] = NOBODY if is_open else await self._caller()
         except PathNotAllowed as error:
             raise RequestRefused(error, _FORBIDDEN) from None
         except Unauthorized as error:
@@ -96,17 +99,33 @@ class HttpExchange:
                 headers = [(b"location", f"{LOGIN_PATH}?next={target}".encode())]
                 raise RequestRefused(error, _SEE_OTHER, headers) from None
             raise RequestRefused(error, headers=[(b"www-authenticate", b'Bearer realm="satchel"')]) from None
+        except SatchelError as error:  # the catalogue cannot be read, or the keys of an identity provider
+            raise RequestRefused(error, _NOT_READY) from None
 
     def _is_open_page(self) -> bool:
         """Whether the request is for the page that asks for the token, or for what that page looks like."""
         return self._has_pages and (self.path == LOGIN_PATH or self.path.startswith(_ASSETS))
 
-    def _is_signed_in(self) -> bool:
-        """Whether a browser reads a page after it has shown the token. Only reading is open to it."""
+    def _is_signed(self) -> bool:
+        """Whether the request is a push hook, which is known by its signature and not by a token."""
+        return self._has_pages and self.path == HOOK_PATH and self.method == "POST"
+
+    async def _caller(self) -> Caller:
+        """Return who calls, by a token or, to read pages, by the cookie of a browser that has shown one."""
+        if self._access.rights is None:
+            return self._known_caller()
+        # The catalogue or an identity provider may have to be asked, which must not hold up other calls.
+        return await asyncio.to_thread(self._known_caller)
+
+    def _known_caller(self) -> Caller:
+        return self._signed_in() or self._access.caller(self._header(b"authorization"))
+
+    def _signed_in(self) -> Caller | None:
+        """Return whose browser reads a page after it has shown a token. Only reading is open to it."""
         cookies, site = self._header(b"cookie"), self._header(b"sec-fetch-site")
         port = (self.scope.get("server") or ("", 0))[1] or 0
         is_reading = self._has_pages and self.method == "GET"
-        return is_reading and self._access.is_signed_in(cookies, site, port)
+        return self._access.signed_in(cookies, site, port) if is_reading else None
 
     def _wants_page(self) -> bool:
         """Whether a browser asks for a page, which it can be led away from."""
@@ -275,7 +294,7 @@ class GuardMiddleware:
                 exchange.check_listed_origin()
                 await exchange.answer_preflight()
                 return
-            exchange.check()
+            await exchange.check()
             await self._run_in_slot(exchange)
         except RequestRefused as refused:
             await self._refuse(exchange, refused)

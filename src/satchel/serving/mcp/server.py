@@ -21,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 
 from satchel._version import __version__
 from satchel.errors import InvalidRequest, SatchelError, Timeout, Unsupported
+from satchel.library.grants import CALLER, OPERATOR, Caller
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, failure
 from satchel.serving.error_table import ERRORS
@@ -86,7 +87,9 @@ class McpServer:
             self.unanswered -= 1
 
     async def _list_tools(self, context: _Context, _: Any) -> types.ListToolsResult:
-        tools = tool_list(self._dispatcher.projects(), with_output=not hides_text(_client_name(context)))
+        tools = tool_list(
+            self._dispatcher.projects(_caller(context)), with_output=not hides_text(_client_name(context))
+        )
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools])
 
     async def _call_tool(
@@ -113,11 +116,11 @@ class McpServer:
 
     async def _list_resources(self, context: _Context, _: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult.model_validate(
-            {"resources": resources.resource_list(self._dispatcher.projects())}
+            {"resources": resources.resource_list(self._dispatcher.projects(_caller(context)))}
         )
 
     async def _list_templates(self, context: _Context, _: Any) -> types.ListResourceTemplatesResult:
-        templates = resources.template_list(self._dispatcher.projects())
+        templates = resources.template_list(self._dispatcher.projects(_caller(context)))
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": templates})
 
     async def _read_resource(
@@ -132,7 +135,7 @@ class McpServer:
 
     async def _list_prompts(self, context: _Context, _: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult.model_validate(
-            {"prompts": resources.prompt_list(self._dispatcher.projects())}
+            {"prompts": resources.prompt_list(self._dispatcher.projects(_caller(context)))}
         )
 
     async def _get_prompt(
@@ -167,7 +170,7 @@ class McpServer:
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(self._max_calls)
         async with _ProgressReporter(context, self._dispatcher) as progress:
-            call = Call(seconds=self._timeout_seconds, progress=progress.record)
+            call = Call(seconds=self._timeout_seconds, progress=progress.record, caller=_caller(context))
 
             def run() -> _Result:
                 try:
@@ -196,6 +199,7 @@ class _ProgressReporter:
         self._wanted = bool(context.meta and context.meta.get("progress_token") is not None)
         self._session = context.session
         self._dispatcher = dispatcher
+        self._caller = _caller(context)
         self._latest: tuple[int, int] | None = None
         self._reporter: asyncio.Task[None] | None = None
 
@@ -228,11 +232,20 @@ class _ProgressReporter:
         while True:
             await asyncio.sleep(_PROGRESS_SECONDS)
             in_background = [
-                step for root in self._dispatcher.roots() if (step := self._dispatcher.busy_with(root))
+                step
+                for root in self._dispatcher.roots(self._caller)
+                if (step := self._dispatcher.busy_with(root))
             ]
             latest = self._latest or (in_background[0] if in_background else None)
             if latest is not None:
                 yield latest
+
+
+def _caller(context: _Context) -> Caller:
+    """Return who asks: over HTTP as the middleware found out, otherwise the user of this machine."""
+    scope = getattr(context.request, "scope", None)
+    caller: Caller = OPERATOR if scope is None else scope[CALLER]
+    return caller
 
 
 def _client_name(context: _Context) -> str:

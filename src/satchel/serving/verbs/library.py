@@ -20,12 +20,17 @@ from satchel.serving.verbs import Verb
 from satchel.visible_json import indented
 
 if TYPE_CHECKING:
-    from satchel.library import cluster, library, queue
+    from satchel.library import cluster, grants, library, queue
     from satchel.library.catalogue import Repository
     from satchel.library.library import Library, SyncResult
     from satchel.library.members import Progress
+    from satchel.serving import library_tokens
+    from satchel.serving.library_tokens import TokenItem
 else:  # `--help` must load no engine
-    cluster, library, queue = (late(f"satchel.library.{name}") for name in ("cluster", "library", "queue"))
+    cluster, grants, library, queue = (
+        late(f"satchel.library.{name}") for name in ("cluster", "grants", "library", "queue")
+    )
+    library_tokens = late("satchel.serving.library_tokens")
 
 _Words = tuple[str, ...]
 _STANDARD_STREAM = "-"
@@ -35,7 +40,9 @@ class LibraryRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """The options of `satchel library`."""
 
     action: Annotated[
-        str, Meta(description="init, add, remove, list, sync, worker, status, export or import"), Positional()
+        str,
+        Meta(description="init, add, remove, list, sync, worker, status, token, export or import"),
+        Positional(),
     ] = "list"
     values: Annotated[
         _Words, Meta(description="what the action is about: folders, URLs, names or a file"), Positional()
@@ -50,8 +57,19 @@ class LibraryRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         Flag("--ref"),
     ] = ()
     groups: Annotated[
-        _Words, Meta(description="add: put it into this group (repeatable)"), Flag("--group")
+        _Words,
+        Meta(description="add: put it into this group; token create: repositories of it (repeatable)"),
+        Flag("--group"),
     ] = ()
+    repos: Annotated[
+        _Words,
+        Meta(description="token create: repositories of this name or glob (repeatable)"),
+        Flag("--repo"),
+    ] = ()
+    expires: Annotated[
+        str,
+        Meta(description="token create: until when it is valid, as 90d or 2027-01-31 (default: for ever)"),
+    ] = ""
     store: Annotated[str, Meta(description="init: keep the indexes of commits at this store URL")] = ""
     cluster: Annotated[
         str, Meta(description="sync: on the workers of a Dask cluster: tcp://host:port, local or local:N")
@@ -89,6 +107,7 @@ class LibraryResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     action: str
     library: str
     repositories: list[RepositoryItem] = msgspec.field(default_factory=list)
+    tokens: list[TokenItem] = msgspec.field(default_factory=list)
     written: str = ""
     notes: list[str] = msgspec.field(default_factory=list)
 
@@ -105,6 +124,8 @@ def run(request: LibraryRequest) -> LibraryResponse:
     satchel library list                            names, origins, commits, states
     satchel library status [NAME…]                  the same with files, sizes, and what is out of date
     satchel library remove NAME…                    folders stay, mirrors and their indexes go
+    satchel library token create NAME --repo 'shop*' --group web [--expires 90d]    what a caller may see
+    satchel library token list / token revoke NAME…    a running server heeds it within a second
     satchel library export FILE / import FILE       the list of repositories, for another machine
 
     Then every command that asks takes --library: satchel search "where are sessions stored" --library.
@@ -118,6 +139,7 @@ def run(request: LibraryRequest) -> LibraryResponse:
         "sync": _sync,
         "worker": _work,
         "status": _status,
+        "token": _token,
         "export": _export,
         "import": _import,
     }
@@ -228,6 +250,14 @@ def _status(opened: Library, request: LibraryRequest) -> LibraryResponse:
     return LibraryResponse(ok=True, action=request.action, library=str(opened.folder), repositories=items)
 
 
+def _token(opened: Library, request: LibraryRequest) -> LibraryResponse:
+    grant = grants.Grant(request.repos, request.groups)
+    tokens, notes = library_tokens.run(opened.catalogue, request.values, grant, request.expires)
+    return LibraryResponse(
+        ok=True, action=request.action, library=str(opened.folder), tokens=tokens, notes=notes
+    )
+
+
 def _export(opened: Library, request: LibraryRequest) -> LibraryResponse:
     exported = opened.export()
     target = request.values[0] if request.values else _STANDARD_STREAM
@@ -303,7 +333,10 @@ def show(response: LibraryResponse, style: Style) -> str:
         rows.append(f"{style.name(item.name)}  {origin}  {', '.join(told)}")
         rows += [f"  {style.error(one_line(item.problem))}"] if item.problem else []
     rows += [f"{response.written} written"] if response.written else []
-    if not response.repositories and not response.notes:
+    rows += [line for item in response.tokens for line in library_tokens.show_token(item, style)]
+    if response.action == "token" and not rows:
+        rows.append(f"{one_line(response.library)}: no token yet; satchel library token create NAME")
+    elif not response.repositories and not response.tokens and not response.notes:
         rows.append(f"{one_line(response.library)}: no repository yet; satchel library add PATH|GIT_URL")
     return "\n".join([*rows, *response.notes]) + "\n"
 

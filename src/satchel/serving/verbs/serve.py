@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from satchel import extras, plugins, settings
 from satchel.commands.command import Group
 from satchel.errors import ConfigError, InvalidRequest, ProjectNotFound
@@ -18,12 +20,13 @@ if TYPE_CHECKING:
     from satchel import storage
     from satchel.indexing import workers as cores
     from satchel.library import library as libraries
-    from satchel.serving import worker_pool
+    from satchel.serving import audit_log, rights, worker_pool
     from satchel.serving.watching import index_updater
 else:  # loaded late, so that MCP answers its handshake before them
     index_updater = late("satchel.serving.watching.index_updater")
     worker_pool = late("satchel.serving.worker_pool")
     cores, storage = late("satchel.indexing.workers"), late("satchel.storage")
+    audit_log, rights = late("satchel.serving.audit_log"), late("satchel.serving.rights")
     libraries = late("satchel.library.library")
 
 
@@ -42,12 +45,16 @@ def run(options: ServeOptions) -> int:
     transport: Transport = plugins.load("transport", options.transport)
     extras.require(transport.extra, f"satchel serve {transport.name}")
     _check(options)
+    library = libraries.Library.open(options.library) if options.library is not None else None
+    if library is not None:
+        library.repositories()  # raises if there is no library
     access = make_access(
         options.host,
         public=options.public,
         token=options.token,
         hosts=options.allow_hosts,
         origins=options.allow_origins,
+        rights=rights.Rights(library.folder) if library is not None else None,
     )
     roots = [Path(segment) for segment in options.segments or ((".",) if options.library is None else ())]
     for root in roots:
@@ -57,9 +64,10 @@ def run(options: ServeOptions) -> int:
         raise ConfigError(
             "one --index-dir cannot hold the indexes of several folders", hint="use SATCHEL_HOME"
         )
-    if options.library is not None:
-        libraries.Library.open(options.library).repositories()  # raises if there is no library
-    return transport.run(make_dispatcher(roots, transport, options), access, options)
+    dispatcher = make_dispatcher(roots, transport, options)
+    if dispatcher.audit is not None:
+        access = msgspec.structs.replace(access, on_refusal=dispatcher.audit.note_refusal)
+    return transport.run(dispatcher, access, options)
 
 
 def make_dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
@@ -73,6 +81,8 @@ def make_dispatcher(roots: list[Path], transport: Transport, options: ServeOptio
     given: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
     if options.library is not None:
         given["library"] = libraries.Library.open(options.library).folder
+    if (kept := settings.audit()) is not None:
+        given["audit"] = audit_log.AuditLog(kept, given.get("library"))
     if is_shared and not options.no_watch:
         given["make_updater"] = lambda root: index_updater.IndexUpdater(
             root, index_dir=options.index_dir or None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup, escape
 
 from satchel import languages
-from satchel.rendering.highlighting import Token, TokenKind, highlight
+from satchel.rendering.highlighting import CodeToken, TokenKind, highlight
 from satchel.rendering.visible import visible
 from satchel.types import LineRange
 
@@ -45,7 +45,7 @@ def _is_in(number: int, ranges: Sequence[LineRange]) -> bool:
     return any(first <= number <= last for first, last in ranges)
 
 
-def _html(tokens: Sequence[Token], emphasis: Callable[[str], Markup]) -> Markup:
+def _html(tokens: Sequence[CodeToken], emphasis: Callable[[str], Markup]) -> Markup:
     parts: list[Markup] = []
     left = _LONGEST
     for kind, text in tokens:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,7 +16,9 @@ from starlette.responses import Response as HttpResponse
 from starlette.routing import Route
 
 from satchel.commands.session import CallOptions
-from satchel.errors import SatchelError, Unauthorized
+from satchel.errors import SatchelError
+from satchel.library.grants import CALLER, Caller
+from satchel.library.pushes import PushQueue
 from satchel.serving.access import LOGIN_PATH, Access, is_loopback, session_cookie
 from satchel.serving.call_runner import CallRunner
 from satchel.serving.dispatcher import Dispatcher
@@ -29,6 +33,7 @@ from satchel.serving.viewer import (
     status_page,
     templating,
 )
+from satchel.serving.viewer.library_status import library_status
 from satchel.serving.viewer.linked_clients import linked_clients
 from satchel.serving.viewer.page import CommandRefused, Page, PageCalls, PageLinks, PageQuery
 
@@ -61,8 +66,15 @@ class Viewer:
     """The pages of a server. `opened` is the text of a saved pack that was opened with it."""
 
     def __init__(
-        self, dispatcher: Dispatcher, runner: CallRunner, access: Access, *, opened: str = ""
+        self,
+        dispatcher: Dispatcher,
+        runner: CallRunner,
+        access: Access,
+        *,
+        opened: str = "",
+        pushes: PushQueue | None = None,
     ) -> None:
+        self._pushes = pushes
         self._dispatcher = dispatcher
         self._runner = runner
         self._access = access
@@ -114,7 +126,7 @@ class Viewer:
         name = query.text("format", pack_page.COPIED[0][0])
         try:
             text = await self._runner.run(
-                lambda call: pack_page.document(self._calls(query, call), query, name)
+                lambda call: pack_page.document(self._calls(query, call), query, name), _caller(http)
             )
         except (CommandRefused, SatchelError) as error:
             return HttpResponse(str(error), HTTPStatus.BAD_REQUEST, SECURITY_HEADERS, "text/plain")
@@ -134,22 +146,21 @@ class Viewer:
         key = http.query_params.get("key", "")
         if key and key in self._keys:
             self._keys.discard(key)
-            return self._signed_in(http, target)
+            return self._signed_in(http, target, self._access.own_session)
         if http.method == "POST":
             given = parse_qs((await http.body()).decode("utf-8", "replace")).get("token", [""])[0]
-            try:
-                self._access.check_token(f"Bearer {given}")
-                return self._signed_in(http, target)
-            except Unauthorized:
-                return self._html("login.html", {"refused": True, "next": target}, HTTPStatus.UNAUTHORIZED)
-        if not self._access.token:
+            session = await asyncio.to_thread(self._access.session, given)
+            if session is not None:
+                return self._signed_in(http, target, session)
+            return self._html("login.html", {"refused": True, "next": target}, HTTPStatus.UNAUTHORIZED)
+        if not await asyncio.to_thread(lambda: self._access.is_guarded):
             return RedirectResponse(target, HTTPStatus.SEE_OTHER)
         return self._html("login.html", {"refused": bool(key), "next": target}, HTTPStatus.OK)
 
-    def _signed_in(self, http: HttpRequest, target: str) -> HttpResponse:
+    def _signed_in(self, http: HttpRequest, target: str, session: str) -> HttpResponse:
         response = RedirectResponse(target, HTTPStatus.SEE_OTHER, SECURITY_HEADERS)
         name = session_cookie(http.scope["server"][1] or 0)
-        response.set_cookie(name, self._access.session, httponly=True, samesite="strict")
+        response.set_cookie(name, session, httponly=True, samesite="strict")
         return response
 
     async def _answer(
@@ -160,17 +171,18 @@ class Viewer:
     ) -> HttpResponse:
         """Return a page filled with what its commands answer; an error of a command is a page, too."""
         query = _query(http)
-        links = PageLinks(self._project(query))
+        caller = _caller(http)
+        links = PageLinks(self._project(query, caller))
         shared = self._shared(http, page, query)
 
         def work(call: Call) -> str:
             calls = self._calls(query, call)
-            values = {**self._surroundings(page, query), **view(calls, query, links)}
+            values = {**self._surroundings(page, query, caller), **view(calls, query, links)}
             return templating.render(page.template, links, {**shared, "notes": calls.notes, **values})
 
         try:
             return HttpResponse(
-                await self._runner.run(work), headers=SECURITY_HEADERS, media_type="text/html"
+                await self._runner.run(work, caller), headers=SECURITY_HEADERS, media_type="text/html"
             )
         except CommandRefused as refused:
             error = refused.error
@@ -190,8 +202,9 @@ class Viewer:
     def _shared(self, http: HttpRequest, page: Page, query: PageQuery) -> dict[str, Any]:
         """Return what every page shows: where one is, and where one can go."""
         theme = http.cookies.get(_THEME, "")
-        projects = self._dispatcher.projects()
-        own = self._project(query)
+        caller = _caller(http)
+        projects = self._dispatcher.projects(caller)
+        own = self._project(query, caller)
         return {
             "page": page.name,
             "title": page.title,
@@ -203,30 +216,40 @@ class Viewer:
             "opened": bool(self._opened),
         }
 
-    def _surroundings(self, page: Page, query: PageQuery) -> dict[str, Any]:
-        """Return what the page Status shows of the server and its machine; clients only to that machine."""
+    def _surroundings(self, page: Page, query: PageQuery, caller: Caller) -> dict[str, Any]:
+        """Return what the page Status shows of the server and its machine; clients only to the operator on
+        that machine."""
         if page.name != status_page.PAGE.name:
             return {}
-        is_local = is_loopback(self._access.host)
+        is_local = is_loopback(self._access.host) and caller.is_operator
         watching = [
             (root.name, self._dispatcher.is_watched(root), self._dispatcher.busy_with(root))
-            for root in self._dispatcher.roots()
+            for root in self._dispatcher.roots(caller)
         ]
-        clients = linked_clients(self._root(self._project(query))) if is_local else None
-        return {"clients": clients, "watching": watching}
+        root = self._root(self._project(query, caller), caller)
+        clients = linked_clients(str(root)) if is_local else None
+        library = library_status(root, caller, self._pushes) if root == self._dispatcher.library else None
+        return {"clients": clients, "watching": watching, "library": library}
 
     def _calls(self, query: PageQuery, call: Call) -> PageCalls:
-        return PageCalls(self._dispatcher, self._project(query), call, _SOON)
+        return PageCalls(self._dispatcher, self._project(query, call.caller), call, _SOON)
 
-    def _project(self, query: PageQuery) -> str:
-        """Return the project that a page is about; empty where only one is served."""
-        projects = self._dispatcher.projects()
+    def _project(self, query: PageQuery, caller: Caller) -> str:
+        """Return the project that a page is about; empty where the caller sees only one."""
+        projects = self._dispatcher.projects(caller)
         return query.text("project", projects[0]) if len(projects) > 1 else ""
 
-    def _root(self, project: str) -> str:
+    def _root(self, project: str, caller: Caller) -> Path:
         """Return the folder of a project."""
-        named = dict(zip(self._dispatcher.projects(), self._dispatcher.roots(), strict=True))
-        return str(named.get(project) or self._dispatcher.roots()[0])
+        roots = self._dispatcher.roots(caller)
+        named = dict(zip(self._dispatcher.projects(caller), roots, strict=True))
+        return named.get(project) or roots[0]
+
+
+def _caller(http: HttpRequest) -> Caller:
+    """Return who reads a page, as the middleware found out."""
+    caller: Caller = http.scope[CALLER]
+    return caller
 
 
 def _query(http: HttpRequest) -> PageQuery:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from satchel.plugins import late
-from satchel.segment import RULE_FILES
 from satchel.settings import INDEX_FOLDER, PROJECT_FILE, WalkOptions
+from satchel.updated_index import RULE_FILES
 from satchel.walking.file_filter import FileFilter
 from satchel.walking.git_command import GitUnusable, run_git
 from satchel.walking.own_output import is_own_name, is_own_path
