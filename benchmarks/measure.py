@@ -1,7 +1,9 @@
 """What does a command cost: CPU seconds, wall seconds and memory of its whole process tree?
 
 CPU seconds are the figures to compare: they are the user and system time of the process and of every
-descendant that was waited for, as the kernel counts them. A daemon that outlives the command is not in them.
+descendant, as the kernel counts them. On Linux a descendant whose own parent ended without waiting for it
+becomes a child of this process, and is in them if it ends soon after the command: the helpers of a pool once
+took a sixth of an index and were in no figure. A daemon that outlives the command is not in them.
 
 Memory is given twice. `peak_rss_mb` is the kernel's high-water mark of the largest single process.
 `tree_rss_mb` is the largest sum over all processes that were alive together, looked at every 50 ms;
@@ -10,6 +12,7 @@ pages that processes share count once for each, and a peak shorter than 50 ms ca
 
 from __future__ import annotations
 
+import ctypes
 import os
 import statistics
 import subprocess
@@ -19,9 +22,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 POLL_SECONDS = 0.05  # short enough for a pool of workers, cheap enough not to be felt on two cores
+ORPHAN_SECONDS = 2.0  # a helper ends when it reads the end of its pipe
 MEGABYTE = 1_000_000
 KIBIBYTE = 1024  # the kernel's unit for ru_maxrss
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -50,6 +55,7 @@ def measure(
     The child starts as a copy of this process, so `peak_rss_mb` is never below what this process
     itself holds: a caller keeps itself small, or imports what is large only after measuring.
     """
+    before = _children()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints:
         started = time.perf_counter()
         child = subprocess.Popen(
@@ -63,6 +69,7 @@ def measure(
         with _TreeWatch(child.pid) as watch:
             _, status, usage = os.wait4(child.pid, 0)
             wall = time.perf_counter() - started
+        orphans = _orphan_seconds(before)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
             complaints.seek(0)
@@ -70,12 +77,44 @@ def measure(
             raise CommandFailed(f"{' '.join(map(str, command))}: exit {child.returncode}\n{tail}")
         output.seek(0)
         return Measurement(
-            cpu_s=usage.ru_utime + usage.ru_stime,
+            cpu_s=usage.ru_utime + usage.ru_stime + orphans,
             wall_s=wall,
             peak_rss_mb=usage.ru_maxrss * KIBIBYTE / MEGABYTE,
             tree_rss_mb=watch.peak_bytes / MEGABYTE,
             output=output.read().decode(errors="replace"),
         )
+
+
+@cache
+def _adopt_orphans() -> bool:
+    """Become the parent of descendants whose own parent has ended; return whether that is possible."""
+    if sys.platform != "linux":
+        return False
+    subreaper = 36  # PR_SET_CHILD_SUBREAPER of <linux/prctl.h>
+    return ctypes.CDLL(None).prctl(subreaper, 1, 0, 0, 0) == 0
+
+
+def _orphan_seconds(before: set[int]) -> float:
+    """Wait a moment for processes that were adopted since `before`; return the CPU seconds of those that
+    ended."""
+    seconds, end = 0.0, time.monotonic() + ORPHAN_SECONDS
+    waiting = _children() - before
+    while waiting and time.monotonic() < end:
+        for process in tuple(waiting):
+            pid, _, usage = os.wait4(process, os.WNOHANG)
+            if pid:
+                waiting.remove(process)
+                seconds += usage.ru_utime + usage.ru_stime
+        time.sleep(POLL_SECONDS if waiting else 0)
+    return seconds
+
+
+def _children() -> set[int]:
+    """The children of this process, none where orphans are not adopted."""
+    if not _adopt_orphans():
+        return set()
+    own = os.getpid()
+    return {int(entry) for entry in os.listdir("/proc") if entry.isdigit() and _parent(int(entry)) == own}
 
 
 def _environment(extra: Mapping[str, str]) -> dict[str, str]:

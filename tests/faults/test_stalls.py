@@ -142,6 +142,25 @@ def test_a_large_file_gives_the_same_in_a_helper_and_here() -> None:
     assert len(parsed.symbols) == 1_500
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what children a process has")
+def test_an_expendable_process_parses_a_large_file_itself_and_ends_when_memory_does() -> None:
+    program = (
+        "import os, sys; from satchel.chunking import parse_limits, parse_source, prepare_worker, syntax\n"
+        "prepare_worker()\n"
+        "text = sys.stdin.read()\n"
+        "assert parse_limits.could_stall(text.encode())\n"
+        "assert parse_source(text, 'python') == syntax.parse_here(text, 'python')\n"
+        "assert not open(f'/proc/self/task/{os.getpid()}/children').read()\n"
+        "print('parsed', flush=True)\n"
+        "with parse_limits.limited(1_000):\n"
+        "    bytes(10**10)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, env=environment, input=DEFINITIONS.encode(), capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"parsed\n", b"")
+
+
 def test_a_repetitive_stretch_is_seen_between_code() -> None:
     code = DEFINITIONS[:20_000]
     assert not parse_limits.could_stall(code.encode())

@@ -8,12 +8,15 @@ of the clock: a busy machine changes nothing. Once callbacks are safe they repla
 
 The worker of a pool that indexes a whole tree is such a process itself (`limited`; the pool is replaced when
 a file ends a worker). Every other process asks a helper process (`parse`), which is kept for the next file.
+Workers once asked helpers for large and repetitive files: a tenth of the index of a third of Django, as a
+process with threads cannot fork its helper, and both sides write and read all that was found.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import os
 import select
 import signal
@@ -33,7 +36,10 @@ from satchel.chunking.helper_process import ChildProcess
 from satchel.lines import split_lines
 from satchel.parsed import Parsed
 
-LARGE_BYTES = 64 * 1024  # a larger file goes to a helper everywhere: starting one costs little beside it
+LARGE_BYTES = 64 * 1024  # a larger file goes to a helper also where processes cannot fork
+_LARGE_FOR_WORKER = (
+    512 * 1024
+)  # bytes; a larger file goes to a helper also in a pool, to keep its memory flat
 _SAFE_BYTES = 1024  # the slowest of 14,000 made inputs takes 0.16 s at this size
 _WINDOW = 2 * 1024  # bytes; code beside a run of the same few characters does not hide it
 _REPETITIVE = 0.05  # of a window, compressed; a repeated line is 0.03 at most, and 1 real file of 4,000 less
@@ -80,10 +86,12 @@ def become_expendable() -> None:
 def needs_helper(data: bytes) -> bool:
     """Whether this process has to ask a helper to parse a file of these bytes.
 
-    An expendable process parses most files itself, under limits. Where processes cannot fork, a helper costs
-    a command more than most files do, so that only a file that could stall goes to one.
+    An expendable process parses files itself, under limits. Where processes cannot fork, a helper costs a
+    command more than most files do, so that only a file that could stall goes to one.
     """
-    return (_own_limits is None and sys.platform == "linux") or could_stall(data)
+    if _own_limits is not None:
+        return len(data) >= _LARGE_FOR_WORKER
+    return sys.platform == "linux" or could_stall(data)
 
 
 def could_stall(data: bytes) -> bool:
@@ -119,6 +127,8 @@ def limited(size: int) -> Iterator[None]:
     _own_limits.set(size)
     try:
         yield
+    except MemoryError:
+        os._exit(_MEMORY_EXIT)
     finally:
         _own_limits.lift()
 
@@ -246,6 +256,7 @@ def serve(parse_here: ParseHere, requests: IO[bytes], answers: IO[bytes]) -> Non
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the asking process decides
     if hasattr(signal, "SIGPROF"):
         signal.signal(signal.SIGPROF, signal.SIG_DFL)  # a process that ignores it would hand that down
+    gc.disable()  # parsing makes no cycles, and looking for them costs an eighth of the time
     limits = _Limits()
     while _has_work(requests) and (request := _read(requests)):
         name, data = _REQUESTS.decode(request)
