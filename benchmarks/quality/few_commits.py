@@ -1,11 +1,12 @@
-"""Mined questions → a dataset that asks those of a repository at two of its commits.
+"""Mined questions → two datasets that ask those of a repository at two of its commits.
 
-    few_commits.py --mirror MIRROR --questions FOLDER --out fixes.jsonl
+    few_commits.py --mirror MIRROR --questions FOLDER --short fixes_short.jsonl --reports fixes_reports.jsonl
 
 A question of `mine_fixes.py` is asked of the parent of its fix, so each needs an index of its own. Here it
 is asked of the parent of an earlier fix: an index answers a dozen questions, and learning from 200
 repositories takes minutes instead of hours. A question is left out if a file of its answer was not there
-yet. Answers name files alone, because their lines were others then.
+yet. Answers name files alone, because their lines were others then. A message of one line is a short
+question, a longer one a report.
 """
 
 from __future__ import annotations
@@ -54,17 +55,19 @@ def main() -> None:
     )
     parser.add_argument("--mirror", type=Path, required=True, help="the folder of the git directories")
     parser.add_argument("--questions", type=Path, required=True, help="what mine_fixes.py wrote")
-    parser.add_argument("--out", type=Path, required=True, help="the dataset")
+    parser.add_argument("--short", type=Path, required=True, help="the dataset of short questions")
+    parser.add_argument("--reports", type=Path, required=True, help="the dataset of reports")
     options = parser.parse_args()
     encode = msgspec.json.Encoder().encode
-    with options.out.open("wb") as out:
+    with options.short.open("wb") as short, options.reports.open("wb") as reports:
         for path in sorted(options.questions.glob("*.jsonl")):
             questions = [msgspec.json.decode(line) for line in path.read_bytes().split(b"\n") if line]
             if len(questions) < LEAST:
                 continue
             root = options.mirror / questions[0]["source"].replace("/", "+") / "repo"
             try:
-                out.writelines(encode(question) + b"\n" for question in regrouped(root, questions))
+                for question in regrouped(root, questions):
+                    (reports if "\n" in question["query"] else short).write(encode(question) + b"\n")
             except GitUnusable as error:
                 print(f"{questions[0]['source']}: {error}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -33,3 +34,17 @@ def test_a_repository_gives_pairs_without_copies_of_forbidden_ones(tmp_path: Pat
     said = [line.split("\t")[:3] for line in pairs.read_text().splitlines()]
     assert ["doc", "python", "count the coin of draw at end day"] in said
     assert "penni" not in pairs.read_text()
+
+
+def test_a_fix_gives_a_pair_of_its_report_and_the_definition_it_changed(tmp_path: Path) -> None:
+    pair = {"query": "Coins are lost at night", "name": "close_till", "code": TILL, "language": "python"}
+    (tmp_path / "fixes").mkdir()
+    lines = (json.dumps(pair), json.dumps({**pair, "code": "x"}))  # the second says too little
+    (tmp_path / "fixes" / "owner__shop.jsonl").write_text("\n".join(lines) + "\n")
+    script = SCRIPT.with_name("fix_pairs.py")
+    command = [sys.executable, str(script), str(tmp_path / "fixes"), str(tmp_path / "pairs")]
+    subprocess.run(command, check=True)
+    (line,) = (tmp_path / "pairs" / "fix+owner+shop.tsv").read_text().splitlines()
+    kind, language, said, about = line.split("\t")
+    assert (kind, language, said) == ("fix", "python", "coin are lost at night")
+    assert {"till:3", "coin:3", "lock:1"} <= set(about.split())
