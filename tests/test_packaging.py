@@ -88,7 +88,7 @@ def test_the_metadata_of_the_wheel_says_what_it_needs(archives: tuple[Path, Path
         metadata = Parser().parsestr(archive.read(name).decode())
         scripts = archive.read(name.replace("METADATA", "entry_points.txt")).decode()
     assert metadata["Name"] == "satchel-context" and metadata["Version"] == __version__
-    extras = {"all", "grpc", "http", "huggingface", "library", "mcp", "serve", "test"}
+    extras = {"all", "grpc", "http", "huggingface", "library", "mcp", "oidc", "serve", "test"}
     assert set(metadata.get_all("Provides-Extra") or ()) == extras
     core = [line for line in metadata.get_all("Requires-Dist") or () if "extra ==" not in line]
     servers = ("grpcio", "mcp", "starlette", "uvicorn", "watchfiles", "tokenizers", "rich")

@@ -92,6 +92,7 @@ def state_of(root: Path) -> Any:
 @pytest.mark.parametrize("command", [("search", "rate"), ("pack", "rate"), ("context_pack", "rate")])
 def test_a_second_question_starts_no_git(project: Path, counting_git: Path, command: tuple[str, str]) -> None:
     run_cli("index", "--segment", project)
+    time.sleep(SETTLED_SECONDS)  # the folder of the index is new in the project
     asked(project)
     counting_git.unlink()
     done = run_cli(*command, "--segment", project, "--no-server")

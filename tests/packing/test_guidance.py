@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -121,7 +122,7 @@ def test_a_next_query_is_a_name_that_this_index_defines_elsewhere(engine: Engine
 def test_what_did_not_fit_is_fetched_by_one_proposed_call(engine: Engine, query: str) -> None:
     pack = ask(engine, case("context", query, tokens=2500)).pack
     (proposed,) = [hint.removeprefix("get ") for hint in pack.hints if hint.startswith("get ")]
-    found = engine.find(proposed.split())
+    found = engine.find(shlex.split(proposed))
     assert found and all(one.chunk is not None for one in found)
     for one in found:
         assert one.chunk is not None

@@ -20,7 +20,7 @@ ODD = {
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Engine:
+def engine(tmp_path: Path, without_vectors: None) -> Engine:
     return memory_engine(make_tree(tmp_path, {**BASKETS, **ODD}))
 
 
@@ -41,7 +41,7 @@ def test_there_are_no_more_than_asked_for(engine: Engine) -> None:
     assert len(find(engine, "basket", 5)) == 5
 
 
-def test_equal_files_are_taken_by_path(tmp_path: Path) -> None:
+def test_equal_files_are_taken_by_path(tmp_path: Path, without_vectors: None) -> None:
     engine = memory_engine(make_tree(tmp_path, BASKETS))
     assert find(engine, "basket", 3) == sorted(BASKETS)[:3]
 
@@ -68,36 +68,32 @@ def test_a_filter_shuts_out_what_is_named(engine: Engine) -> None:
     assert "odd/drawer.py" not in find(engine, query, 100, without="odd/drawer.py")
 
 
-def test_a_name_that_many_files_have_brings_none_of_them_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("satchel.embedding.word_vectors.load", lambda: None)  # they are near in meaning, too
+def test_a_name_that_many_files_have_brings_none_of_them_in(tmp_path: Path, without_vectors: None) -> None:
     tree = {f"n{number}/drawer.py": "class CoinSlot:\n    shape = 1\n" for number in range(9)}
     engine = memory_engine(make_tree(tmp_path, {**BASKETS, **tree}))
     assert len(find(engine, "basket basket basket `CoinSlot` in drawer.py", 1)) == 1
 
 
 MEANING = {
-    "asked.py": "image = 1\n",
+    "asked.py": "delete = 1\n",
     "far.py": "def send_packet(socket):\n    route(socket, packet)\n",
-    "near.py": "def draw_pixel(bitmap):\n    save_png(pixel, bitmap, jpeg)\n",
+    "near.py": "def remove(rm):\n    rm.remove(rm)\n",
 }
 
 
 def test_a_file_that_is_near_in_meaning_comes_in_and_a_far_one_does_not(tmp_path: Path) -> None:
-    found = find(memory_engine(make_tree(tmp_path, MEANING)), "image", 1)
+    found = find(memory_engine(make_tree(tmp_path, MEANING)), "delete", 1)
     assert found == ["asked.py", "near.py"]
 
 
 def test_near_files_obey_filters(tmp_path: Path) -> None:
     engine = memory_engine(make_tree(tmp_path, MEANING))
-    assert find(engine, "image", 1, without="near.py") == ["asked.py"]
+    assert find(engine, "delete", 1, without="near.py") == ["asked.py"]
 
 
-def test_without_vectors_no_file_is_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("satchel.embedding.word_vectors.load", lambda: None)
+def test_without_vectors_no_file_is_near(tmp_path: Path, without_vectors: None) -> None:
     engine = memory_engine(make_tree(tmp_path, MEANING))
-    assert engine.corpus().file_vectors is None and find(engine, "image", 1) == ["asked.py"]
+    assert engine.corpus().file_vectors is None and find(engine, "delete", 1) == ["asked.py"]
 
 
 def test_a_file_without_text_is_never_a_candidate(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_hits_are_in_the_order_of_their_scores(tmp_path: Path) -> None:
     assert len(scores) == 4 and scores == sorted(scores, reverse=True)
 
 
-def test_equal_scores_are_ordered_by_path(tmp_path: Path) -> None:
+def test_equal_scores_are_ordered_by_path(tmp_path: Path, without_vectors: None) -> None:
     tree = {f"{name}.md": "# Basket\n\nbasket\n" for name in ("zebra", "apple", "mango")}
     hits, _ = memory_engine(make_tree(tmp_path, tree)).search("basket", 3)
     assert len({hit.score for hit in hits}) == 1

@@ -110,7 +110,9 @@ def test_a_prefix_does_not_reach_into_a_folder_that_starts_alike(tmp_path: Path)
     assert [hit.path for hit in found(engine, "basket", path_prefix="src")] == ["src/a.md"]
 
 
-def test_ties_break_by_path_and_files_come_before_second_chunks(tmp_path: Path) -> None:
+def test_ties_break_by_path_and_files_come_before_second_chunks(
+    tmp_path: Path, without_vectors: None
+) -> None:
     same = "# One\n\nbasket\n\n# Two\n\nbasket\n"
     engine = memory_engine(make_tree(tmp_path, {"x/b.md": same, "x/a.md": same, "x/c.md": same}))
     hits = found(engine, "basket", 50)

@@ -38,7 +38,6 @@ def test_words_that_the_model_does_not_know_mean_nothing(tmp_path: Path) -> None
     assert signals(memory_engine(make_tree(tmp_path, TREE)), "zqxj", "meaning") == {}
 
 
-def test_an_index_without_vectors_has_no_meaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("satchel.embedding.word_vectors.load", lambda: None)
+def test_an_index_without_vectors_has_no_meaning(tmp_path: Path, without_vectors: None) -> None:
     engine = memory_engine(make_tree(tmp_path, TREE))
     assert signals(engine, "delete folder zqxj", "meaning") == {} and engine.profile == "fast"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from math import ceil
@@ -57,7 +58,7 @@ def _fetchable(passages: Sequence[Passage]) -> Iterator[str]:
     """Yield the locators of the best passages that did not fit, which `get` takes in one call."""
     if passages:
         first = passages[:_MOST_FETCHED]
-        yield "get " + " ".join(f"{one.path}:{one.start_line}:{one.end_line}" for one in first)
+        yield "get " + shlex.join(f"{one.path}:{one.start_line}:{one.end_line}" for one in first)
 
 
 def _empty_sections(pack: Pack, missed: Collection[Section]) -> Iterator[str]:
