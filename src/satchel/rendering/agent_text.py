@@ -161,11 +161,15 @@ def _match_group(group: GrepGroup) -> list[str]:
 
 
 def _match_excerpt(excerpt: GrepExcerpt) -> list[str]:
-    cited = f"  :{excerpt.start_line}-{excerpt.end_line} #{excerpt.content_hash[:SHORT_HASH]}"
-    rows = [f"{cited} {one_word(excerpt.chunk_id)}{' (cut)' if excerpt.is_cut else ''}"]
+    """Return the lines of an excerpt; its first line has its hash. The id of the chunk is not repeated: `get`
+    takes path and lines."""
+    cited = f" #{excerpt.content_hash[:SHORT_HASH]}{' (cut)' if excerpt.is_cut else ''}"
+    rows = []
     for number, line in enumerate(split_lines(excerpt.text), excerpt.start_line):
         mark = ":" if number in excerpt.matched else "-"
-        rows.append(f"  {number}{mark} {one_line(line.rstrip())}")
+        rows.append(
+            f"  {number}{cited if number == excerpt.start_line else ''}{mark} {one_line(line.rstrip())}"
+        )
     return rows
 
 

@@ -84,7 +84,7 @@ def _candidates(
     prefix = path_prefix.strip("/") + "/" if path_prefix.strip("/.") else ""
     for path, names in by_path.items():
         at = corpus.position_of.get(path)
-        if at is None or not path.startswith(prefix) or _is_aside(corpus.files[at]):
+        if at is None or not path.startswith(prefix) or is_aside(corpus.files[at]):
             continue
         seen: set[str] = set()
         for symbol in corpus.snapshot.symbols(path):
@@ -99,7 +99,7 @@ def _candidates(
                 yield Target(path, name), SymbolRecord(path, symbol)
 
 
-def _is_aside(record: FileRecord) -> bool:
+def is_aside(record: FileRecord) -> bool:
     """Return whether a file is not the project itself, but tests it, shows how to use it or measures it."""
     return not _ASIDE.isdisjoint(record.tags) or not _ASIDE_FOLDERS.isdisjoint(record.path.lower().split("/"))
 

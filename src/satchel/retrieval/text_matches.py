@@ -1,7 +1,8 @@
-"""Where does a text stand, best first? Lines that define what was looked for, then central files.
+"""Where does a text stand, best first? In code of the project, in its tests and examples, in documents.
 
-Matches are grouped by the innermost definition around them. A file is as central as other files with a sure
-use of what it defines are many; code goes before tests and examples, and these before documents and data.
+In each of these, lines that define what was looked for go before lines in central files. A file is as central
+as other files with a sure use of what it defines are many. Matches are grouped by the innermost definition
+around them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import islice
 import msgspec
 
 from satchel.cancellation import CancelToken
+from satchel.retrieval.centrality import is_aside
 from satchel.retrieval.code_graph import files_referring
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.file_cache import encode_name
@@ -21,7 +23,6 @@ from satchel.retrieval.filters import Filters
 from satchel.retrieval.impact import enclosing
 from satchel.retrieval.text_pattern import TextPattern
 from satchel.retrieval.text_scan import FileMatches, content_of, matching_lines, scan
-from satchel.storage.records import FileRecord
 from satchel.types import Symbol
 
 _GRAPH_FILES = 20_000  # of a larger tree the graph is not read: files go by their kind and path
@@ -30,7 +31,6 @@ _FILES_WITH_NAMES = 300  # of the best files with matches, whose names of defini
 _NAME = re.compile(r"[^\W\d]\w*")
 _LEAST_NAME = 3  # letters
 _CHARS_PER_TOKEN = 2  # of lines that are read: the citation of a line takes more tokens than its text
-_TESTS = frozenset({"test", "example"})
 _FIRST_GROUPS = 3  # of one file, before other files have their turn
 _FIRST_LINES = 3  # of one group, before other groups have their turn
 
@@ -87,14 +87,16 @@ def best_first(corpus: Corpus) -> list[int]:
     central = _referring_files(corpus)
     return sorted(
         range(len(corpus.files)),
-        key=lambda at: (_kind_of(corpus, corpus.files[at]), -central[corpus.files[at].path], at),
+        key=lambda at: (_remoteness(corpus, at), -central[corpus.files[at].path], at),
     )
 
 
-def _kind_of(corpus: Corpus, record: FileRecord) -> int:
-    if not _TESTS.isdisjoint(record.tags):
-        return 1
-    return 0 if corpus.is_code(record.path) else 2
+def _remoteness(corpus: Corpus, at: int) -> int:
+    """Return 0 for code of the project, 1 for code that tests, shows or measures it, 2 for anything else."""
+    record = corpus.files[at]
+    if not corpus.is_code(record.path):
+        return 2
+    return int(is_aside(record))
 
 
 def _referring_files(corpus: Corpus) -> Counter[str]:
@@ -137,16 +139,16 @@ class _Grouping:
         """Return groups whose lines have at least `chars` characters together, or all groups."""
         defining = self._defining_files()
         told: list[MatchGroup] = []
-        order = [file.at for file in self.files]
-        for at in [*defining, *(at for at in order if at not in defining)]:
+        rank = {file.at: number for number, file in enumerate(self.files)}
+        remote = {at: _remoteness(self.corpus, at) for at in rank}
+        for at in sorted(rank, key=lambda at: (remote[at], at not in defining, rank[at])):
             groups = list(self._of_file(at, defining.get(at, frozenset())))
             told += groups
             chars -= sum(line.last - line.first + 40 for group in groups for line in group.lines)
             if chars < 0:
                 break
-        rank = {at: number for number, at in enumerate(order)}
         exact = frozenset(_names_in(self.pattern))
-        return sorted(told, key=lambda group: _group_key(group, rank, exact))
+        return sorted(told, key=lambda group: (remote[group.at], *_group_key(group, rank, exact)))
 
     def _defining_files(self) -> dict[int, frozenset[str]]:
         """Return the files that define a name of the pattern, in their order, with these names."""
@@ -186,7 +188,7 @@ class _Grouping:
 
 
 def _group_key(group: MatchGroup, rank: dict[int, int], exact: frozenset[str]) -> tuple[bool, bool, int, int]:
-    """Return what groups are ordered by: definitions of just the name, other definitions, then files."""
+    """Return the order of groups of like files: definitions of just the name, other definitions, files."""
     is_exact = group.defines and group.symbol is not None and group.symbol.name in exact
     return not is_exact, not group.defines, rank[group.at], group.lines[0].line
 
