@@ -308,10 +308,11 @@ class Engine(Segment):
         """Return the sure uses inside the definitions of a name: what they call, use or extend."""
         return references.find_uses_made(self.corpus(), name, labels)
 
-    def has_rules(self, definitions: Iterable[SymbolRecord]) -> bool:
-        """Return whether uses of these definitions are resolved by rules, not matched by name."""
+    def language_without_rules(self, path: str) -> str:
+        """Return the language of a file if uses of what it defines are matched by name alone; empty if rules
+        resolve them."""
         corpus = self.corpus()
-        return any(corpus.has_graph(item.path) for item in definitions)
+        return "" if corpus.has_graph(path) else corpus.files[corpus.position_of[path]].language
 
     def enclosing(self, path: str, line: int) -> str:
         """Return the qualified name of the innermost definition around a line; empty outside of all."""

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from builders import SHOP, make_tree, memory_engine
 
+from satchel.commands import impact, refs
 from satchel.engine import Engine
+from satchel.rendering import agent_text
 from satchel.terms import last_name
 from satchel.types import Label
 
@@ -105,3 +107,13 @@ def test_names_of_all_spellings_are_found(tmp_path: Path, name: str) -> None:
 )
 def test_the_name_that_a_written_reference_ends_in(written: str, name: str) -> None:
     assert last_name(written) == name
+
+
+def test_a_language_without_rules_is_named_and_no_share_is_claimed(tmp_path: Path) -> None:
+    files = {"pay.lua": "function pay(basket)\n  return basket\nend\n", "shop.lua": "pay({})\n"}
+    engine = memory_engine(make_tree(tmp_path, files))
+    found = refs.run(engine, refs.RefsRequest(name="pay"))
+    assert found.matched_by_name == ["lua"]
+    assert [(use.path, use.sure, use.confidence) for use in found.references] == [("shop.lua", False, 0.0)]
+    assert "no rules for lua: uses are matched by name" in agent_text.render(found)
+    assert impact.run(engine, impact.ImpactRequest(name="pay")).matched_by_name == ["lua"]

@@ -46,7 +46,8 @@ class ImpactItem(msgspec.Struct, frozen=True):
 
 class ImpactResponse(msgspec.Struct, frozen=True):
     """`changed` are the definitions asked about; `tests` the tests that reach them, nearest first. With
-    `truncated`, there are more than the limit."""
+    `truncated`, there are more than the limit. Of definitions in the languages `matched_by_name` no sure use
+    is known, because there are no rules for these: `refs` has the uses that share their names."""
 
     name: str
     depth: int
@@ -55,6 +56,7 @@ class ImpactResponse(msgspec.Struct, frozen=True):
     items: list[ImpactItem]
     tests: list[ImpactItem]
     truncated: bool
+    matched_by_name: list[str]
 
 
 def run(engine: Engine, request: ImpactRequest) -> ImpactResponse:
@@ -105,6 +107,9 @@ def _response(engine: Engine, request: ImpactRequest, targets: Sequence[Target])
         items=[item for item in items if not item.in_test],
         tests=[item for item in items if item.in_test],
         truncated=len(found) > request.limit,
+        matched_by_name=sorted(
+            {language for item in targets if (language := engine.language_without_rules(item.path))}
+        ),
     )
 
 

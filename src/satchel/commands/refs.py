@@ -39,7 +39,7 @@ class RefItem(msgspec.Struct, frozen=True):
 
     `rule` says what decided that: scope, import, package, linkage, self, constructor, annotation, attribute,
     return, scip; it is empty for a use that only shares the name. `confidence` is the measured share of uses
-    decided so that are right.
+    decided so that are right; 0 where nobody measured it.
     """
 
     path: str
@@ -57,12 +57,14 @@ class RefItem(msgspec.Struct, frozen=True):
 
 class RefsResponse(msgspec.Struct, frozen=True):
     """`total` and `counts` are of the uses that the answer is about; `possible` counts the uses that share
-    the name and that no rule decided, shown or not."""
+    the name and that no rule decided, shown or not. Uses of definitions in the languages `matched_by_name`
+    are never sure: there are no rules for these."""
 
     name: str
     total: int
     counts: dict[str, int]
     possible: int
+    matched_by_name: list[str]
     definitions: list[UsedDefinition]
     references: list[RefItem]
 
@@ -87,7 +89,8 @@ def _response(engine: Engine, request: RefsRequest, name: str) -> RefsResponse:
         else engine.references(name, request.labels, possible=True)
     )
     sure = [item for item in every if item.is_sure]
-    shows_all = request.possible or request.outgoing or not engine.has_rules(definitions)
+    without_rules = [engine.language_without_rules(item.path) for item in definitions]
+    shows_all = request.possible or request.outgoing or all(without_rules)
     found = every if shows_all else sure
     if not definitions and not every and not path:
         near = engine.near_symbols(name)
@@ -101,6 +104,7 @@ def _response(engine: Engine, request: RefsRequest, name: str) -> RefsResponse:
         total=len(found),
         counts=dict(sorted(Counter(item.label.value for item in found).items())),
         possible=len(every) - len(sure),
+        matched_by_name=sorted({*filter(None, without_rules)}),
         definitions=[_definition(item, sure) for item in definitions],
         references=[_item(engine, item) for item in ordered[: request.limit]],
     )

@@ -192,6 +192,9 @@ def _refs(response: RefsResponse) -> str:
     counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no sure uses"
     rows = [f"{quoted_line(response.name)}: {counts}", _NAMES]
     rows += [f"defined {_symbol(item)} ({item.uses} uses)" for item in response.definitions]
+    if response.matched_by_name:
+        languages = ", ".join(response.matched_by_name)
+        rows.append(f"no rules for {languages}: uses are matched by name, each may mean another definition")
     several = len(response.definitions) > 1
     around = None
     for item in response.references:

@@ -182,6 +182,7 @@ def _refs(response: RefsResponse, style: Style) -> str:
         where = style.path(f"{one_line(item.path)}:{item.start_line}")
         uses = f"{item.uses} uses in {item.files} files" if item.uses else "no sure uses"
         rows.append(f"  defined {where} {one_line(item.signature)} {style.dim(f'({uses})')}")
+    rows += _matched_by_name(response)
     several = len(response.definitions) > 1
     around = None
     for use in response.references:
@@ -190,8 +191,8 @@ def _refs(response: RefsResponse, style: Style) -> str:
             inside = f" in {one_line(use.within)}" if use.within else ""
             rows.append(f"  {style.path(one_line(use.path))}{inside}")
         means = f" → {one_line(use.target)}" if several and use.target else ""
-        decided = use.rule or "possible"
-        rows.append(f"    {use.line:>5} {use.label:<8} {style.dim(f'{decided} {use.confidence:.2f}{means}')}")
+        decided = f"{use.rule or 'possible'}{f' {use.confidence:.2f}' if use.confidence else ''}"
+        rows.append(f"    {use.line:>5} {use.label:<8} {style.dim(f'{decided}{means}')}")
     if response.total > len(response.references):
         rows.append(f"  {response.total - len(response.references)} more: raise --limit")
     if response.possible and not any(not use.sure for use in response.references):
@@ -212,9 +213,18 @@ def _impact(response: ImpactResponse, style: Style) -> str:
         rows += [_impact_row(item, style) for item in response.tests]
     if not response.items and not response.tests:
         rows.append("  no sure use")
+    rows += _matched_by_name(response)
     if response.truncated:
         rows.append("  more: raise --limit")
     return "\n".join(rows) + "\n"
+
+
+def _matched_by_name(response: RefsResponse | ImpactResponse) -> list[str]:
+    """Return the line that says in which languages no use is sure."""
+    if not response.matched_by_name:
+        return []
+    languages = ", ".join(response.matched_by_name)
+    return [f"  no rules for {languages}: uses are matched by name, and each may mean another definition"]
 
 
 def _impact_row(item: ImpactItem, style: Style) -> str:

@@ -7,7 +7,7 @@ consulted and that hold its name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -123,11 +123,6 @@ def importers_of(corpus: Corpus, path: str) -> list[tuple[str, int]]:
         for line, target in file_uses(corpus, other).imports
         if target == path and other != path
     ]
-
-
-def has_rules(corpus: Corpus, paths: Iterable[str]) -> bool:
-    """Return whether the uses of a file among these are resolved by rules, not matched by name."""
-    return any(corpus.has_graph(path) for path in paths)
 
 
 def files_referring(corpus: Corpus, paths: Sequence[str]) -> dict[Target, set[str]]:

@@ -163,9 +163,11 @@ def _sure(corpus: Corpus, use: SureUse, definition: SymbolRecord) -> ResolvedRef
 
 
 def _possible(corpus: Corpus, short: str, definitions: Sequence[SymbolRecord]) -> Iterator[ResolvedReference]:
-    """Yield the uses of a name that no rule decided. The target is told only if there is one definition."""
+    """Yield the uses of a name that no rule decided. The target is told only if there is one definition; how
+    often it is meant was measured only in languages with rules."""
     target = definitions[0] if len(definitions) == 1 else None
     for record in _records_mentioning(corpus, short):
+        measured = POSSIBLE_IN.get(record.language, POSSIBLE) if corpus.has_graph(record.path) else 0.0
         decided = {(use.line, use.name) for use in file_uses(corpus, record.path).uses}
         for use in corpus.snapshot.references(record.path):
             if last_name(use.name) == short and (use.line, short) not in decided:
@@ -176,7 +178,7 @@ def _possible(corpus: Corpus, short: str, definitions: Sequence[SymbolRecord]) -
                     name=use.name,
                     target=_locator(target) if target else "",
                     target_name=target.symbol.qualified_name if target else "",
-                    confidence=POSSIBLE_IN.get(record.language, POSSIBLE) if target else 0.0,
+                    confidence=measured if target else 0.0,
                     in_test="test" in record.tags,
                 )
 
