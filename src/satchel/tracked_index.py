@@ -27,11 +27,12 @@ from satchel.errors import (
 from satchel.file_writing import make_folder, replace_file
 from satchel.indexing.index_state import (
     IndexState,
+    Look,
     StaleReason,
+    changes_since_walk,
     decode_watermark,
     encode_watermark,
-    remember_walk,
-    remembered_watermark,
+    remember_look,
 )
 from satchel.indexing.plan import signature
 from satchel.plugins import late
@@ -137,7 +138,8 @@ class TrackedIndex(SnapshotSource):
         """Return the state of an index whose tree is proved to be as the last walk found it."""
         with suppress(IndexProblem, ConfigError):
             snapshot, wanted = self.snapshot(), self._signature()
-            mark = remembered_watermark(self._tree, snapshot, wanted, self._walk_file())
+            changes = changes_since_walk(self._tree, snapshot, wanted, self._walk_file())
+            mark = None if changes is None else changes.unchanged_watermark
             return None if mark is None else IndexState.of(mark, snapshot)
         return None
 
@@ -145,13 +147,15 @@ class TrackedIndex(SnapshotSource):
         """Return what the index depends on beside the files."""
         return signature(self.options.walk, model_id())
 
-    def _remember(self, walk: Walk) -> None:
-        """Save what proves later that the tree is still as this walk found it, which the index was made
+    def _remember(self, look: Look) -> None:
+        """Save what proves later that the tree is still as this look found it, which the index was made
         from."""
         file = self._walk_file()
         if file is not None and not self._tree.content_id:
             with suppress(IndexProblem, ConfigError):
-                remember_walk(self._tree, self.snapshot(), self._signature(), walk, file)
+                snapshot = self.snapshot()
+                mark = decode_watermark(snapshot.meta().get("watermark"))
+                remember_look(self._tree, snapshot, self._signature(), look, file, mark)
 
     def _generation_of_pin(self) -> int:
         with suppress(IndexProblem, ConfigError):

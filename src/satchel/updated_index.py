@@ -18,7 +18,14 @@ import msgspec
 from satchel import settings
 from satchel.cancellation import CancelToken
 from satchel.errors import ConfigError, IndexCorrupt, IndexIncompatible, IndexProblem
-from satchel.indexing.index_state import FreshIndex, already_indexed, encode_watermark, find_fresh
+from satchel.indexing.index_state import (
+    ChangesSinceWalk,
+    FreshIndex,
+    Look,
+    already_indexed,
+    encode_watermark,
+    find_fresh,
+)
 from satchel.indexing.plan import CONTENT, HISTORY_HEAD, NOTES, Refresh, notes_of_content
 from satchel.plugins import late
 from satchel.settings import Options
@@ -56,14 +63,6 @@ _NOTHING = "no file of this folder is indexed: there is none, or ignore rules le
 _Files = Sequence[str | os.PathLike[str]]
 
 
-class _Look(msgspec.Struct, frozen=True):
-    """A walk, what an index has to note of it, and the generation before it; None if there was no index."""
-
-    walk: Walk
-    meta: dict[str, str]
-    generation: int | None
-
-
 class UpdatedIndex(TrackedIndex):
     """The index in a store, refreshed whenever its tree changed and built anew where it cannot be used."""
 
@@ -88,12 +87,12 @@ class UpdatedIndex(TrackedIndex):
         self.last_refresh: Refresh | None = None  # None as long as the index was only opened
         self._alone = False  # whether nothing may be taken from other indexes
         self._rebuilding = False
-        self._looked: _Look | None = None  # what was found since the last refresh, if that calls for one
+        self._looked: Look | None = None  # what was found since the last refresh, if that calls for one
 
     def ensure_fresh(self, token: CancelToken | None = None) -> None:
-        """Refresh the index if its tree changed. A glance at what the last walk rested on, or one walk,
-        tells; if nothing changed, nothing is written. A `token` ends the refresh earlier than that of the
-        segment."""
+        """Refresh the index if its tree changed. A glance at what the last walk rested on, a look at the few
+        files that changed since, or one walk tells; if nothing changed, nothing is written. A `token` ends
+        the refresh earlier than that of the segment."""
         try:
             self._ensure_fresh(token)
         finally:
@@ -157,6 +156,7 @@ class UpdatedIndex(TrackedIndex):
         scip: _Files | None,
     ) -> Refresh:
         imported = self._scip_import(scip)
+        looked, self._looked = self._looked, None
         if paths is not None and scip is None and self.store.exists() and not self._needs_walk(paths, mark):
             walk = self._tree.entries_at(paths)
             meta = {"signature": self._signature()}
@@ -164,20 +164,19 @@ class UpdatedIndex(TrackedIndex):
             if done is not None and not force:
                 return done
             meta |= _noted(mark)
+            counts = mark is not None and mark.file_count is not None
         else:
-            paths = mark = None
-            looked, self._looked = self._looked, None
             # Files that an earlier version hid from git are seen by this walk.
             if self._prepare_folder(make=False) or looked is None:
-                walk, meta = self._walk_all()
-            else:
-                walk, meta = looked.walk, looked.meta
+                looked = self._walk_all(base)
+            walk, meta = looked.walk, looked.meta
+            paths = None if looked.changes is None else looked.changes.paths
+            counts = paths is not None and "watermark" not in meta
         self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
         meta |= self._content_meta(walk)
         # A snapshot of the segment itself would keep the writer from cutting the log.
         self._forget()
         self._prepare_folder()
-        counts = mark is not None and mark.file_count is not None
         reader = source_reader.SourceReader(self._tree, self.options.walk)
         try:
             with self._sources(meta["signature"], walk.files, force) as sources:
@@ -201,8 +200,8 @@ class UpdatedIndex(TrackedIndex):
                 report = self.last_refresh = refresh.refresh(self.store, request)
         except (IndexCorrupt, IndexIncompatible) as error:
             return self.rebuild(error, token, scip)
-        if paths is None:
-            self._remember(walk)
+        if looked is not None:
+            self._remember(looked)
         return report
 
     def _scip_import(self, scip: _Files | None) -> scip_binding.ScipImport | None:
@@ -216,23 +215,33 @@ class UpdatedIndex(TrackedIndex):
             return None
         return scip_binding.ScipImport([scip_documents.ScipFile(path, self.root) for path in scip])
 
-    def _look(self) -> Walk:
-        """Walk the whole tree, and keep what was found for the refresh that follows if it is new."""
-        generation = self._generation()
-        walk, meta = self._walk_all()
-        self._looked = _Look(walk, meta, generation)
-        return walk
+    def _look(self, changes: ChangesSinceWalk | None) -> Look:
+        """Look at the files that changed, or at the whole tree if that is not known, and keep what was found
+        for the refresh that follows if it is new."""
+        self._looked = self._look_at(changes) or self._walk_all(self._generation())
+        return self._looked
 
-    def _walk_all(self) -> tuple[Walk, dict[str, str]]:
-        """Walk the whole tree and return what the index has to note of the moment before."""
+    def _look_at(self, changes: ChangesSinceWalk | None) -> Look | None:
+        """Return a look at the files that changed; None if a walk has to tell."""
+        found = changes.look() if changes is not None else None
+        if changes is None or found is None or any(map(_is_rule_file, changes.paths)):
+            return None
+        walk, mark = found
+        # The changes are those since the walk that this generation was made from.
+        generation = self.snapshot().generation
+        return Look(walk, {"signature": self._signature()} | _noted(mark), generation, changes)
+
+    def _walk_all(self, generation: int | None) -> Look:
+        """Walk the whole tree of an index that had this generation before."""
         before = self._tree.take_watermark() if in_repository(self.root) else None
         walk = self._tree.entries()
-        return walk, {
+        meta = {
             "signature": self._signature(),
             "watermark": encode_watermark(before or self._tree.take_watermark(walk)),
             "root_path": str(self.root),
             HISTORY_HEAD: self._tree.head(),
         }
+        return Look(walk, meta, generation)
 
     def _content_meta(self, walk: Walk) -> dict[str, str]:
         """Return what an index notes of a tree that never changes; nothing for a work tree."""
@@ -336,7 +345,7 @@ class UpdatedIndex(TrackedIndex):
             return True
         if mark is not None and (mark.git_head or "") != self.snapshot().meta().get(HISTORY_HEAD, ""):
             return True
-        if any(path.rpartition("/")[2] in RULE_FILES or (self.root / path).is_dir() for path in paths):
+        if any(_is_rule_file(path) or (self.root / path).is_dir() for path in paths):
             return True
         gone = [path for path in paths if not (self.root / path).exists() and not self.snapshot().file(path)]
         return bool(gone) and any(
@@ -348,6 +357,11 @@ class UpdatedIndex(TrackedIndex):
     ) -> AbstractContextManager[ref_indexes.Sources]:
         """Open the other indexes that a new one may take from: none, unless a kind of index knows some."""
         return nullcontext(ref_indexes.Sources())
+
+
+def _is_rule_file(path: str) -> bool:
+    """Return whether a file says which others belong."""
+    return path.rpartition("/")[2] in RULE_FILES
 
 
 def _noted(mark: watermark.Watermark | None) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_stat_cache import settle_early
+from test_stat_cache import settle_early, unchanged
 
 from satchel.walking import watermark
 from satchel.walking.git_inputs import find_git_program
@@ -148,7 +148,7 @@ def remember(root: Path, memory: Path) -> None:
 
 
 def known(root: Path, memory: Path) -> dict[str, object] | None:
-    return WorkTree(root).unchanged_watermark(memory, "k")
+    return unchanged(WorkTree(root), memory)
 
 
 def test_an_unchanged_repository_stands_and_has_the_watermark_that_git_gives(

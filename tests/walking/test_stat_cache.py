@@ -81,16 +81,22 @@ def remembered(root: Path, memory: Path, key: str = "k") -> WorkTree:
     return tree
 
 
+def unchanged(tree: WorkTree, memory: Path, key: str = "k") -> dict[str, object] | None:
+    """The watermark of a tree that is as it was remembered."""
+    changes = tree.changes_since(memory, key)
+    return None if changes is None else changes.unchanged_watermark
+
+
 def test_an_unchanged_tree_stands(project: Path, memory: Path) -> None:
     remembered(project, memory)
-    assert WorkTree(project).unchanged_watermark(memory, "k")
+    assert unchanged(WorkTree(project), memory)
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_tree_does_not_stand(project: Path, memory: Path, name: str) -> None:
     remembered(project, memory)
     CHANGES[name](project)
-    assert memory.exists() and WorkTree(project).unchanged_watermark(memory, "k") is None
+    assert memory.exists() and unchanged(WorkTree(project), memory) is None
 
 
 _STEPS = st.lists(
@@ -114,7 +120,7 @@ def test_whatever_happens_a_tree_that_stands_gives_the_same_walk(
     for step, path in steps:
         _do(project, step, path)
     tree = WorkTree(project)
-    assert tree.unchanged_watermark(memory, "k") is None or tree.entries() == before
+    assert unchanged(tree, memory) is None or tree.entries() == before
 
 
 def _do(root: Path, step: str, path: str) -> None:
@@ -133,10 +139,10 @@ def test_another_key_another_root_and_another_user_do_not_stand(
     project: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = remembered(project, memory)
-    assert tree.unchanged_watermark(memory, "other") is None
-    assert WorkTree(project / "pkg").unchanged_watermark(memory, "k") is None
+    assert unchanged(tree, memory, "other") is None
+    assert unchanged(WorkTree(project / "pkg"), memory) is None
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    assert tree.unchanged_watermark(memory, "k") is None
+    assert unchanged(tree, memory) is None
 
 
 def test_what_changed_just_before_the_walk_is_not_remembered(
@@ -184,16 +190,16 @@ def test_a_repository_is_not_remembered(project: Path, memory: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\xc1", b"\x90", b"not ours", b"\x95\xc4\x01k" + b"\xc4\x01a" * 4])
 def test_a_broken_memory_is_no_memory(project: Path, memory: Path, content: bytes) -> None:
     memory.write_bytes(content)
-    assert WorkTree(project).unchanged_watermark(memory, "k") is None
+    assert unchanged(WorkTree(project), memory) is None
 
 
 def test_stamps_that_were_cut_off_do_not_stand(project: Path, memory: Path) -> None:
     tree = remembered(project, memory)
-    kept = stat_cache.load(memory, tree._cache_key("k"))
-    assert kept is not None and stat_cache.is_unchanged(project, kept)
+    kept = stat_cache.load(memory, tree.cache_key("k"))
+    assert kept is not None and stat_cache.find_changes(project, kept) == stat_cache.Changes({}, {})
     for cut in (kept.file_stamps[:-16], kept.file_stamps[:-8], kept.file_stamps[:-3], b""):
         values = (kept.key, kept.watermark, kept.folders, kept.folder_stamps, kept.files, cut)
-        assert not stat_cache.is_unchanged(project, stat_cache.StatCache(*values))
+        assert stat_cache.find_changes(project, stat_cache.StatCache(*values)) is None
 
 
 def test_a_link_in_the_place_of_the_memory_is_not_followed(
@@ -206,7 +212,7 @@ def test_a_link_in_the_place_of_the_memory_is_not_followed(
     assert (tmp_path / "victim").read_text() == "mine" and not memory.is_symlink()
     memory.rename(tmp_path / "moved")
     memory.symlink_to(tmp_path / "moved")
-    assert tree.unchanged_watermark(memory, "k") is None
+    assert unchanged(tree, memory) is None
 
 
 def test_a_folder_that_is_not_there_is_no_reason_to_complain(project: Path, tmp_path: Path) -> None:
@@ -224,14 +230,14 @@ def test_a_file_system_that_was_not_tried_is_not_trusted(project: Path) -> None:
 def test_a_root_whose_name_is_not_text_is_remembered(project: Path, memory: Path) -> None:
     odd = project.rename(os.fsdecode(os.fsencode(project) + b"\xff"))
     time.sleep(_TICK_SECONDS)
-    assert remembered(odd, memory).unchanged_watermark(memory, "k")
+    assert unchanged(remembered(odd, memory), memory)
 
 
 def test_an_empty_folder_stands(tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settle_early(monkeypatch)
     (tmp_path / "void").mkdir()
     time.sleep(_TICK_SECONDS)
-    assert remembered(tmp_path / "void", memory).unchanged_watermark(memory, "k")
+    assert unchanged(remembered(tmp_path / "void", memory), memory)
 
 
 def test_what_we_write_into_an_index_folder_changes_nothing(project: Path, memory: Path) -> None:
@@ -239,4 +245,4 @@ def test_what_we_write_into_an_index_folder_changes_nothing(project: Path, memor
     for name in ("context.db", "context.db-wal", "context_pack.json", "settle-0-1"):
         (project / "_ctx" / name).write_text("x")
     (project / "_ctx" / "refs").mkdir()
-    assert tree.unchanged_watermark(memory, "k")
+    assert unchanged(tree, memory)

@@ -1,7 +1,7 @@
 """Compare an index with its tree: the state that every answer states, and whether a refresh is needed.
 
-The check takes the cheapest proof that suffices: first the stamps of the last walk, then a walk, then the
-content of a few files whose modification time proves nothing.
+The check takes the cheapest proof that suffices: first the stamps of the last walk, then a look at the files
+that have others, then a walk; and the content of a few files whose modification time proves nothing.
 """
 
 from __future__ import annotations
@@ -101,12 +101,25 @@ def compare(project: dict[str, Any], index: dict[str, Any] | None) -> tuple[Stal
     return tuple(reasons) or (StaleReason.FILESYSTEM_CHANGED,)
 
 
+class ChangesSinceWalk(Protocol):
+    """What changed in a tree since the last walk; `walking` makes it."""
+
+    @property
+    def paths(self) -> Sequence[str]: ...
+    def look(self) -> tuple[Walk, Any] | None: ...
+    @property
+    def unchanged_watermark(self) -> dict[str, Any] | None: ...
+    @property
+    def watermark(self) -> dict[str, Any]: ...
+    def save(self, file: Path, key: str, mark: dict[str, Any]) -> None: ...
+
+
 class _Tree(Protocol):
     """The methods of a tree that are used here."""
 
     def entries(self) -> Walk: ...
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]: ...
-    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None: ...
+    def changes_since(self, file: Path, key: str) -> ChangesSinceWalk | None: ...
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None: ...
     def head(self) -> str: ...
 
@@ -119,21 +132,37 @@ class FreshIndex(msgspec.Struct, frozen=True):
     watermark: dict[str, Any] | None = None
 
 
-def remembered_watermark(
+class Look(msgspec.Struct, frozen=True):
+    """The files of a tree: all of them, or those at the paths that may have changed."""
+
+    walk: Walk
+    meta: dict[str, str]  # what an index has to note of the moment before
+    generation: int | None  # of the index before; None if there was no index
+    changes: ChangesSinceWalk | None = None  # None: all files were looked at
+
+
+def changes_since_walk(
     tree: _Tree, snapshot: Snapshot, signature: str, cache_file: Path | None
-) -> dict[str, Any] | None:
-    """Return the watermark of a tree that is as the index has it, if the stamps of the last walk prove that;
-    otherwise None."""
+) -> ChangesSinceWalk | None:
+    """Return what changed since the last walk that found what the index holds; None if nothing is known of
+    it."""
     if cache_file is None or snapshot.meta().get("signature") != signature:
         return None
-    return tree.unchanged_watermark(cache_file, _key(snapshot, signature))
+    return tree.changes_since(cache_file, _key(snapshot, signature))
 
 
-def remember_walk(tree: _Tree, snapshot: Snapshot, signature: str, walk: Walk, cache_file: Path) -> None:
-    """Save the stamps of a walk that found what the index holds."""
+def remember_look(
+    tree: _Tree, snapshot: Snapshot, signature: str, look: Look, cache_file: Path, mark: dict[str, Any] | None
+) -> None:
+    """Save the stamps of a look that found what the index holds. The `mark` is that of the tree; None if the
+    look itself knows it."""
     # Notes are not saved, so a walk with notes is repeated and its notes are shown every time.
-    if not walk.notes and snapshot.meta().get("signature") == signature:
-        tree.save_stat_cache(cache_file, _key(snapshot, signature), walk)
+    if look.walk.notes or snapshot.meta().get("signature") != signature:
+        return
+    if look.changes is None:
+        tree.save_stat_cache(cache_file, _key(snapshot, signature), look.walk)
+    else:
+        look.changes.save(cache_file, _key(snapshot, signature), mark or look.changes.watermark)
 
 
 def _key(snapshot: Snapshot, signature: str) -> str:
@@ -142,25 +171,32 @@ def _key(snapshot: Snapshot, signature: str) -> str:
 
 
 def find_fresh(
-    tree: _Tree, snapshot: Snapshot, signature: str, cache_file: Path | None, walk_tree: Callable[[], Walk]
+    tree: _Tree,
+    snapshot: Snapshot,
+    signature: str,
+    cache_file: Path | None,
+    look_at: Callable[[ChangesSinceWalk | None], Look],
 ) -> FreshIndex | None:
     """Return what is known of the tree if the index needs no refresh, otherwise None. `cache_file` keeps the
-    stamps of the last walk; None if there is no folder for it. `walk_tree` is called if they do not
-    suffice."""
+    stamps of the last walk; None if there is no folder for it. `look_at` is called if they do not suffice:
+    with what changed since, if it is known."""
     if snapshot.meta().get("signature") != signature:
         return None
-    known = remembered_watermark(tree, snapshot, signature, cache_file)
-    if known is not None:
-        return FreshIndex(watermark=known)
-    walk = walk_tree()
-    plan = plan_all(snapshot, walk)
-    if tree.head() != snapshot.meta().get(HISTORY_HEAD, ""):  # the same files with another history
-        return None
+    changes = changes_since_walk(tree, snapshot, signature, cache_file)
+    if changes is not None and changes.unchanged_watermark is not None:
+        return FreshIndex(watermark=changes.unchanged_watermark)
+    look = look_at(changes)
+    if look.changes is None:
+        plan = plan_all(snapshot, look.walk)
+        if tree.head() != snapshot.meta().get(HISTORY_HEAD, ""):  # the same files with another history
+            return None
+    else:
+        plan = plan_paths(snapshot, look.walk, look.changes.paths)
     if not plan.empty and not _only_unsettled(tree, snapshot, plan):
         return None
     if cache_file is not None:
-        remember_walk(tree, snapshot, signature, walk, cache_file)
-    return FreshIndex(walk.notes)
+        remember_look(tree, snapshot, signature, look, cache_file, None)
+    return FreshIndex(look.walk.notes, look.changes.watermark if look.changes is not None else None)
 
 
 def already_indexed(

@@ -6,7 +6,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from satchel.errors import FileNotFound, ProjectNotFound, RefNotFound
 from satchel.ids import hash_text
@@ -17,6 +16,7 @@ from satchel.walking import file_filter, git, history, ignore_rules, listing, wa
 from satchel.walking.git_command import GitUnusable
 from satchel.walking.ignore_rules import LoadFile
 from satchel.walking.paths import check_relative
+from satchel.walking.tree_changes import TreeChanges
 from satchel.walking.work_tree import ignored_by_any, own_ignore_rules, rule_notes, sorted_walk
 
 STAGED = "staged"  # the ref of the files in git's index
@@ -73,7 +73,7 @@ class BlobTree(ABC):
             missing = listing.NOT_IN_CLONE if sha or path in present else f"not at {self.ref}"
             yield path, Skipped(path, SkipReason.UNREADABLE, missing) if data is None else data
 
-    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
+    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
         return None  # the content id already tells whether an index matches this tree
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:

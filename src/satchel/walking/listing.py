@@ -33,7 +33,8 @@ def filter_folder_tree(
     root: Path, rules: Sequence[IgnoreRules], file_filter: FileFilter, names: dict[str, set[str]]
 ) -> None:
     """Offer every file below the root to the filter. The names in a folder are added to `names` before any of
-    them is decided, so that nobody looks for an ignore file that is not there."""
+    them is decided, so that nobody looks for an ignore file that is not there; those of folders end with a
+    slash."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -48,8 +49,8 @@ def filter_folder_tree(
                 raise ProjectNotFound(f"the folder cannot be listed: {error.strerror}") from error
             file_filter.skip(folder, SkipReason.UNREADABLE, error.strerror or "cannot be listed")
             continue
-        names[folder] = {name for name, _ in entries}
-        if folder and ".git" in names[folder]:
+        names[folder] = {f"{name}/" if _is_folder(entry) else name for name, entry in entries}
+        if folder and not names[folder].isdisjoint((".git", ".git/")):
             file_filter.skip(folder, SkipReason.VENDORED, NESTED)
         else:
             _visit(folder, entries, waiting, [rule for rule in rules if rule.applies(folder)], file_filter)
@@ -69,9 +70,7 @@ def _visit(
         path = prefix + name
         if name == ".git":
             continue
-        if entry.is_dir(follow_symlinks=False) and not (
-            _WINDOWS and is_junction(entry.stat(follow_symlinks=False))
-        ):
+        if _is_folder(entry):
             if not any(rule.ignores(folder, path + "/") for rule in rules) and file_filter.enters(path):
                 waiting.append(path)
         elif not (rules and any(rule.ignores(folder, path) for rule in rules)) and file_filter.admits(
@@ -83,9 +82,17 @@ def _visit(
                 continue
 
 
+def _is_folder(entry: os.DirEntry[bytes]) -> bool:
+    """Return whether an entry is a folder, and not a link to one."""
+    return entry.is_dir(follow_symlinks=False) and not (
+        _WINDOWS and is_junction(entry.stat(follow_symlinks=False))
+    )
+
+
 def names_below(root: Path, left_out: Container[str]) -> dict[str, set[str]]:
     """Return the names in every folder that git lists to find untracked files, and raise OSError if one
-    cannot be listed. What is `left_out` is not entered: ignored folders, and repositories inside the root."""
+    cannot be listed. Those of folders end with a slash. What is `left_out` is not entered: ignored folders,
+    and repositories inside the root."""
     found: dict[str, set[str]] = {}
     waiting = [""]
     while waiting:
@@ -95,9 +102,10 @@ def names_below(root: Path, left_out: Container[str]) -> dict[str, set[str]]:
         with os.scandir(os_path(root, folder)) as entries:
             for entry in entries:
                 name = entry.name.decode("utf-8", "surrogateescape")
-                names.add(name)
+                is_folder = _is_folder(entry)
+                names.add(f"{name}/" if is_folder else name)
                 path = prefix + name
-                if entry.is_dir(follow_symlinks=False) and name != ".git" and path not in left_out:
+                if is_folder and name != ".git" and path not in left_out:
                     waiting.append(path)
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -14,6 +13,7 @@ from satchel.storage.records import HistoryCommit
 from satchel.types import FileEntry, Skipped, SkipReason, Walk
 from satchel.walking import watermark
 from satchel.walking.paths import check_relative
+from satchel.walking.tree_changes import TreeChanges
 from satchel.walking.work_tree import WORK_TREE
 
 
@@ -52,7 +52,7 @@ class MemoryTree:
             missing = Skipped(path, SkipReason.UNREADABLE, "not kept")
             yield path, self.read(path) if path in self._files else missing
 
-    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
+    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
         return None  # an index knows by its content id that it is of this tree
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:

@@ -1,5 +1,5 @@
-"""Prove that a tree has not changed since the last walk, with one `lstat` per path and without listing any
-folder or asking git.
+"""Find out what changed in a tree since the last walk, with one `lstat` per path. Only folders that changed
+are listed, and git is not asked.
 
 A folder whose change time is the same holds the same names, and an ignore file the same patterns; a file with
 the same size, times and file number counts as unchanged, as everywhere in Satchel. In a git work tree every
@@ -15,7 +15,7 @@ import os
 import stat
 import time
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,15 @@ from satchel.types import SkipReason, Walk
 from satchel.walking.own_output import is_own_name
 from satchel.walking.paths import SIGNED, open_inside, os_path
 
+VERSION = 2  # counts up whenever another version would read a cache file wrongly
 _CHANGE_TIMES = os.name != "nt"  # Windows reports the time of creation under that name
 _RACY_NS = 2_000_000_000  # a path that changed so late may change again within one tick of the clock
 _FINE_RACY_NS = 100_000_000  # the same for a stamp of a fine clock, whose ticks take 16 ms at most
 _COARSE_NS = 10_000_000  # clocks of 10 ms, 1 s and 2 s give only multiples of this
-_ABSENT, _FOLDER = -1, -2  # in place of a change time
+_ABSENT, _FOLDER, _IN_DOUBT = -1, -2, -3  # in place of a change time; what is in doubt counts as changed
+_MOST_CHANGED = 64  # paths; for more of them a walk is as cheap
+RULE_NAMES = frozenset({".gitignore", ".gitattributes", ".ignore", ".satchelignore"})
+_DECISIVE_NAMES = frozenset(name.encode() for name in (*RULE_NAMES, ".git"))
 
 _Stamp = tuple[int, int, int]
 _NOTHING: _Stamp = (_ABSENT, 0, 0)
@@ -52,6 +56,8 @@ class StatCache(msgspec.Struct, frozen=True, array_like=True):
     git_program: str = ""  # empty for a walk without git
     outside: bytes = b""  # the absolute paths of what else decides git's answer
     outside_stamps: bytes = b""  # three of each, of which the first is `_ABSENT` if it does not exist
+    others: bytes = b""  # what else was in the listed folders; the name of a folder ends with a slash
+    git_answers: bytes = b""  # what git said of the tree, as `watermark` encodes it
 
 
 class WalkInputs(msgspec.Struct, frozen=True):
@@ -61,8 +67,18 @@ class WalkInputs(msgspec.Struct, frozen=True):
     index_folders: dict[str, set[str]]  # with the names in them that are not ours
     further_files: list[str]  # paths whose size or presence counts, although they do not belong
     watermark: dict[str, Any]
+    others: Sequence[str] = ()  # names in the listed folders, some of which belong; a folder ends with a slash
     git_program: str = ""
     outside: Sequence[str] = ()
+    git_answers: bytes = b""
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """The paths that a walk now may find otherwise than the walk of a cache did, and the folders that have
+    other stamps. Each has the stamp that it has now."""
+
+    files: Mapping[bytes, _Stamp]
+    folders: Mapping[bytes, tuple[int, int]]
 
 
 def capture(root: Path, key: bytes, walk: Walk, inputs: WalkInputs, walked_ns: int) -> StatCache | None:
@@ -84,19 +100,27 @@ def capture(root: Path, key: bytes, walk: Walk, inputs: WalkInputs, walked_ns: i
         outside_stamps = array("q", _settled_stamps(map(_outside_stamp, inputs.outside), walked_ns))
     except (OSError, ValueError, _Unreliable):
         return None
-    files = "".join(f"{path}\0" for path in (*(entry.path for entry in walk.files), *inputs.further_files))
+    file_paths = [*(entry.path for entry in walk.files), *inputs.further_files]
+    known = {*file_paths, *inputs.folders}
+    others = [path for path in inputs.others if path.removesuffix("/") not in known]
     return StatCache(
         key,
         inputs.watermark,
         b"".join(path + b"\0" for path in folder_paths),
         folder_stamps.tobytes(),
-        files.encode("utf-8", "surrogateescape"),
+        _joined(file_paths),
         file_stamps.tobytes(),
         tuple((folder, tuple(sorted(names))) for folder, names in sorted(inputs.index_folders.items())),
         inputs.git_program,
         b"".join(os.fsencode(path) + b"\0" for path in inputs.outside),
         outside_stamps.tobytes(),
+        _joined(others),
+        inputs.git_answers,
     )
+
+
+def _joined(paths: Iterable[str]) -> bytes:
+    return "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
 
 
 class _Unreliable(Exception):
@@ -152,41 +176,127 @@ def _outside_stamp(path: str | bytes) -> _Stamp:
     return status.st_ctime_ns, status.st_size, status.st_ino & SIGNED
 
 
-def is_unchanged(root: Path, cached: StatCache) -> bool:
-    """Return whether a walk now would find what the walk of the cache found."""
+def find_changes(root: Path, cached: StatCache) -> Changes | None:
+    """Return what a walk now may find otherwise than the walk of the cache did; None if that may be anything:
+    more changed than a few files, or the cache is malformed."""
     try:
         # Paths are looked up relative to this folder, which is faster.
         folder = os.open(os_path(root, ""), os.O_RDONLY)
     except OSError:
-        return False
-    lstat = os.lstat
+        return None
     try:
         if any(_others_in(root / path) != names for path, names in cached.index_folders):
-            return False
+            return None
         outside = zip(*_columns(array("q", cached.outside_stamps), 3), strict=True)
         for path, stamp in zip(_paths(cached.outside), outside, strict=True):
             if _outside_stamp(path) != stamp:
-                return False
-        numbers = array("q", cached.folder_stamps)
-        for path, changed_ns, number in zip(_paths(cached.folders), *_columns(numbers, 2), strict=True):
-            status = lstat(path or b".", dir_fd=folder)
-            if status.st_ctime_ns != changed_ns or status.st_ino & SIGNED != number:
-                return False
-        numbers = array("q", cached.file_stamps)
-        for path, changed_ns, size, number in zip(_paths(cached.files), *_columns(numbers, 3), strict=True):
-            if changed_ns == _ABSENT:
-                if _lstat_stamp(path, folder) != _NOTHING:
-                    return False
-                continue
-            status = lstat(path, dir_fd=folder)
-            if status.st_ctime_ns != changed_ns or status.st_size != size or status.st_ino & SIGNED != number:
-                return False
-    # The file is gone, or the cache file is malformed.
-    except (OSError, ValueError):
-        return False
+                return None
+        folders = _changed_folders(cached, folder)
+        files = _changed_files(cached, folder)
+        files |= {path: _lstat_stamp(path, folder) for path in _unknown_names(cached, folder, folders)}
+    # A folder is gone or cannot be listed, or the cache file is malformed.
+    except (OSError, ValueError, _Unreliable):
+        return None
     finally:
         os.close(folder)
-    return True
+    return Changes(files, folders) if len(files) <= _MOST_CHANGED else None
+
+
+def _changed_folders(cached: StatCache, root: int) -> dict[bytes, tuple[int, int]]:
+    """Return the listed folders that have another change time, with their stamps. An ignore file that has one
+    is raised, and so is what took the place of a folder."""
+    found: dict[bytes, tuple[int, int]] = {}
+    numbers = array("q", cached.folder_stamps)
+    lstat = os.lstat
+    for path, changed_ns, number in zip(_paths(cached.folders), *_columns(numbers, 2), strict=True):
+        status = lstat(path or b".", dir_fd=root)
+        if status.st_ctime_ns != changed_ns or status.st_ino & SIGNED != number:
+            if status.st_ino & SIGNED != number or not stat.S_ISDIR(status.st_mode):
+                raise _Unreliable
+            found[path] = (status.st_ctime_ns, number)
+    return found
+
+
+def _changed_files(cached: StatCache, root: int) -> dict[bytes, _Stamp]:
+    """Return the files that have other stamps or are gone, with their stamps."""
+    found: dict[bytes, _Stamp] = {}
+    numbers = array("q", cached.file_stamps)
+    lstat = os.lstat
+    for path, changed_ns, size, number in zip(_paths(cached.files), *_columns(numbers, 3), strict=True):
+        if changed_ns != _ABSENT:
+            try:
+                status = lstat(path, dir_fd=root)
+            except (FileNotFoundError, NotADirectoryError):
+                found[path] = _NOTHING
+                continue
+            if status.st_ctime_ns != changed_ns or status.st_size != size or status.st_ino & SIGNED != number:
+                found[path] = (status.st_ctime_ns, status.st_size, status.st_ino & SIGNED)
+        elif (stamp := _lstat_stamp(path, root)) != _NOTHING:
+            found[path] = stamp
+    return found
+
+
+def _unknown_names(cached: StatCache, root: int, folders: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the paths in some folders that a walk has to look at: those that are new, left out or gone. A
+    folder that is new or gone is raised, and so is a new ignore file."""
+    if not folders:
+        return
+    listed, files, others = (set(_paths(part)) for part in (cached.folders, cached.files, cached.others))
+    listed.update(os.fsencode(name) for name, _ in cached.index_folders)
+    for folder in folders:
+        prefix = folder + b"/" if folder else b""
+        missing = {path for path in others if path.rstrip(b"/").rpartition(b"/")[0] == folder}
+        for name, is_folder in _entries_of(folder, root):
+            path = prefix + name
+            missing -= {path, path + b"/"}
+            if path in listed or (path + b"/" in others and is_folder):
+                continue
+            if is_folder or name in _DECISIVE_NAMES:
+                raise _Unreliable
+            if path not in files:
+                yield path
+        if any(path.endswith(b"/") for path in missing):
+            raise _Unreliable
+        yield from missing
+
+
+def _entries_of(folder: bytes, root: int) -> list[tuple[bytes, bool]]:
+    """Return the names in a folder, each with whether it is a folder."""
+    opened = os.open(folder or b".", os.O_RDONLY | os.O_NOFOLLOW, dir_fd=root)
+    try:
+        with os.scandir(opened) as entries:
+            return [(os.fsencode(entry.name), entry.is_dir(follow_symlinks=False)) for entry in entries]
+    finally:
+        os.close(opened)
+
+
+def with_changes(cached: StatCache, changes: Changes, since_ns: int, ignored: Set[bytes]) -> StatCache:
+    """Return the stamps of a cache with those of what changed, which was looked at from `since_ns` on. Those
+    of the new paths that are `ignored` count only as names. What changed so late that it may have changed
+    again without another stamp is in doubt, and counts as changed the next time."""
+    folder_stamps, file_stamps = array("q", cached.folder_stamps), array("q", cached.file_stamps)
+    if changes.folders:
+        for number, path in enumerate(_paths(cached.folders)):
+            if path in changes.folders:
+                changed_ns = changes.folders[path][0]
+                folder_stamps[2 * number] = changed_ns if _is_settled(changed_ns, since_ns) else _IN_DOUBT
+    new = {
+        path: stamp if _is_settled(stamp[0], since_ns) else (_IN_DOUBT, 0, 0)
+        for path, stamp in changes.files.items()
+        if path not in ignored
+    }
+    for number, path in enumerate(_paths(cached.files)):
+        if path in new:
+            file_stamps[3 * number : 3 * number + 3] = array("q", new.pop(path))
+    for stamp in new.values():
+        file_stamps.extend(stamp)
+    return msgspec.structs.replace(
+        cached,
+        folder_stamps=folder_stamps.tobytes(),
+        files=cached.files + b"".join(path + b"\0" for path in new),
+        file_stamps=file_stamps.tobytes(),
+        others=cached.others + b"".join(path + b"\0" for path in ignored),
+    )
 
 
 def _others_in(folder: Path) -> tuple[str, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from satchel.settings import WalkOptions
 from satchel.types import Skipped, Walk
 from satchel.walking.paths import check_relative
+from satchel.walking.tree_changes import TreeChanges
 from satchel.walking.work_tree import WORK_TREE, WorkTree
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class SubsetTree:
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
         return self._work_tree.read_many(paths)
 
-    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
+    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
         return None  # the set of files may have changed although no file did
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:

@@ -19,7 +19,14 @@ from satchel.ids import hash_bytes
 from satchel.settings import WalkOptions
 from satchel.types import FileEntry, Walk
 from satchel.walking.git import list_work_tree, locate_in_repository
-from satchel.walking.git_command import GitUnusable, Setting, run_git, settings_without_filters
+from satchel.walking.git_command import (
+    GitProblem,
+    GitUnusable,
+    Overrides,
+    Setting,
+    run_git,
+    settings_without_filters,
+)
 from satchel.walking.own_output import is_own_path
 from satchel.walking.paths import os_path
 from satchel.walking.work_tree import WorkTree, in_repository
@@ -32,7 +39,7 @@ _STATUS = (
     "--no-renames",
     "--ignore-submodules=all",  # a submodule obeys its own configuration, which is not overridden
 )
-_IGNORED = b"!! "
+_IGNORED, _UNTRACKED = b"!! ", b"?? "
 
 
 class WatermarkKind(StrEnum):
@@ -55,13 +62,23 @@ class Watermark(Struct, frozen=True):
     total_bytes: int | None = None
 
 
+class GitAnswers(Struct, frozen=True, array_like=True):
+    """What git said of a work tree, as far as it stays true while nothing but files changes."""
+
+    prefix: str  # of the root in its repository
+    head: str
+    filters_off: Overrides  # the settings that keep git from running content filters
+    dirty: tuple[bytes, ...]  # the records of its status, without ignored paths
+
+
 class GitLook(Struct, frozen=True):
     """What git said of a work tree: its watermark, the paths it ignores (if they were asked for; a folder
-    ends with a slash) and the settings that were in force."""
+    ends with a slash), the settings that were in force, and the answers that the watermark is made of."""
 
     watermark: Watermark
     ignored: frozenset[str]
     settings: list[Setting]
+    answers: GitAnswers
 
 
 def compute(root: Path, options: WalkOptions | None = None, walk: Walk | None = None) -> Watermark:
@@ -119,19 +136,53 @@ def look_with_git(root: Path, index_folder: str = "", *, ignored: bool = False) 
     off, settings = settings_without_filters(root)
     flags = ["--ignored=matching"] if ignored else []
     records = run_git(root, [*_STATUS, *flags, "--", "."], config=off).split(b"\0")
+    dirty = tuple(record for record in records if record and not record.startswith(_IGNORED))
+    left_out = frozenset(_relative(record[3:], prefix) for record in records if record.startswith(_IGNORED))
+    answers = GitAnswers(prefix, place.head, off, dirty)
+    return GitLook(_from_answers(root, index_folder, answers), left_out, settings, answers)
+
+
+def ask_git_again(
+    root: Path, index_folder: str, known: GitAnswers, paths: Sequence[str]
+) -> tuple[Watermark, GitAnswers]:
+    """Ask git for the watermark of a work tree in which nothing changed but these files since it gave the
+    answers that are known."""
+    if not paths:
+        return _from_answers(root, index_folder, known), known
+    literal = [f":(literal){path}" for path in paths]
+    records = run_git(root, [*_STATUS, "--", *literal], config=known.filters_off).split(b"\0")
+    changed = {(known.prefix + path).encode("utf-8", "surrogateescape") for path in paths}
+    dirty = [record for record in known.dirty if record[3:] not in changed]
+    dirty += [record for record in records if record]
+    # The order of git: what differs from the commit by path, then what is not tracked.
+    dirty.sort(key=lambda record: (record.startswith(_UNTRACKED), record[3:]))
+    answers = msgspec.structs.replace(known, dirty=tuple(dirty))
+    return _from_answers(root, index_folder, answers), answers
+
+
+def encode_answers(answers: GitAnswers) -> bytes:
+    """Return git's answers as they are kept."""
+    return msgspec.msgpack.encode(answers)
+
+
+def decode_answers(kept: bytes) -> GitAnswers:
+    """Return git's answers that were kept; GitUnusable is raised if they cannot be read."""
+    try:
+        return msgspec.msgpack.decode(kept, type=GitAnswers)
+    except msgspec.MsgspecError as error:
+        raise GitUnusable(GitProblem.FAILED, "what it said is not kept") from error
+
+
+def _from_answers(root: Path, index_folder: str, answers: GitAnswers) -> Watermark:
+    """Return the watermark that git's answers make, with the stamps of the files that differ."""
+    prefix = answers.prefix
     dirty = [
-        record
-        for record in records
-        if record
-        and not record.startswith(_IGNORED)
-        and not is_own_path(_relative(record[3:], prefix), index_folder)
+        record for record in answers.dirty if not is_own_path(_relative(record[3:], prefix), index_folder)
     ]
     seen = b"\0".join(part for record in dirty for part in (record, _stat_stamp(root, prefix, record[3:])))
-    mark = Watermark(
-        WatermarkKind.GIT, git_head=place.head or None, git_dirty=bool(dirty), dirty_hash=hash_bytes(seen)
+    return Watermark(
+        WatermarkKind.GIT, git_head=answers.head or None, git_dirty=bool(dirty), dirty_hash=hash_bytes(seen)
     )
-    left_out = frozenset(_relative(record[3:], prefix) for record in records if record.startswith(_IGNORED))
-    return GitLook(mark, left_out, settings)
 
 
 def _relative(path: bytes, prefix: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from satchel.errors import ProjectNotFound, SatchelError
 from satchel.plugins import late
@@ -18,6 +18,7 @@ from satchel.types import Skipped, SkipReason, Walk
 from satchel.walking import git_inputs, stat_cache
 from satchel.walking.own_output import is_index_folder, is_own_name, is_own_path, told_of
 from satchel.walking.paths import check_relative, open_inside, os_path
+from satchel.walking.tree_changes import TreeChanges
 
 if TYPE_CHECKING:
     from satchel.storage.records import HistoryCommit
@@ -60,12 +61,12 @@ class SourceTree(Protocol):
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
         """Yield the bytes of many files in the order asked for, or the reason why a file cannot be read."""
 
-    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
-        """Return the watermark of the tree if it is known to be as the walk found it whose stamps were saved
-        in this file under this key; None if it may have changed."""
+    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
+        """Return what changed since the walk whose stamps were saved in this file under this key; None if
+        there are none, or if anything may have changed."""
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
-        """Save the stamps and the watermark of the last walk for `unchanged_watermark`."""
+        """Save the stamps and the watermark of the last walk for `changes_since`."""
 
     def take_watermark(self, walk: Walk | None = None) -> watermark.Watermark:
         """Return the present watermark. If `walk` is given, a folder without git is not walked again."""
@@ -161,14 +162,16 @@ class WorkTree:
         self._names, self._git_paths = names, paths
         return sorted_walk(chosen, (*notes, *rule_notes(own), *_unread_note(self._unread)))
 
-    def unchanged_watermark(self, file: Path, key: str) -> dict[str, Any] | None:
-        known = stat_cache.load(file, self._cache_key(key))
+    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
+        since_ns = time.time_ns()
+        known = stat_cache.load(file, self.cache_key(key))
         # Without git nothing was noted of a repository, which may have appeared since.
         if known is None or bool(known.git_program) != in_repository(self.root):
             return None
         if known.git_program and known.git_program != git_inputs.find_git_program():
             return None
-        return known.watermark if stat_cache.is_unchanged(self.root, known) else None
+        found = stat_cache.find_changes(self.root, known)
+        return None if found is None else TreeChanges(self, known, found, since_ns)
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         # The notes of a walk are not saved, so a walk with notes is repeated.
@@ -185,7 +188,7 @@ class WorkTree:
         except (OSError, git_command.GitUnusable):
             return
         since_ns = min(looked_ns, self._walked_ns)
-        taken = stat_cache.capture(self.root, self._cache_key(key), walk, inputs, since_ns)
+        taken = stat_cache.capture(self.root, self.cache_key(key), walk, inputs, since_ns)
         if taken is not None:
             stat_cache.save(file, taken, self.root)
 
@@ -205,8 +208,8 @@ class WorkTree:
         """Return what a walk without git depended on."""
         too_large = [item.path for item in walk.skipped if item.reason is SkipReason.TOO_LARGE]
         folders, index_folders = _listed_folders(self._names, self.options.index_folder)
-        mark = watermark.from_files(walk.files)
-        return stat_cache.WalkInputs(folders, index_folders, too_large, watermark.as_values(mark))
+        mark = watermark.as_values(watermark.from_files(walk.files))
+        return stat_cache.WalkInputs(folders, index_folders, too_large, mark, _paths_of(self._names))
 
     def _git_inputs(self, walk: Walk, look: watermark.GitLook) -> stat_cache.WalkInputs:
         """Return everything that git's answers depend on, which are the paths of the last walk and `look`."""
@@ -222,8 +225,10 @@ class WorkTree:
             index_folders,
             [path.rstrip("/") for path in paths if path not in own],
             watermark.as_values(look.watermark),
+            _paths_of(names),
             git_inputs.find_git_program(),
             git_inputs.paths_that_decide(self.root, look.settings, nested),
+            watermark.encode_answers(look.answers),
         )
 
     def head(self) -> str:
@@ -234,34 +239,38 @@ class WorkTree:
     def history(self, head: str) -> list[HistoryCommit]:
         return history.read_history(self.root, head) if head else []
 
-    def _cache_key(self, key: str) -> bytes:
+    def cache_key(self, key: str) -> bytes:
         """Return the key extended by everything else that a walk depends on: the folder, the user who may
         list it, and the variables that tell git where settings are."""
         user = os.geteuid() if hasattr(os, "geteuid") else ""
         outer = git_inputs.git_environment()
-        return f"{key}\n{user}\n{self.root}\n{outer}".encode("utf-8", "surrogatepass")
+        parts = (stat_cache.VERSION, key, user, self.root, outer)
+        return "\n".join(map(str, parts)).encode("utf-8", "surrogatepass")
 
     def entries_at(self, paths: Sequence[str]) -> Walk:
         wanted = sorted({check_relative(path) for path in paths} - {""})
-        chosen = file_filter.FileFilter(self.options)
-        rules = own_ignore_rules(self._load_ignore_file, self.options)
-        self._unread.clear()
-        notes: tuple[str, ...] = ()
-        found = wanted
         try:
             if in_repository(self.root):
-                found = git.list_work_tree(self.root, wanted)
+                return self.entries_listed(git.list_work_tree(self.root, wanted))
         except git_command.GitUnusable as problem:
-            notes = (f"{problem.message}; the files were looked at without git",)
-        if found is wanted:
-            rules = [
-                ignore_rules.IgnoreRules(
-                    ignore_rules.GIT_NAMES, self._load_ignore_file, self._exclude_lines()
-                ),
-                *rules,
-            ]
-        listing.filter_git_paths(self.root, found, ignored_by_any(rules), chosen)
-        return sorted_walk(chosen, (*notes, *rule_notes(rules), *_unread_note(self._unread)))
+            found = self.entries_without_git(wanted)
+            note = f"{problem.message}; the files were looked at without git"
+            return Walk(found.files, found.skipped, (note, *found.notes))
+        return self.entries_without_git(wanted)
+
+    def entries_without_git(self, paths: Sequence[str]) -> Walk:
+        """Return the files at some paths that belong by the ignore files that are read here."""
+        names = ignore_rules.GIT_NAMES
+        rules = ignore_rules.IgnoreRules(names, self._load_ignore_file, self._exclude_lines())
+        return self.entries_listed(paths, rules)
+
+    def entries_listed(self, paths: Sequence[str], *rules: IgnoreRules) -> Walk:
+        """Return the files at some sorted paths that belong by these rules and by ours."""
+        self._unread.clear()
+        chosen = file_filter.FileFilter(self.options)
+        every = [*rules, *own_ignore_rules(self._load_ignore_file, self.options)]
+        listing.filter_git_paths(self.root, paths, ignored_by_any(every), chosen)
+        return sorted_walk(chosen, (*rule_notes(every), *_unread_note(self._unread)))
 
     def _exclude_lines(self) -> list[str]:
         """Return the patterns of `.git/info/exclude`."""
@@ -326,15 +335,25 @@ def in_repository(root: Path) -> bool:
 def _listed_folders(names: dict[str, set[str]], index_folder: str) -> tuple[list[str], dict[str, set[str]]]:
     """Return the folders that a walk listed with the rules of git and of ours in them, and the index folders
     with the names in them that are not ours."""
-    rule_names = {*ignore_rules.GIT_NAMES, *ignore_rules.OWN_NAMES, ".gitattributes"}
     rules = [
         f"{folder}/{name}" if folder else name
         for folder, found in names.items()
-        for name in sorted(rule_names & found)
+        for name in sorted(stat_cache.RULE_NAMES & found)
     ]
-    kept = {folder: found for folder, found in names.items() if is_index_folder(folder, index_folder)}
+    kept = {
+        folder: {name.removesuffix("/") for name in found}
+        for folder, found in names.items()
+        if is_index_folder(folder, index_folder)
+    }
     others = {folder: {name for name in found if not is_own_name(name)} for folder, found in kept.items()}
     return [*(folder for folder in names if folder not in kept), *rules], others
+
+
+def _paths_of(names: dict[str, set[str]]) -> list[str]:
+    """Return the paths of all names in the listed folders."""
+    return [
+        f"{folder}/{name}" if folder else name for folder, found in names.items() for name in sorted(found)
+    ]
 
 
 def _unread_note(paths: set[str]) -> Iterator[str]:
