@@ -23,6 +23,7 @@ from satchel.indexing.index_state import (
     FreshIndex,
     Look,
     already_indexed,
+    decode_watermark,
     encode_watermark,
     find_fresh,
 )
@@ -202,6 +203,9 @@ class UpdatedIndex(TrackedIndex):
             return self.rebuild(error, token, scip)
         if looked is not None:
             self._remember(looked)
+        # A walk of everything may have begun long before its refresh was done.
+        if looked is not None and looked.changes is not None:
+            self._note_state(decode_watermark(self.snapshot().meta().get("watermark")))
         return report
 
     def _scip_import(self, scip: _Files | None) -> scip_binding.ScipImport | None:
