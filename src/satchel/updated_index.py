@@ -13,8 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from satchel import settings
 from satchel.cancellation import CancelToken
 from satchel.errors import ConfigError, IndexCorrupt, IndexIncompatible, IndexProblem

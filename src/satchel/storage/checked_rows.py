@@ -6,13 +6,12 @@ are checked by the record of their file.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from satchel.storage import records
-from satchel.storage.checks import ROW_ENCODER, blob_check, damaged, row_check, rows_are_as_written
+from satchel.storage.checks import blob_check, damaged, row_check, rows_are_as_written
 from satchel.storage.records import FileRecord, PostingRun, RetiredChunk, SkippedRecord
 from satchel.types import Skipped, SkipReason
 
@@ -123,15 +122,6 @@ def file_row(record: FileRecord) -> tuple[Any, ...]:
 def edges_check(number: int, data_check: int, consulted: bytes) -> int:
     """Return the check of a row of edges, in which the check of the data stands for the data."""
     return blob_check(consulted, start=row_check(number, data_check))
-
-
-def edges_are_as_written(rows: Iterable[Sequence[Any]]) -> bool:
-    """Return whether rows of edges, without their data, have their checks."""
-    encode, crc32 = ROW_ENCODER.encode, zlib.crc32  # local: an edit asks for the rows of all files
-    return all(
-        type(consulted) is bytes and crc32(consulted, crc32(encode((number, data_check)))) == check
-        for number, check, data_check, consulted in rows
-    )
 
 
 def posting_run(row: Sequence[Any]) -> PostingRun:

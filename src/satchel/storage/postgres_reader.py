@@ -328,11 +328,7 @@ class PostgresSnapshot(BlockSnapshot):
         """Return what the edges of all files rest on."""
         statement = "SELECT file, row_check, data_check, consulted FROM {edges} WHERE segment = %s"
         rows = self._tables.rows(statement, self._tables.number, of="edges")
-        if sum_checks(row[1] for row in rows) != self._totals.edges:
-            raise damaged("the list of edges")
-        if not checked_rows.edges_are_as_written(rows):
-            raise damaged("what a file refers to")
-        return consulted.ConsultedTable((row[0], row[3]) for row in rows)
+        return consulted.ConsultedTable.of_rows(rows, self._totals.edges)
 
     def scip_documents(self) -> dict[str, str]:
         if not self._totals.scip:  # most indexes have none, and every refresh asks

@@ -313,11 +313,7 @@ class SqliteSnapshot(BlockSnapshot):
     def _read_consulted(self) -> consulted.ConsultedTable:
         """Return what the edges of all files rest on."""
         rows = self._tables.rows("SELECT file, row_check, data_check, consulted FROM edges")
-        if sum_checks(row[1] for row in rows) != self._totals.edges:
-            raise damaged("the list of edges")
-        if not checked_rows.edges_are_as_written(rows):
-            raise damaged("what a file refers to")
-        return consulted.ConsultedTable((row[0], row[3]) for row in rows)
+        return consulted.ConsultedTable.of_rows(rows, self._totals.edges)
 
     def scip_documents(self) -> dict[str, str]:
         if not self._totals.scip:  # most indexes have none, and every refresh asks

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,6 +205,8 @@ def _sizes(root: Path, shas: Sequence[str], missing: frozenset[str]) -> dict[str
 
 def read_blobs(root: Path, shas: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
     """Yield the bytes of each blob in the order asked for, None for a blob that is not in this clone."""
+    import tempfile  # here, because it takes a millisecond and most questions read no blob
+
     # A pipe would deadlock once both directions are full.
     with tempfile.TemporaryFile() as wanted:
         wanted.write("".join(f"{sha}\n" for sha in shas).encode())

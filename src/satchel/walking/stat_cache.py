@@ -67,7 +67,9 @@ class WalkInputs(msgspec.Struct, frozen=True):
     index_folders: dict[str, set[str]]  # with the names in them that are not ours
     further_files: list[str]  # paths whose size or presence counts, although they do not belong
     watermark: dict[str, Any]
-    others: Sequence[str] = ()  # names in the listed folders, some of which belong; a folder ends with a slash
+    others: Sequence[
+        str
+    ] = ()  # names in the listed folders, some of which belong; a folder ends with a slash
     git_program: str = ""
     outside: Sequence[str] = ()
     git_answers: bytes = b""
