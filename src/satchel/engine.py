@@ -233,7 +233,7 @@ class Engine(Segment):
 
     def _profile(self, corpus: corpora.Corpus) -> str:
         """Return the profile that was asked for, or `fast` where the index holds no vectors."""
-        return self.options.profile if corpus.file_vectors is not None else settings.FAST
+        return self.options.profile if corpus.has_vectors else settings.FAST
 
     def find(self, ids: Iterable[str]) -> list[lookup.LookupResult]:
         """Return what each id names, or what became of it."""
