@@ -98,8 +98,12 @@ class Engine(Segment):
         """Return the last complete generation as arrays."""
         snapshot = self.snapshot()  # a newer one forgets the arrays of the one before
         if self._corpus is None:
-            self._corpus = corpora.Corpus(snapshot, self._read)
+            self._corpus = corpora.Corpus(snapshot, self._read, self._spread())
         return self._corpus
+
+    def _spread(self) -> corpora.TermLookup | None:
+        """Return what looks up the terms of a query elsewhere; None to look them up here."""
+        return None
 
     def search(
         self,

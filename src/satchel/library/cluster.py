@@ -11,12 +11,13 @@ from __future__ import annotations
 import gc
 import logging
 import re
+import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from satchel import extras
 from satchel._version import __version__
@@ -34,6 +35,11 @@ _IN_FLIGHT_PER_WORKER = 3
 _RETRIES = 3  # of a task whose worker was killed
 _BEAT_SECONDS = 0.2  # how soon somebody who gives up is heard
 _CONNECT_SECONDS = 20
+_ANSWER_SECONDS = 30.0  # after which a step of a query is done in this process
+_LOOK_AGAIN_SECONDS = 5.0  # between two looks for a scheduler that went away
+_LOG = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 # Nobody looks at a profile of workers that live for one sync: a hundred samples a second cost as much as some
 # repositories.
 _LOCAL_SETTINGS = {"distributed.worker.profile.enabled": False}
@@ -57,6 +63,7 @@ class Cluster(AbstractContextManager["Cluster"]):
         self._count = int(found["count"] or workers.default_workers())
         self._stack = ExitStack()
         self._client: Any = None  # distributed has no types for most of what is used here
+        self._look_again = 0.0
 
     def __enter__(self) -> Self:
         import dask.config
@@ -136,6 +143,49 @@ class Cluster(AbstractContextManager["Cluster"]):
             library.note(futures[future], result)
             progress(done, len(futures))
             yield result
+
+
+    def workers(self) -> list[str]:
+        """Return the addresses of the workers that are there now; none while the scheduler is away."""
+        return sorted(self._client.scheduler_info(n_workers=-1)["workers"]) if self._is_connected() else []
+
+    def _is_connected(self) -> bool:
+        """Return whether the scheduler answers. One that went away is looked for again after a while."""
+        if self._client is not None and self._client.status == "running":
+            return True
+        if self._address and time.monotonic() > self._look_again:
+            self._look_again = time.monotonic() + _LOOK_AGAIN_SECONDS
+            self._stack.close()
+            with suppress(SatchelError):
+                self.__enter__()
+                return True
+        return False
+
+    def ask(
+        self, calls: Mapping[str, tuple[Any, ...]], function: Callable[..., Result], here: Callable[..., Result]
+    ) -> list[Result]:
+        """Call a function on workers, each with its own arguments, and return the results in this order. What
+        no worker answers is done by `here`, in this process."""
+        asked = [(arguments, self._submitted(worker, function, arguments)) for worker, arguments in calls.items()]
+        return [self._answer_of(future, here, arguments) for arguments, future in asked]
+
+    def _submitted(self, worker: str, function: Callable[..., Result], arguments: tuple[Any, ...]) -> Any:
+        if not worker or not self._is_connected():
+            return None
+        return self._client.submit(
+            function, *arguments, workers=[worker], allow_other_workers=True, pure=False, retries=_RETRIES
+        )
+
+    @staticmethod
+    def _answer_of(future: Any, here: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
+        if future is not None:
+            try:
+                result: Result = future.result(timeout=_ANSWER_SECONDS)
+                return result
+            except Exception as error:  # whatever happened to the worker, its stores can be read here too
+                _LOG.info("a step of a query is done without its worker: %s", error)
+                future.cancel()
+        return here(*arguments)
 
 
 def _version() -> str:

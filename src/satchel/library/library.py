@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from filelock import FileLock
@@ -44,8 +45,15 @@ from satchel.library.grants import EVERYTHING, Grant, matches_name
 from satchel.library.library_engine import LibraryEngine
 from satchel.library.members import Member, Progress, segment_at
 from satchel.segment import Segment
+from satchel.plugins import late
 from satchel.walking import git_mirror
 from satchel.walking.git import resolve_ref
+
+if TYPE_CHECKING:
+    from satchel.library import spread_postings
+    from satchel.library.cluster import Cluster
+else:  # what a library without a cluster does without
+    spread_postings = late("satchel.library.spread_postings")
 
 EXPORT_VERSION = 1
 _NOT_IN_A_FOLDER_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -249,8 +257,11 @@ class Library:
     def _commit(self, repository: Repository, ref: str) -> str:
         return resolve_ref(self._root(repository), _stored_ref(repository, ref))
 
-    def engine(self, patterns: Sequence[str] = (), profile: str = "") -> LibraryEngine:
-        """Return the engine that asks the repositories which match one of some globs, or all of them."""
+    def engine(
+        self, patterns: Sequence[str] = (), profile: str = "", cluster: Cluster | None = None
+    ) -> LibraryEngine:
+        """Return the engine that asks the repositories which match one of some globs, or all of them. The
+        workers of a `cluster` look up the terms of its queries."""
         members: list[Member] = []
         unopened: dict[str, SatchelError] = {}
         for repository in self.repositories(patterns):
@@ -258,7 +269,13 @@ class Library:
                 members.append(self._member(repository))
             except SatchelError as error:
                 unopened[repository.name] = error
-        return LibraryEngine.of_members(self.folder.resolve(), members, profile, unopened)
+        folder = self.folder.resolve()
+        spread = None if cluster is None else spread_postings.Spread(cluster, str(folder))
+        return LibraryEngine.of_members(folder, members, profile, unopened, spread)
+
+    def member(self, name: str) -> Member:
+        """Return one repository as it is asked."""
+        return self._member(next(one for one in self.catalogue.all() if one.name == name))
 
     def _member(self, repository: Repository) -> Member:
         if repository.is_live:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from satchel.code_facts import Target
     from satchel.indexing.plan import Refresh
     from satchel.indexing.refresh import Progress
+    from satchel.library.spread_postings import Spread
     from satchel.pack_request import PackRequest
     from satchel.packing.budget import Gauge
     from satchel.packing.pack import Pack
@@ -81,15 +82,20 @@ class LibraryEngine(Engine):
         members: Sequence[Member],
         profile: str = "",
         unopened: Mapping[str, SatchelError] | None = None,
+        spread: Spread | None = None,
     ) -> LibraryEngine:
-        """Return the engine of some repositories; `unopened` says why others could not be opened."""
+        """Return the engine of some repositories; `unopened` says why others could not be opened. With a
+        `spread`, workers look up the terms of queries."""
         options = settings.with_profile(Options(), settings.chosen_profile(profile))
-        return cls(root, JointStore(str(root), members, unopened), options)
+        return cls(root, JointStore(str(root), members, unopened, spread), options)
 
     @property
     def members(self) -> dict[str, Member]:
         """Return the repositories by name."""
         return self.store.members
+
+    def _spread(self) -> Spread | None:
+        return self.store.spread
 
     def changed_files(self, paths: Sequence[str]) -> list[str]:
         """Return none: a library answers from commits, or from folders whose indexes were just brought up to

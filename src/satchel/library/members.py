@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from satchel import settings, storage
 from satchel.cancellation import CancelToken
@@ -25,6 +26,9 @@ from satchel.segment import Segment
 from satchel.storage.protocol import Siblings, Snapshot, Store, Writer, at_one_moment
 from satchel.storage.snapshots import SnapshotSource
 from satchel.walking.git_trees import GitTree
+
+if TYPE_CHECKING:
+    from satchel.library.spread_postings import Spread
 
 Progress = Callable[[int, int], None]
 SYNC_HINT = "satchel library sync brings the repositories of a library up to date"
@@ -104,10 +108,16 @@ class JointStore:
     file = None
 
     def __init__(
-        self, location: str, members: Sequence[Member], unopened: Mapping[str, SatchelError] | None = None
+        self,
+        location: str,
+        members: Sequence[Member],
+        unopened: Mapping[str, SatchelError] | None = None,
+        spread: Spread | None = None,
     ) -> None:
-        """Join the stores of `members`; `unopened` says which repositories could not be opened, and why."""
+        """Join the stores of `members`; `unopened` says which repositories could not be opened, and why. With
+        a `spread`, workers hold the vectors of files."""
         self.location = location
+        self.spread = spread
         self.members = {member.name: member for member in members}
         self.problems = self._unopened = dict(unopened or {})  # why a repository cannot be asked
         self._last: JointSnapshot | None = None  # of the engine that asks
@@ -149,7 +159,7 @@ class JointStore:
                     self.problems[name] = error
         if not found:
             raise _nothing_indexed()
-        self._last = JointSnapshot(found, self._last)
+        self._last = JointSnapshot(found, self._last, keeps_vectors=self.spread is None)
         return self._last
 
     def release(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.messages import message_lines
 from satchel.retrieval.query import Query
-from satchel.retrieval.query_postings import Postings
+from satchel.retrieval.query_postings import QueryPostings
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ _NAMES = 50  # identifiers of a query that are looked up
 
 
 def find_candidates(
-    postings: Postings, query: Query, accepted: NDArray[np.bool_], count: int, *, by_meaning: bool
+    postings: QueryPostings, query: Query, accepted: NDArray[np.bool_], count: int, *, by_meaning: bool
 ) -> Positions:
     """Return the positions of the `count` best files and of the files that are named or near in meaning."""
     corpus = postings.corpus

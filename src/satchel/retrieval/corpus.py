@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from msgspec.structs import replace
@@ -39,6 +39,16 @@ LONG = 0.6  # how much the length of a unit lowers its frequencies, from 0 to 1
 _POSTINGS_KEPT = 3  # times the number of units: 30 bytes for each unit, about as much as its own arrays
 
 
+class TermLookup(Protocol):
+    """Looks up the terms of queries where the files of a corpus lie, if that is not this process."""
+
+    def has_vectors(self, snapshot: Snapshot) -> bool:
+        """Return whether the files of a snapshot have vectors there."""
+
+    def __call__(self, corpus: Corpus, query_terms: QueryTerms) -> Any:
+        """Return the `QueryPostings` of a query."""
+
+
 class Corpus:
     """The arrays of a snapshot, built once per generation. `before` is the cache of the last generation. With
     a `spread`, the vectors of files lie elsewhere: it looks up the terms of a query there."""
@@ -47,7 +57,7 @@ class Corpus:
         self,
         snapshot: Snapshot,
         before: FileCache | None = None,
-        spread: Callable[[Corpus, QueryTerms], Any] | None = None,
+        spread: TermLookup | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.spread = spread
@@ -75,8 +85,8 @@ class Corpus:
         self.unit_offsets[owners[owners >= 0]] = starts[owners >= 0]
         self.unit_counts = np.zeros(len(self.files), np.int64)
         self.unit_counts[owners[owners >= 0]] = self._counts[owners >= 0]
-        self.has_vectors = any(run.vectors for run in runs)
         self.file_vectors = self._file_vectors(runs, owners) if spread is None else None
+        self.has_vectors = self.file_vectors is not None if spread is None else spread.has_vectors(snapshot)
         meta = snapshot.meta()
         # The names of the repositories, each the first folder of its files; none in the index of one.
         self.repositories = tuple(filter(None, meta.get(REPOSITORIES, "").split("\n")))

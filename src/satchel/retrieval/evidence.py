@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
     from satchel.retrieval.corpus import Floats, Positions
-    from satchel.retrieval.query_postings import Postings
+    from satchel.retrieval.query_postings import QueryPostings
 
 K1 = 1.2  # of BM25: how fast repetition stops counting
 _IDF_GRID = 1024  # libraries differ in the last bit of a logarithm
@@ -41,7 +41,7 @@ class Evidence:
     the candidates, and `unit_file` is the candidate that each belongs to. `term`, `unit`, `file` and the
     frequencies by field (`body`, `comment`, `name`, `stem`, `folder`) have one value for each entry."""
 
-    def __init__(self, postings: Postings, files: Positions) -> None:
+    def __init__(self, postings: QueryPostings, files: Positions) -> None:
         corpus = postings.corpus
         self.corpus = corpus
         self.postings = postings

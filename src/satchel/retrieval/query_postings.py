@@ -7,7 +7,7 @@ is asked through its `spread`, which gives the same numbers.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import numpy as np
@@ -91,6 +91,34 @@ def title_vector(query_terms: QueryTerms) -> NDArray[np.int8] | None:
         return None
     weights = zip(query_terms.terms, query_terms.weights[Weighting.TITLE], strict=True)
     return pooling.query_vector(words, dict(weights))
+
+
+class QueryPostings(Protocol):
+    """What is known of a query's terms in all files that are asked, wherever they lie."""
+
+    corpus: Corpus
+    query_terms: QueryTerms
+    unit_rarity: list[float]
+    file_rarity: list[float]
+
+    @property
+    def title_vector(self) -> NDArray[np.int8] | None:
+        """Return the vector of the title; None if its words or the index have no vectors."""
+
+    def best_files(self, accepted: NDArray[np.bool_], count: int) -> Positions:
+        """Return the `count` accepted files with the best first scores, best first."""
+
+    def nearest(self) -> Positions:
+        """Return the files that come nearest to the title in meaning, whatever words they use."""
+
+    def entries(self, chosen: NDArray[np.bool_]) -> Entries:
+        """Return the postings of the chosen files."""
+
+    def similarities(self, files: Positions) -> Floats | None:
+        """Return how near some of the chosen files come to the title in meaning; None without vectors."""
+
+    def units_by_repository(self) -> list[Positions]:
+        """Return for each term how many units of each repository hold it."""
 
 
 class Postings:
@@ -229,7 +257,7 @@ def near_files(similarities: Floats | None) -> Positions:
     return near[first_largest(similarities[near], _NEAR)]
 
 
-def look_up(corpus: Corpus, query_terms: QueryTerms) -> Postings:
+def look_up(corpus: Corpus, query_terms: QueryTerms) -> QueryPostings:
     """Return the postings of a query's terms: looked up here, or where the files of the corpus lie."""
-    found: Postings = (corpus.spread or Postings)(corpus, query_terms)
+    found: QueryPostings = (corpus.spread or Postings)(corpus, query_terms)
     return found
