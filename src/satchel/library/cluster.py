@@ -36,7 +36,8 @@ _RETRIES = 3  # of a task whose worker was killed
 _BEAT_SECONDS = 0.2  # how soon somebody who gives up is heard
 _CONNECT_SECONDS = 20
 _ANSWER_SECONDS = 30.0  # after which a step of a query is done in this process
-_LOOK_AGAIN_SECONDS = 5.0  # between two looks for a scheduler that went away
+_LOOK_AGAIN_SECONDS = 10.0  # between two looks for a scheduler that went away
+_LOOK_SECONDS = 1.0  # that a look takes at most, while a caller waits
 _LOG = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
@@ -58,7 +59,7 @@ class Cluster(AbstractContextManager["Cluster"]):
             raise InvalidRequest(
                 f"{place!r} names no cluster", hint="write --cluster tcp://host:port, or local, or local:4"
             )
-        extras.require("library", "a sync on a cluster")
+        extras.require("library", "a cluster")
         self._address = found["address"]
         self._count = int(found["count"] or workers.default_workers())
         self._stack = ExitStack()
@@ -66,6 +67,11 @@ class Cluster(AbstractContextManager["Cluster"]):
         self._look_again = 0.0
 
     def __enter__(self) -> Self:
+        self._connect(_CONNECT_SECONDS)
+        return self
+
+    def _connect(self, seconds: float) -> None:
+        """Start the workers of this machine, or connect to those that run."""
         import dask.config
         import distributed
 
@@ -80,7 +86,7 @@ class Cluster(AbstractContextManager["Cluster"]):
                     n_workers=self._count, threads_per_worker=1, dashboard_address="127.0.0.1:0"
                 )
                 place = self._stack.enter_context(local)
-            self._client = self._stack.enter_context(untyped.Client(place, timeout=_CONNECT_SECONDS))
+            self._client = self._stack.enter_context(untyped.Client(place, timeout=seconds))
             self._check_versions()
         except (OSError, TimeoutError) as error:
             self._stack.close()
@@ -88,10 +94,18 @@ class Cluster(AbstractContextManager["Cluster"]):
                 f"the cluster {self._address or 'of this machine'} cannot be used: {error}",
                 hint="see whether its scheduler runs: dask scheduler; dask worker tcp://host:port",
             ) from error
-        return self
 
     def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the cluster; workers of this machine that it started end."""
         self._stack.close()
+
+    @property
+    def address(self) -> str:
+        """Return where the scheduler is, for other processes of this machine too."""
+        return self._address or (self._client.scheduler.address if self._client is not None else "")
 
     @property
     def dashboard(self) -> str:
@@ -144,29 +158,33 @@ class Cluster(AbstractContextManager["Cluster"]):
             progress(done, len(futures))
             yield result
 
-
     def workers(self) -> list[str]:
-        """Return the addresses of the workers that are there now; none while the scheduler is away."""
-        return sorted(self._client.scheduler_info(n_workers=-1)["workers"]) if self._is_connected() else []
-
-    def _is_connected(self) -> bool:
-        """Return whether the scheduler answers. One that went away is looked for again after a while."""
-        if self._client is not None and self._client.status == "running":
-            return True
-        if self._address and time.monotonic() > self._look_again:
+        """Return the addresses of the workers that are there now; none while the scheduler is away, which is
+        looked for again after a while."""
+        if not self._is_connected() and self._address and time.monotonic() > self._look_again:
             self._look_again = time.monotonic() + _LOOK_AGAIN_SECONDS
             self._stack.close()
             with suppress(SatchelError):
-                self.__enter__()
-                return True
-        return False
+                self._connect(_LOOK_SECONDS)
+        try:
+            return sorted(self._client.scheduler_info()["workers"]) if self._is_connected() else []
+        except Exception:  # it went away just now
+            return []
+
+    def _is_connected(self) -> bool:
+        return self._client is not None and self._client.status == "running"
 
     def ask(
-        self, calls: Mapping[str, tuple[Any, ...]], function: Callable[..., Result], here: Callable[..., Result]
+        self,
+        calls: Mapping[str, tuple[Any, ...]],
+        function: Callable[..., Result],
+        here: Callable[..., Result],
     ) -> list[Result]:
         """Call a function on workers, each with its own arguments, and return the results in this order. What
         no worker answers is done by `here`, in this process."""
-        asked = [(arguments, self._submitted(worker, function, arguments)) for worker, arguments in calls.items()]
+        asked = [
+            (arguments, self._submitted(worker, function, arguments)) for worker, arguments in calls.items()
+        ]
         return [self._answer_of(future, here, arguments) for arguments, future in asked]
 
     def _submitted(self, worker: str, function: Callable[..., Result], arguments: tuple[Any, ...]) -> Any:

@@ -28,7 +28,6 @@ from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 from satchel.storage.protocol import Snapshot, at_one_moment
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
     from satchel.retrieval.corpus import Floats, Positions
     from satchel.storage.postings import Counts

@@ -45,6 +45,14 @@ if TYPE_CHECKING:
     from satchel.storage.protocol import Snapshot
 
 
+class Asking(msgspec.Struct, frozen=True):
+    """How a library is asked: by the workers of which cluster, and whether an answer may leave out
+    repositories whose store cannot be reached."""
+
+    cluster: str = ""
+    allow_partial: bool = False
+
+
 class LibraryEngine(Engine):
     """Some repositories, asked by one caller as one. Every path starts with the name of its repository."""
 
@@ -83,11 +91,15 @@ class LibraryEngine(Engine):
         profile: str = "",
         unopened: Mapping[str, SatchelError] | None = None,
         spread: Spread | None = None,
+        *,
+        allow_partial: bool = False,
     ) -> LibraryEngine:
         """Return the engine of some repositories; `unopened` says why others could not be opened. With a
-        `spread`, workers look up the terms of queries."""
+        `spread`, workers look up the terms of queries. A repository whose store cannot be reached is an
+        error, or left out with `allow_partial`."""
         options = settings.with_profile(Options(), settings.chosen_profile(profile))
-        return cls(root, JointStore(str(root), members, unopened, spread), options)
+        store = JointStore(str(root), members, unopened, spread, allow_partial=allow_partial)
+        return cls(root, store, options)
 
     @property
     def members(self) -> dict[str, Member]:

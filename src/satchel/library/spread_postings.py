@@ -1,4 +1,4 @@
-"""How are the terms of a query looked up where the repositories of a library lie with the workers of a cluster?
+"""How are the terms of a query looked up in repositories that lie with the workers of a cluster?
 
 In steps, each of them one call for each worker. First the workers count: what holds each term is added up,
 and rarity is measured by the sum. Then they score their files under these counts and give the best, of which
@@ -142,13 +142,21 @@ class SpreadPostings:
     @cached_property
     def _table(self) -> Floats:
         """Return the numbers of each term in each shard, in the order of repositories."""
-        rows = {shard.name: row for shards, said in self._counted for shard, row in zip(shards, said[0], strict=True)}
+        rows = {
+            shard.name: row
+            for shards, said in self._counted
+            for shard, row in zip(shards, said[0], strict=True)
+        }
         return np.array([rows[name] for name in self.corpus.repositories])
 
     @cached_property
     def _shortest(self) -> Floats:
         """Return the length of the shortest unit of each shard."""
-        found = {shard.name: length for shards, said in self._counted for shard, length in zip(shards, said[1], strict=True)}
+        found = {
+            shard.name: length
+            for shards, said in self._counted
+            for shard, length in zip(shards, said[1], strict=True)
+        }
         return np.array([found[name] for name in self.corpus.repositories])
 
     def nearest(self) -> Positions:
@@ -170,7 +178,9 @@ class SpreadPostings:
         wanted = by_promise[: max(_FIRST_LEAST, len(holding) // _FIRST_SHARE)]
         while len(wanted):
             search.score(wanted)
-            wanted = np.array([at for at in by_promise if search.may_need(int(at), self._bounds[at])], np.int64)
+            wanted = np.array(
+                [at for at in by_promise if search.may_need(int(at), self._bounds[at])], np.int64
+            )
         self._spread.note(len(search.scored), len(holding) - len(search.scored))
         return search.files
 
@@ -204,9 +214,7 @@ class SpreadPostings:
         asked = self.ask("entries", holding, lambda shards: (files,))
         for _, (own, *_, likeness) in asked:
             self._likeness.update(zip(own.tolist(), likeness.tolist(), strict=True))
-        term, positions, counts = (
-            joined([said[part] for _, said in asked], np.int64) for part in (1, 2, 3)
-        )
+        term, positions, counts = (joined([said[part] for _, said in asked], np.int64) for part in (1, 2, 3))
         order = np.lexsort((positions, term))
         return term[order], positions[order], counts[order]
 
