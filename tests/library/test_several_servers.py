@@ -15,7 +15,9 @@ from satchel.errors import InvalidRequest, StoreUnreachable
 from satchel.library.library import Library
 
 TILL = {"till.py": "class Till:\n    def open_till(self):\n        return 'till is open'\n"}
-BANK = {"bank.py": "from money import add_money\n\n\ndef pay(till):\n    return add_money(till.open_till())\n"}
+BANK = {
+    "bank.py": "from money import add_money\n\n\ndef pay(till):\n    return add_money(till.open_till())\n"
+}
 CALLS = (
     ("search", "how is the till opened"),
     ("pack", "where is the basket of the till"),
@@ -54,7 +56,9 @@ def libraries(servers: list[PostgresServer], tmp_path_factory: pytest.TempPathFa
 def test_the_answers_are_those_of_one_folder(
     servers: list[PostgresServer], libraries: dict[str, Path]
 ) -> None:
-    counts = [server.ask("SELECT count(*) FROM satchel.segments WHERE home LIKE '%/main'") for server in servers]
+    counts = [
+        server.ask("SELECT count(*) FROM satchel.segments WHERE home LIKE '%/main'") for server in servers
+    ]
     assert all(counts), counts
     for words in CALLS:
         answers = [run_cli(*words, f"--library={folder}").stdout for folder in libraries.values()]

@@ -34,13 +34,15 @@ class Here:
     """A cluster whose workers are this process: every step is taken by the code that a worker runs."""
 
     def __init__(self, count: int) -> None:
-        self._workers = [held_shards.HeldShards(held_shards._LibraryOfWorker().open_snapshot) for _ in range(count)]
+        self._workers = [
+            held_shards.HeldShards(held_shards._LibraryOfWorker().open_snapshot) for _ in range(count)
+        ]
         self.fails = False
 
     def workers(self) -> list[str]:
         return [str(number) for number in range(len(self._workers))]
 
-    def ask(self, calls: dict[str, tuple[Any, ...]], function: Any, here: Any) -> list[Any]:
+    def ask(self, kind: Any, calls: dict[str, tuple[Any, ...]], here: Any) -> list[Any]:
         if self.fails:
             return [here(*arguments) for arguments in calls.values()]
         return [self._workers[int(worker)].answer(*arguments) for worker, arguments in calls.items()]
@@ -95,13 +97,18 @@ def test_shards_that_are_left_out_change_no_answer(
         for _ in range(200):
             names = [name_in(rng) for _ in range(rng.choice((0, 0, 1, 2)))]
             text = " ".join([*rng.sample(WORDS, rng.choice((1, 2, 3))), *names])
-            terms = weigh_terms(parse_query(rng.choice((text, f"{text}\n\n{' '.join(rng.sample(WORDS, 4))}"))))
+            terms = weigh_terms(
+                parse_query(rng.choice((text, f"{text}\n\n{' '.join(rng.sample(WORDS, 4))}")))
+            )
             one, many = (look_up(corpus, terms) for corpus in corpora)
             for size in (1, 3, 30):
                 kept = accepted & (np.arange(len(accepted)) % rng.choice((1, 2)) == 0)
                 assert np.array_equal(one.best_files(kept, size), many.best_files(kept, size)), text
         looked = spread.store.spread
-        assert looked is not None and looked.skipped > 50 and looked.scored > 50, (looked.skipped, looked.scored)
+        assert looked is not None and looked.skipped > 50 and looked.scored > 50, (
+            looked.skipped,
+            looked.scored,
+        )
 
 
 def test_a_killed_worker_costs_no_answer(library: Library) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from satchel import extras
 from satchel._version import __version__
@@ -35,12 +35,14 @@ _IN_FLIGHT_PER_WORKER = 3
 _RETRIES = 3  # of a task whose worker was killed
 _BEAT_SECONDS = 0.2  # how soon somebody who gives up is heard
 _CONNECT_SECONDS = 20
-_ANSWER_SECONDS = 30.0  # after which a step of a query is done in this process
+_ANSWER_SECONDS = 30.0  # after which a step of a query is asked of somebody else
+_ACTOR_SECONDS = 10.0  # that a worker has to begin
 _LOOK_AGAIN_SECONDS = 10.0  # between two looks for a scheduler that went away
 _LOOK_SECONDS = 1.0  # that a look takes at most, while a caller waits
 _LOG = logging.getLogger(__name__)
 
-Result = TypeVar("Result")
+Call = tuple[Any, ...]
+"""The arguments of one call."""
 # Nobody looks at a profile of workers that live for one sync: a hundred samples a second cost as much as some
 # repositories.
 _LOCAL_SETTINGS = {"distributed.worker.profile.enabled": False}
@@ -65,6 +67,7 @@ class Cluster(AbstractContextManager["Cluster"]):
         self._stack = ExitStack()
         self._client: Any = None  # distributed has no types for most of what is used here
         self._look_again = 0.0
+        self._actors: dict[str, Any] = {}  # what lives on each worker that was asked
 
     def __enter__(self) -> Self:
         self._connect(_CONNECT_SECONDS)
@@ -164,6 +167,7 @@ class Cluster(AbstractContextManager["Cluster"]):
         if not self._is_connected() and self._address and time.monotonic() > self._look_again:
             self._look_again = time.monotonic() + _LOOK_AGAIN_SECONDS
             self._stack.close()
+            self._actors.clear()
             with suppress(SatchelError):
                 self._connect(_LOOK_SECONDS)
         try:
@@ -174,36 +178,62 @@ class Cluster(AbstractContextManager["Cluster"]):
     def _is_connected(self) -> bool:
         return self._client is not None and self._client.status == "running"
 
-    def ask(
-        self,
-        calls: Mapping[str, tuple[Any, ...]],
-        function: Callable[..., Result],
-        here: Callable[..., Result],
-    ) -> list[Result]:
-        """Call a function on workers, each with its own arguments, and return the results in this order. What
-        no worker answers is done by `here`, in this process."""
-        asked = [
-            (arguments, self._submitted(worker, function, arguments)) for worker, arguments in calls.items()
-        ]
-        return [self._answer_of(future, here, arguments) for arguments, future in asked]
+    def ask(self, worker_type: type[Any], calls: Mapping[str, Call], here: Callable[..., Any]) -> list[Any]:
+        """Call `answer` of the `worker_type` that lives on each worker, and return what it says, in this
+        order. What a worker does not answer is asked of another one, and in the end of `here`."""
+        asked = [(worker, call, self._started(worker_type, worker, call)) for worker, call in calls.items()]
+        return [self._answer_of(worker_type, *one, here) for one in asked]
 
-    def _submitted(self, worker: str, function: Callable[..., Result], arguments: tuple[Any, ...]) -> Any:
+    def _started(self, worker_type: type[Any], worker: str, call: Call) -> Any:
+        """Return the future of a call, which goes to the worker directly: through the scheduler, as a task,
+        it took ten times as long. None if the worker is away."""
         if not worker or not self._is_connected():
             return None
-        return self._client.submit(
-            function, *arguments, workers=[worker], allow_other_workers=True, pure=False, retries=_RETRIES
-        )
+        try:
+            if worker not in self._actors:
+                made = self._client.submit(worker_type, actor=True, workers=[worker], pure=False)
+                self._actors[worker] = made.result(timeout=_ACTOR_SECONDS)
+            return self._actors[worker].answer(*call)
+        except Exception as error:  # whatever Dask raises: the same is asked of somebody else
+            self._lose(worker, error)
+            return None
 
-    @staticmethod
-    def _answer_of(future: Any, here: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
-        if future is not None:
+    def _answer_of(
+        self, worker_type: type[Any], worker: str, call: Call, future: Any, here: Callable[..., Any]
+    ) -> Any:
+        others = [other for other in self._actors if other != worker]
+        while True:
             try:
-                result: Result = future.result(timeout=_ANSWER_SECONDS)
-                return result
-            except Exception as error:  # whatever happened to the worker, its stores can be read here too
-                _LOG.info("a step of a query is done without its worker: %s", error)
-                future.cancel()
-        return here(*arguments)
+                if future is not None:
+                    return self._waited_for(worker, future)
+            except CannotAnswer as error:
+                _LOG.info("a step of a query is taken without its worker: %s", error)
+                return here(*call)
+            except Exception as error:
+                self._lose(worker, error)
+            if not others:
+                return here(*call)
+            worker = others.pop()
+            future = self._started(worker_type, worker, call)
+
+    def _waited_for(self, worker: str, future: Any) -> Any:
+        """Return the answer of a worker, as long as it lives. Dask itself would wait for one that was killed
+        until it is there again."""
+        end = time.monotonic() + _ANSWER_SECONDS
+        while True:
+            try:
+                return future.result(timeout=_BEAT_SECONDS)
+            except TimeoutError:
+                if time.monotonic() > end or worker not in self.workers():
+                    raise
+
+    def _lose(self, worker: str, error: Exception) -> None:
+        _LOG.info("a worker of the cluster does not answer: %s", error)
+        self._actors.pop(worker, None)
+
+
+class CannotAnswer(Exception):
+    """Raised by a worker that is well and knows that no other worker can answer either."""
 
 
 def _version() -> str:

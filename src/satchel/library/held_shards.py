@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from satchel.embedding import pooling
+from satchel.library.cluster import CannotAnswer
 from satchel.library.library import Library
 from satchel.library.members import Member
 from satchel.retrieval.corpus import Corpus, joined
@@ -28,7 +29,6 @@ from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 from satchel.storage.protocol import Snapshot, at_one_moment
 
 if TYPE_CHECKING:
-
     from satchel.retrieval.corpus import Floats, Positions
     from satchel.storage.postings import Counts
 
@@ -61,7 +61,7 @@ class Question(msgspec.Struct, frozen=True):
     statistics: TermStatistics | None = None
 
 
-class GenerationGone(Exception):
+class GenerationGone(CannotAnswer):
     """Raised by a worker whose store has another generation of a repository than the one that is asked."""
 
 
@@ -237,6 +237,9 @@ class _LibraryOfWorker:
 _of_this_worker = HeldShards(_LibraryOfWorker().open_snapshot)
 
 
-def answer_on_worker(step: str, question: Question, *given: Any) -> Any:
-    """Take one step of a query with the shards that this process holds."""
-    return _of_this_worker.answer(step, question, *given)
+class ShardWorker:
+    """What lives on a worker for one process that asks; all of them share the shards of the worker."""
+
+    def answer(self, step: str, question: Question, *given: Any) -> Any:
+        """Take one step of a query with the shards that the worker holds."""
+        return _of_this_worker.answer(step, question, *given)

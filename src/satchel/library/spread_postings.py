@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from satchel.library.held_shards import HeldShards, Question, Shard, answer_on_worker
+from satchel.library.held_shards import HeldShards, Question, Shard, ShardWorker
 from satchel.library.joint_snapshot import JointSnapshot
 from satchel.retrieval.corpus import LONG, Corpus, joined
 from satchel.retrieval.evidence import first_largest, saturated
@@ -83,7 +83,7 @@ class Spread:
         its own. `given` makes the further arguments for the shards of a worker."""
         parts = self._by_worker(question.shards)
         calls = [(step, replace(question, shards=shards), *given(shards)) for shards in parts.values()]
-        said = self._cluster.ask(dict(zip(parts, calls, strict=True)), answer_on_worker, self._own.answer)
+        said = self._cluster.ask(ShardWorker, dict(zip(parts, calls, strict=True)), self._own.answer)
         return list(zip(parts.values(), said, strict=True))
 
     def _by_worker(self, shards: Sequence[Shard]) -> dict[str, tuple[Shard, ...]]:
