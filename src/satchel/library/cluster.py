@@ -89,7 +89,9 @@ class Cluster(AbstractContextManager["Cluster"]):
                     n_workers=self._count, threads_per_worker=1, dashboard_address="127.0.0.1:0"
                 )
                 place = self._stack.enter_context(local)
-            self._client = self._stack.enter_context(untyped.Client(place, timeout=seconds))
+            # Not as a context: it may be closed by another thread, when the scheduler went away.
+            self._client = untyped.Client(place, timeout=seconds, set_as_default=False)
+            self._stack.callback(self._client.close)
             self._check_versions()
         except (OSError, TimeoutError) as error:
             self._stack.close()

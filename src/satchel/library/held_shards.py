@@ -40,7 +40,7 @@ COUNTS = ("units", "files", "text", "named", "together")
 text and in its names, and in how many units of one file it is at most."""
 
 
-class Shard(msgspec.Struct, frozen=True):
+class ShardAt(msgspec.Struct, frozen=True):
     """A repository at one generation, and where its files and units stand among all that are asked."""
 
     name: str
@@ -55,7 +55,7 @@ class Question(msgspec.Struct, frozen=True):
     over all files as far as they are known."""
 
     folder: str
-    shards: tuple[Shard, ...]
+    shards: tuple[ShardAt, ...]
     query_terms: QueryTerms
     title_vector: bytes = b""
     statistics: TermStatistics | None = None
@@ -105,10 +105,10 @@ class HeldShards:
     """The shards that a process holds: read by `open_snapshot` when they are first asked, dropped when they
     were not asked for longest and others need the room."""
 
-    def __init__(self, open_snapshot: Callable[[Question, Shard], Snapshot]) -> None:
+    def __init__(self, open_snapshot: Callable[[Question, ShardAt], Snapshot]) -> None:
         self._open = open_snapshot
         self._held: dict[tuple[str, str, str], HeldShard] = {}  # the last is the one that was used last
-        self._queries: dict[bytes, dict[Shard, Postings]] = {}
+        self._queries: dict[bytes, dict[ShardAt, Postings]] = {}
         self._lock = threading.Lock()  # a worker may have several threads, and a snapshot has one
 
     def answer(self, step: str, question: Question, *given: Any) -> Any:
@@ -182,7 +182,7 @@ class HeldShards:
         asked = np.frombuffer(question.title_vector, np.int8)
         return pooling.similarities(corpus.file_vectors[files], asked)
 
-    def _shards(self, question: Question) -> Iterator[tuple[Shard, HeldShard]]:
+    def _shards(self, question: Question) -> Iterator[tuple[ShardAt, HeldShard]]:
         for shard in question.shards:
             key = question.folder, shard.name, shard.version
             held = self._held.pop(key, None)
@@ -202,7 +202,7 @@ class HeldShards:
                 return
             size -= self._held.pop(key).size
 
-    def _postings(self, question: Question) -> Iterator[tuple[Shard, Postings]]:
+    def _postings(self, question: Question) -> Iterator[tuple[ShardAt, Postings]]:
         """Yield the postings of a query in each shard under the counts over all files, kept from the step
         before."""
         key = msgspec.msgpack.encode((question.folder, question.query_terms, question.statistics))
@@ -222,7 +222,7 @@ class _LibraryOfWorker:
     def __init__(self) -> None:
         self._members: dict[tuple[str, str], Member] = {}
 
-    def open_snapshot(self, question: Question, shard: Shard) -> Snapshot:
+    def open_snapshot(self, question: Question, shard: ShardAt) -> Snapshot:
         """Return the snapshot of a shard. `GenerationGone` if its store has another generation now."""
         key = question.folder, shard.name
         if key not in self._members:

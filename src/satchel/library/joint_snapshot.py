@@ -3,7 +3,9 @@
 Every path is `REPOSITORY/path`, and the numbers of chunks, units and posting runs are moved behind those of
 the repositories before. Nothing is copied and nothing is scored here: what is added up over the files of an
 index is added up over the files of all repositories, so an answer has the bytes that one index of them would
-give. Edges and histories stay inside their repository."""
+give. Edges and histories stay inside their repository.
+
+The file is long because a snapshot has a method for each thing that can be read of an index."""
 
 from __future__ import annotations
 

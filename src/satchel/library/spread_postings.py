@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from satchel.library.held_shards import HeldShards, Question, Shard, ShardWorker
+from satchel.library.held_shards import HeldShards, Question, ShardAt, ShardWorker
 from satchel.library.joint_snapshot import JointSnapshot
 from satchel.retrieval.corpus import LONG, Corpus, joined
 from satchel.retrieval.evidence import first_largest, saturated
@@ -63,7 +63,7 @@ class Spread:
         self._workers = self._cluster.workers() or [""]
         return SpreadPostings(corpus, query_terms, self)
 
-    def _own_snapshot(self, question: Question, shard: Shard) -> Snapshot:
+    def _own_snapshot(self, question: Question, shard: ShardAt) -> Snapshot:
         assert self._asked is not None
         return self._asked.shards[shard.name].snapshot
 
@@ -77,8 +77,8 @@ class Spread:
         return Question(self._folder, corpus.memo(_shards_of), query_terms, title)
 
     def ask(
-        self, step: str, question: Question, given: Callable[[Sequence[Shard]], tuple[Any, ...]]
-    ) -> list[tuple[Sequence[Shard], Any]]:
+        self, step: str, question: Question, given: Callable[[Sequence[ShardAt]], tuple[Any, ...]]
+    ) -> list[tuple[Sequence[ShardAt], Any]]:
         """Take a step of a query on all workers that hold some of its shards, and return what each says of
         its own. `given` makes the further arguments for the shards of a worker."""
         parts = self._by_worker(question.shards)
@@ -86,7 +86,7 @@ class Spread:
         said = self._cluster.ask(ShardWorker, dict(zip(parts, calls, strict=True)), self._own.answer)
         return list(zip(parts.values(), said, strict=True))
 
-    def _by_worker(self, shards: Sequence[Shard]) -> dict[str, tuple[Shard, ...]]:
+    def _by_worker(self, shards: Sequence[ShardAt]) -> dict[str, tuple[ShardAt, ...]]:
         """Return the shards of each worker. A repository stays with its worker as long as that is there."""
         load = dict.fromkeys(self._workers, 0)
         for shard in shards:
@@ -97,19 +97,19 @@ class Spread:
             worker = min(load, key=lambda name: (load[name], name))
             self._holders[shard.name] = worker
             load[worker] += shard.file_count
-        found: dict[str, list[Shard]] = {}
+        found: dict[str, list[ShardAt]] = {}
         for shard in shards:
             found.setdefault(self._holders[shard.name], []).append(shard)
         return {worker: tuple(own) for worker, own in found.items()}
 
 
-def _shards_of(corpus: Corpus) -> tuple[Shard, ...]:
+def _shards_of(corpus: Corpus) -> tuple[ShardAt, ...]:
     snapshot = corpus.snapshot
     assert isinstance(snapshot, JointSnapshot)
-    found: list[Shard] = []
+    found: list[ShardAt] = []
     file = unit = 0
     for name, shard in snapshot.shards.items():
-        found.append(Shard(name, shard.snapshot.version, file, unit, len(shard.files)))
+        found.append(ShardAt(name, shard.snapshot.version, file, unit, len(shard.files)))
         file += len(shard.files)
         unit += sum(run.unit_count for run in shard.runs)
     return tuple(found)
@@ -201,8 +201,8 @@ class SpreadPostings:
         return np.stack(found, axis=1) * (1.0 + _SLACK)
 
     def ask(
-        self, step: str, wanted: Iterable[int], given: Callable[[Sequence[Shard]], tuple[Any, ...]]
-    ) -> list[tuple[Sequence[Shard], Any]]:
+        self, step: str, wanted: Iterable[int], given: Callable[[Sequence[ShardAt]], tuple[Any, ...]]
+    ) -> list[tuple[Sequence[ShardAt], Any]]:
         """Take a step for some shards, by their numbers."""
         shards = tuple(self._question.shards[at] for at in wanted)
         return self._spread.ask(step, replace(self._question, shards=shards), given)
@@ -252,7 +252,7 @@ class _BestFiles:
         self.files = files[best]
         self._least = float(scores[best[-1]]) if len(best) == self._count else -np.inf
 
-    def _bits(self, shards: Sequence[Shard]) -> bytes:
+    def _bits(self, shards: Sequence[ShardAt]) -> bytes:
         """Return which files of some shards are accepted."""
         parts = [self._accepted[one.first_file : one.first_file + one.file_count] for one in shards]
         return np.packbits(np.concatenate(parts)).tobytes()
