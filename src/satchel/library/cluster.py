@@ -90,7 +90,7 @@ class Cluster(AbstractContextManager["Cluster"]):
                 )
                 place = self._stack.enter_context(local)
             # Not as a context: it may be closed by another thread, when the scheduler went away.
-            self._client = untyped.Client(place, timeout=seconds, set_as_default=False)
+            self._client = untyped.Client(place, timeout=seconds)
             self._stack.callback(self._client.close)
             self._check_versions()
         except (OSError, TimeoutError) as error:
