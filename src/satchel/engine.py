@@ -98,8 +98,12 @@ class Engine(Segment):
         """Return the last complete generation as arrays."""
         snapshot = self.snapshot()  # a newer one forgets the arrays of the one before
         if self._corpus is None:
-            self._corpus = corpora.Corpus(snapshot, self._read)
+            self._corpus = corpora.Corpus(snapshot, self._read, self._spread())
         return self._corpus
+
+    def _spread(self) -> corpora.TermLookup | None:
+        """Return what looks up the terms of a query elsewhere; None to look them up here."""
+        return None
 
     def search(
         self,
@@ -233,7 +237,7 @@ class Engine(Segment):
 
     def _profile(self, corpus: corpora.Corpus) -> str:
         """Return the profile that was asked for, or `fast` where the index holds no vectors."""
-        return self.options.profile if corpus.file_vectors is not None else settings.FAST
+        return self.options.profile if corpus.has_vectors else settings.FAST
 
     def find(self, ids: Iterable[str]) -> list[lookup.LookupResult]:
         """Return what each id names, or what became of it."""

@@ -20,6 +20,7 @@
     │   ├── IndexIncompatible   index_incompatible   the index was written by a newer version
     │   └── IndexBusy           index_busy           another process is writing the index
     ├── ConfigError             config_error         settings, a disk or a folder that cannot be used
+    │   └── StoreUnreachable    store_unreachable    the server that keeps an index does not answer
     ├── Unauthorized            unauthorized         the server expects a token
     ├── Timeout                 timeout              the answer took longer than the caller waits
     ├── Cancelled               cancelled            the caller went away
@@ -141,6 +142,10 @@ class IndexBusy(IndexProblem):
 
 class ConfigError(SatchelError):
     code = "config_error"
+
+
+class StoreUnreachable(ConfigError):
+    code = "store_unreachable"
 
 
 class Unauthorized(SatchelError):

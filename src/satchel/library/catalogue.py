@@ -35,6 +35,7 @@ CREATE TABLE repositories (
 );
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+_STORE_OF = "store of "  # what the setting starts with that is the store of one repository
 _COLUMNS = "name, origin, refs, groups, commits, state, problem"
 
 
@@ -57,6 +58,7 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     commits: dict[str, str] = msgspec.field(default_factory=dict)
     state: RepositoryState = RepositoryState.NEW
     problem: str = ""
+    store: str = ""  # where the indexes of its commits are kept; empty for the store of the library
 
     @property
     def is_remote(self) -> bool:
@@ -79,11 +81,7 @@ class Catalogue:
     def create(self, store: str = "") -> bool:
         """Make the catalogue, and return whether there was none. `store` is the URL under which the indexes
         of mirrors are kept; without one they are kept in the folder."""
-        if "://" in store and (":" in store.partition("://")[2].rpartition("@")[0] or "password=" in store):
-            raise InvalidRequest(
-                "the URL of a store holds a password, which a library does not keep",
-                hint="give it to the database's client: ~/.pgpass, PGPASSWORD or a service file",
-            )
+        check_store(store)
         make_folder(self.folder, what="the library", elsewhere="name another folder: --library DIR")
         if self.file.exists():
             return False
@@ -117,22 +115,28 @@ class Catalogue:
         """Return all repositories, by name."""
         with self.opened() as database:
             rows = database.execute(f"SELECT {_COLUMNS} FROM repositories").fetchall()
-        return sorted(map(_repository, rows), key=lambda one: f"{one.name}/")
+            stores = dict(database.execute("SELECT name, value FROM settings").fetchall())
+        found = (_repository(row, stores.get(_STORE_OF + row[0], "")) for row in rows)
+        return sorted(found, key=lambda one: f"{one.name}/")
 
     def put(self, repository: Repository) -> None:
         """Write a repository, in place of the one of its name."""
         values = [
             msgspec.json.encode(value).decode() if isinstance(value, (tuple, dict)) else str(value)
-            for value in (getattr(repository, name) for name in Repository.__struct_fields__)
+            for value in (getattr(repository, name) for name in _COLUMNS.split(", "))
         ]
         with self.opened() as database, database:
             marks = ", ".join("?" * len(values))
             database.execute(f"INSERT OR REPLACE INTO repositories ({_COLUMNS}) VALUES ({marks})", values)
+            if repository.store:
+                setting = _STORE_OF + repository.name, repository.store
+                database.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", setting)
 
     def drop(self, name: str) -> None:
         """Forget a repository."""
         with self.opened() as database, database:
             database.execute("DELETE FROM repositories WHERE name = ?", (name,))
+            database.execute("DELETE FROM settings WHERE name = ?", (_STORE_OF + name,))
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
@@ -158,7 +162,7 @@ class Catalogue:
             ) from error
 
 
-def _repository(row: Sequence[str]) -> Repository:
+def _repository(row: Sequence[str], store: str) -> Repository:
     name, origin, refs, groups, commits, state, problem = row
     return Repository(
         name=name,
@@ -168,7 +172,18 @@ def _repository(row: Sequence[str]) -> Repository:
         commits=msgspec.json.decode(commits, type=dict[str, str]),
         state=RepositoryState(state),
         problem=problem,
+        store=store,
     )
+
+
+def check_store(store: str) -> str:
+    """Return the URL of a store that a library may keep, or raise if there is a password in it."""
+    if "://" in store and (":" in store.partition("://")[2].rpartition("@")[0] or "password=" in store):
+        raise InvalidRequest(
+            "the URL of a store holds a password, which a library does not keep",
+            hint="give it to the database's client: ~/.pgpass, PGPASSWORD or a service file",
+        )
+    return store
 
 
 def check_name(name: str) -> str:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import gc
 import logging
 import re
+import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -34,6 +35,14 @@ _IN_FLIGHT_PER_WORKER = 3
 _RETRIES = 3  # of a task whose worker was killed
 _BEAT_SECONDS = 0.2  # how soon somebody who gives up is heard
 _CONNECT_SECONDS = 20
+_ANSWER_SECONDS = 30.0  # after which a step of a query is asked of somebody else
+_ACTOR_SECONDS = 10.0  # that a worker has to begin
+_LOOK_AGAIN_SECONDS = 10.0  # between two looks for a scheduler that went away
+_LOOK_SECONDS = 1.0  # that a look takes at most, while a caller waits
+_LOG = logging.getLogger(__name__)
+
+Call = tuple[Any, ...]
+"""The arguments of one call."""
 # Nobody looks at a profile of workers that live for one sync: a hundred samples a second cost as much as some
 # repositories.
 _LOCAL_SETTINGS = {"distributed.worker.profile.enabled": False}
@@ -52,13 +61,20 @@ class Cluster(AbstractContextManager["Cluster"]):
             raise InvalidRequest(
                 f"{place!r} names no cluster", hint="write --cluster tcp://host:port, or local, or local:4"
             )
-        extras.require("library", "a sync on a cluster")
+        extras.require("library", "a cluster")
         self._address = found["address"]
         self._count = int(found["count"] or workers.default_workers())
         self._stack = ExitStack()
         self._client: Any = None  # distributed has no types for most of what is used here
+        self._look_again = 0.0
+        self._actors: dict[str, Any] = {}  # what lives on each worker that was asked
 
     def __enter__(self) -> Self:
+        self._connect(_CONNECT_SECONDS)
+        return self
+
+    def _connect(self, seconds: float) -> None:
+        """Start the workers of this machine, or connect to those that run."""
         import dask.config
         import distributed
 
@@ -73,7 +89,9 @@ class Cluster(AbstractContextManager["Cluster"]):
                     n_workers=self._count, threads_per_worker=1, dashboard_address="127.0.0.1:0"
                 )
                 place = self._stack.enter_context(local)
-            self._client = self._stack.enter_context(untyped.Client(place, timeout=_CONNECT_SECONDS))
+            # Not as a context: it may be closed by another thread, when the scheduler went away.
+            self._client = untyped.Client(place, timeout=seconds)
+            self._stack.callback(self._client.close)
             self._check_versions()
         except (OSError, TimeoutError) as error:
             self._stack.close()
@@ -81,10 +99,18 @@ class Cluster(AbstractContextManager["Cluster"]):
                 f"the cluster {self._address or 'of this machine'} cannot be used: {error}",
                 hint="see whether its scheduler runs: dask scheduler; dask worker tcp://host:port",
             ) from error
-        return self
 
     def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the cluster; workers of this machine that it started end."""
         self._stack.close()
+
+    @property
+    def address(self) -> str:
+        """Return where the scheduler is, for other processes of this machine too."""
+        return self._address or (self._client.scheduler.address if self._client is not None else "")
 
     @property
     def dashboard(self) -> str:
@@ -136,6 +162,80 @@ class Cluster(AbstractContextManager["Cluster"]):
             library.note(futures[future], result)
             progress(done, len(futures))
             yield result
+
+    def workers(self) -> list[str]:
+        """Return the addresses of the workers that are there now; none while the scheduler is away, which is
+        looked for again after a while."""
+        if not self._is_connected() and self._address and time.monotonic() > self._look_again:
+            self._look_again = time.monotonic() + _LOOK_AGAIN_SECONDS
+            self._stack.close()
+            self._actors.clear()
+            with suppress(SatchelError):
+                self._connect(_LOOK_SECONDS)
+        try:
+            return sorted(self._client.scheduler_info()["workers"]) if self._is_connected() else []
+        except Exception:  # it went away just now
+            return []
+
+    def _is_connected(self) -> bool:
+        return self._client is not None and self._client.status == "running"
+
+    def ask(self, worker_type: type[Any], calls: Mapping[str, Call], here: Callable[..., Any]) -> list[Any]:
+        """Call `answer` of the `worker_type` that lives on each worker, and return what it says, in this
+        order. What a worker does not answer is asked of another one, and in the end of `here`."""
+        asked = [(worker, call, self._started(worker_type, worker, call)) for worker, call in calls.items()]
+        return [self._answer_of(worker_type, *one, here) for one in asked]
+
+    def _started(self, worker_type: type[Any], worker: str, call: Call) -> Any:
+        """Return the future of a call, which goes to the worker directly: through the scheduler, as a task,
+        it took ten times as long. None if the worker is away."""
+        if not worker or not self._is_connected():
+            return None
+        try:
+            if worker not in self._actors:
+                made = self._client.submit(worker_type, actor=True, workers=[worker], pure=False)
+                self._actors[worker] = made.result(timeout=_ACTOR_SECONDS)
+            return self._actors[worker].answer(*call)
+        except Exception as error:  # whatever Dask raises: the same is asked of somebody else
+            self._lose(worker, error)
+            return None
+
+    def _answer_of(
+        self, worker_type: type[Any], worker: str, call: Call, future: Any, here: Callable[..., Any]
+    ) -> Any:
+        others = [other for other in self._actors if other != worker]
+        while True:
+            try:
+                if future is not None:
+                    return self._waited_for(worker, future)
+            except CannotAnswer as error:
+                _LOG.info("a step of a query is taken without its worker: %s", error)
+                return here(*call)
+            except Exception as error:
+                self._lose(worker, error)
+            if not others:
+                return here(*call)
+            worker = others.pop()
+            future = self._started(worker_type, worker, call)
+
+    def _waited_for(self, worker: str, future: Any) -> Any:
+        """Return the answer of a worker, as long as it lives. Dask itself would wait for one that was killed
+        until it is there again."""
+        end = time.monotonic() + _ANSWER_SECONDS
+        while True:
+            try:
+                return future.result(timeout=_BEAT_SECONDS)
+            except TimeoutError:
+                if time.monotonic() > end or worker not in self.workers():
+                    raise
+
+    def _lose(self, worker: str, error: Exception) -> None:
+        _LOG.info("a worker of the cluster does not answer: %s", error)
+        self._actors.pop(worker, None)
+
+
+class CannotAnswer(Exception):
+    """Raised by a worker that is well and knows that no other worker can answer either."""
 
 
 def _version() -> str:

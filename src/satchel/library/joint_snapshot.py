@@ -3,7 +3,9 @@
 Every path is `REPOSITORY/path`, and the numbers of chunks, units and posting runs are moved behind those of
 the repositories before. Nothing is copied and nothing is scored here: what is added up over the files of an
 index is added up over the files of all repositories, so an answer has the bytes that one index of them would
-give. Edges and histories stay inside their repository."""
+give. Edges and histories stay inside their repository.
+
+The file is long because a snapshot has a method for each thing that can be read of an index."""
 
 from __future__ import annotations
 
@@ -48,8 +50,17 @@ class Shard:
     """The snapshot of one repository, with the paths and numbers that its files have in the joint
     snapshot."""
 
-    def __init__(self, name: str, snapshot: Snapshot, bases: tuple[int, int, int] = (0, 0, 0)) -> None:
+    def __init__(
+        self,
+        name: str,
+        snapshot: Snapshot,
+        bases: tuple[int, int, int] = (0, 0, 0),
+        *,
+        keeps_vectors: bool = True,
+    ) -> None:
         self.name = name
+        self.has_vectors = True  # until runs without vectors were read
+        self._keeps_vectors = keeps_vectors
         self.snapshot = snapshot
         self.prefix = f"{name}/"
         self.first_run, self.first_unit, self.first_chunk = bases
@@ -72,7 +83,9 @@ class Shard:
     @cached_property
     def runs(self) -> list[PostingRun]:
         """Return all posting runs, by number."""
-        return [self._run(run) for run in self.snapshot.posting_runs()]
+        found = [self._run(run) for run in self.snapshot.posting_runs()]
+        self.has_vectors = all(run.vectors for run in found if run.files)
+        return found if self._keeps_vectors else [replace(run, vectors=b"") for run in found]
 
     @cached_property
     def ends(self) -> tuple[int, int, int]:
@@ -139,10 +152,17 @@ class JointSnapshot:
     """One generation of each of some repositories, as one snapshot."""
 
     def __init__(
-        self, snapshots: Mapping[str, Snapshot], before: JointSnapshot | None = None, *, closes: bool = False
+        self,
+        snapshots: Mapping[str, Snapshot],
+        before: JointSnapshot | None = None,
+        *,
+        closes: bool = False,
+        keeps_vectors: bool = True,
     ) -> None:
         """Join snapshots by the names of their repositories. What `before` has read of a repository that is
-        the same is taken over. With `closes` they are closed with this one, otherwise by their owners."""
+        the same is taken over. With `closes` they are closed with this one, otherwise by their owners. The
+        vectors of files are only read where they are kept."""
+        self._keeps_vectors = keeps_vectors
         # A slash sorts behind `-` and `.`: this order of names is the order of all their paths.
         self._snapshots = {name: snapshots[name] for name in sorted(snapshots, key=lambda name: f"{name}/")}
         self._kept = before.shards if before is not None else {}
@@ -156,7 +176,7 @@ class JointSnapshot:
         for name, snapshot in self._snapshots.items():
             shard = self._kept.get(name)
             if shard is None or shard.snapshot is not snapshot or _bases(shard) != bases:
-                shard = Shard(name, snapshot, bases)
+                shard = Shard(name, snapshot, bases, keeps_vectors=self._keeps_vectors)
             found[name] = shard
             bases = shard.ends
         self._kept = {}
@@ -307,7 +327,7 @@ class JointSnapshot:
     @cached_property
     def has_vectors(self) -> bool:
         """Return whether the files of all repositories have vectors: some alone cannot be compared."""
-        return all(run.vectors for shard in self._all for run in shard.runs if run.files)
+        return all(shard.has_vectors for shard in self._all if shard.runs)
 
     def run_sizes(self) -> dict[int, int]:
         return {run.number: run.unit_count for shard in self._all for run in shard.runs}

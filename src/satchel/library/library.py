@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from filelock import FileLock
@@ -36,6 +37,7 @@ from satchel.library.catalogue import (
     Repository,
     RepositoryState,
     check_name,
+    check_store,
     is_url,
     name_candidates,
     plain_url,
@@ -43,9 +45,16 @@ from satchel.library.catalogue import (
 from satchel.library.grants import EVERYTHING, Grant, matches_name
 from satchel.library.library_engine import LibraryEngine
 from satchel.library.members import Member, Progress, segment_at
+from satchel.plugins import late
 from satchel.segment import Segment
 from satchel.walking import git_mirror
 from satchel.walking.git import resolve_ref
+
+if TYPE_CHECKING:
+    from satchel.library import spread_postings
+    from satchel.library.cluster import Cluster
+else:  # what a library without a cluster does without
+    spread_postings = late("satchel.library.spread_postings")
 
 EXPORT_VERSION = 1
 _NOT_IN_A_FOLDER_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -116,10 +125,16 @@ class Library:
         return found
 
     def add(
-        self, origin: str, *, name: str = "", refs: Sequence[str] = (), groups: Sequence[str] = ()
+        self,
+        origin: str,
+        *,
+        name: str = "",
+        refs: Sequence[str] = (),
+        groups: Sequence[str] = (),
+        store: str = "",
     ) -> Repository:
         """Add a folder or a git URL. A folder is asked as it is, unless refs are named; of a URL the commit
-        that it calls HEAD is kept, unless others are named."""
+        that it calls HEAD is kept, unless others are named. Its indexes may have a `store` of their own."""
         place = plain_url(origin) if is_url(origin) else _folder(origin)
         kept = tuple(dict.fromkeys(refs)) or ((_HEAD,) if is_url(place) or _is_bare(Path(place)) else ())
         for ref in () if is_url(place) else kept:
@@ -138,8 +153,16 @@ class Library:
             )
         chosen = name or next(one for one in name_candidates(place) if one.lower() not in known)
         repository = Repository(
-            name=check_name(chosen), origin=place, refs=kept, groups=tuple(dict.fromkeys(groups))
+            name=check_name(chosen),
+            origin=place,
+            refs=kept,
+            groups=tuple(dict.fromkeys(groups)),
+            store=check_store(store),
         )
+        if repository.is_live and store:
+            raise InvalidRequest(
+                "a folder that is asked as it is has its own index", hint="name the --ref that is kept, too"
+            )
         if repository.is_live:
             repository = replace(repository, state=RepositoryState.READY)
         self.catalogue.put(repository)
@@ -249,8 +272,17 @@ class Library:
     def _commit(self, repository: Repository, ref: str) -> str:
         return resolve_ref(self._root(repository), _stored_ref(repository, ref))
 
-    def engine(self, patterns: Sequence[str] = (), profile: str = "") -> LibraryEngine:
-        """Return the engine that asks the repositories which match one of some globs, or all of them."""
+    def engine(
+        self,
+        patterns: Sequence[str] = (),
+        profile: str = "",
+        cluster: Cluster | None = None,
+        *,
+        allow_partial: bool = False,
+    ) -> LibraryEngine:
+        """Return the engine that asks the repositories which match one of some globs, or all of them. The
+        workers of a `cluster` look up the terms of its queries. A repository whose store cannot be reached is
+        an error, or left out with `allow_partial`."""
         members: list[Member] = []
         unopened: dict[str, SatchelError] = {}
         for repository in self.repositories(patterns):
@@ -258,7 +290,15 @@ class Library:
                 members.append(self._member(repository))
             except SatchelError as error:
                 unopened[repository.name] = error
-        return LibraryEngine.of_members(self.folder.resolve(), members, profile, unopened)
+        folder = self.folder.resolve()
+        spread = None if cluster is None else spread_postings.Spread(cluster, str(folder))
+        return LibraryEngine.of_members(
+            folder, members, profile, unopened, spread, allow_partial=allow_partial
+        )
+
+    def member(self, name: str) -> Member:
+        """Return one repository as it is asked."""
+        return self._member(next(one for one in self.catalogue.all() if one.name == name))
 
     def _member(self, repository: Repository) -> Member:
         if repository.is_live:
@@ -269,7 +309,8 @@ class Library:
     def export(self) -> Export:
         """Return what the library holds, without what only this machine knows."""
         known = [
-            replace(one, commits={}, state=RepositoryState.NEW, problem="") for one in self.repositories()
+            replace(one, commits={}, state=RepositoryState.NEW, problem="", store="")
+            for one in self.repositories()
         ]
         return Export(version=EXPORT_VERSION, repositories=tuple(known))
 
@@ -294,7 +335,7 @@ class Library:
         """Return where the index of a ref is kept."""
         plain = _NOT_IN_A_FOLDER_NAME.sub("-", ref)
         folder = plain if plain == ref and plain.strip(".") else f"{plain}-{ids.hash_text(ref)[:8]}"
-        base = self.catalogue.store or str(self.folder / "indexes")
+        base = repository.store or self.catalogue.store or str(self.folder / "indexes")
         return storage.place_below(base, repository.name, folder)
 
 

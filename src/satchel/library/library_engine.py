@@ -38,10 +38,19 @@ if TYPE_CHECKING:
     from satchel.code_facts import Target
     from satchel.indexing.plan import Refresh
     from satchel.indexing.refresh import Progress
+    from satchel.library.spread_postings import Spread
     from satchel.pack_request import PackRequest
     from satchel.packing.budget import Gauge
     from satchel.packing.pack import Pack
     from satchel.storage.protocol import Snapshot
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """How a library is asked: by the workers of which cluster, and whether an answer may leave out
+    repositories whose store cannot be reached."""
+
+    cluster: str = ""
+    allow_partial: bool = False
 
 
 class LibraryEngine(Engine):
@@ -81,15 +90,24 @@ class LibraryEngine(Engine):
         members: Sequence[Member],
         profile: str = "",
         unopened: Mapping[str, SatchelError] | None = None,
+        spread: Spread | None = None,
+        *,
+        allow_partial: bool = False,
     ) -> LibraryEngine:
-        """Return the engine of some repositories; `unopened` says why others could not be opened."""
+        """Return the engine of some repositories; `unopened` says why others could not be opened. With a
+        `spread`, workers look up the terms of queries. A repository whose store cannot be reached is an
+        error, or left out with `allow_partial`."""
         options = settings.with_profile(Options(), settings.chosen_profile(profile))
-        return cls(root, JointStore(str(root), members, unopened), options)
+        store = JointStore(str(root), members, unopened, spread, allow_partial=allow_partial)
+        return cls(root, store, options)
 
     @property
     def members(self) -> dict[str, Member]:
         """Return the repositories by name."""
         return self.store.members
+
+    def _spread(self) -> Spread | None:
+        return self.store.spread
 
     def changed_files(self, paths: Sequence[str]) -> list[str]:
         """Return none: a library answers from commits, or from folders whose indexes were just brought up to

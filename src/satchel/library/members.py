@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from satchel import settings, storage
 from satchel.cancellation import CancelToken
@@ -16,6 +17,7 @@ from satchel.errors import (
     IndexStale,
     ProjectNotFound,
     SatchelError,
+    StoreUnreachable,
     Unsupported,
 )
 from satchel.indexing.plan import CONTENT, signature
@@ -25,6 +27,9 @@ from satchel.segment import Segment
 from satchel.storage.protocol import Siblings, Snapshot, Store, Writer, at_one_moment
 from satchel.storage.snapshots import SnapshotSource
 from satchel.walking.git_trees import GitTree
+
+if TYPE_CHECKING:
+    from satchel.library.spread_postings import Spread
 
 Progress = Callable[[int, int], None]
 SYNC_HINT = "satchel library sync brings the repositories of a library up to date"
@@ -104,10 +109,20 @@ class JointStore:
     file = None
 
     def __init__(
-        self, location: str, members: Sequence[Member], unopened: Mapping[str, SatchelError] | None = None
+        self,
+        location: str,
+        members: Sequence[Member],
+        unopened: Mapping[str, SatchelError] | None = None,
+        spread: Spread | None = None,
+        *,
+        allow_partial: bool = False,
     ) -> None:
-        """Join the stores of `members`; `unopened` says which repositories could not be opened, and why."""
+        """Join the stores of `members`; `unopened` says which repositories could not be opened, and why. With
+        a `spread`, workers hold the vectors of files. A store that cannot be reached is an error, unless
+        `allow_partial`."""
         self.location = location
+        self._allow_partial = allow_partial
+        self.spread = spread
         self.members = {member.name: member for member in members}
         self.problems = self._unopened = dict(unopened or {})  # why a repository cannot be asked
         self._last: JointSnapshot | None = None  # of the engine that asks
@@ -147,9 +162,12 @@ class JointStore:
                     found[name] = _of_this_version(member.source.snapshot())
                 except (IndexProblem, ConfigError, ProjectNotFound) as error:
                     self.problems[name] = error
+        away = {name: error for name, error in self.problems.items() if isinstance(error, StoreUnreachable)}
+        if away and not self._allow_partial:
+            raise _unreachable(away)
         if not found:
             raise _nothing_indexed()
-        self._last = JointSnapshot(found, self._last)
+        self._last = JointSnapshot(found, self._last, keeps_vectors=self.spread is None)
         return self._last
 
     def release(self) -> None:
@@ -196,6 +214,16 @@ def _of_this_version(snapshot: Snapshot) -> Snapshot:
     if snapshot.meta().get("signature", "").split()[: len(wanted)] != wanted:
         raise IndexStale("its index was written by another version of Satchel", hint=SYNC_HINT)
     return snapshot
+
+
+def _unreachable(away: Mapping[str, StoreUnreachable]) -> StoreUnreachable:
+    """Return the error of an answer that would lack repositories whose stores cannot be reached."""
+    first = next(iter(away.values()))
+    return StoreUnreachable(
+        f"{', '.join(away)} cannot be asked: {first.message}",
+        hint="--allow-partial answers without them; " + first.hint,
+        details={"repositories": list(away)},
+    )
 
 
 def _nothing_indexed() -> IndexMissing:

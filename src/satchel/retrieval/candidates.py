@@ -8,38 +8,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.evidence import Postings, first_largest, runs, saturated, scaled, summed
 from satchel.retrieval.messages import message_lines
 from satchel.retrieval.query import Query
-from satchel.retrieval.query_terms import Weighting
-from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
+from satchel.retrieval.query_postings import QueryPostings
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
-    from satchel.retrieval.corpus import Floats, Positions
+    from satchel.retrieval.corpus import Positions
 
 CANDIDATES = 150  # files that are looked at closely
-_ENOUGH = 400_000  # postings that are scored; common words are left to the signals
-_ASIDE = {"test": 1.0, "example": 0.5}  # what the tags of a file take from its first score
 _NAMED = 8  # files that define one name or have one file name; where they are more, words decide
 _NAMES = 50  # identifiers of a query that are looked up
-_NEAR = 30  # files that are added for their meaning alone
-_ALIKE = 0.4  # cosine; files that are less alike share a subject at most
-_DIGITS = 9
 
 
 def find_candidates(
-    postings: Postings, query: Query, accepted: NDArray[np.bool_], count: int, *, by_meaning: bool
+    postings: QueryPostings, query: Query, accepted: NDArray[np.bool_], count: int, *, by_meaning: bool
 ) -> Positions:
     """Return the positions of the `count` best files and of the files that are named or near in meaning."""
     corpus = postings.corpus
-    matched = np.flatnonzero(_holds_any_term(postings) & accepted)
-    if not len(matched):
-        return matched
-    best = matched[first_largest(np.round(_first_scores(postings)[matched], _DIGITS), count)]
+    best = postings.best_files(accepted, count)
+    if not len(best):
+        return best
     named = np.fromiter(_named(corpus, query), np.int64)
-    near = _near(postings) if by_meaning else named
+    near = postings.nearest() if by_meaning else named
     more = np.concatenate((named, near))
     # np.union1d would load numpy.ma, which takes 16 ms.
     chosen = np.zeros(len(corpus.files), bool)
@@ -61,59 +53,3 @@ def _named(corpus: Corpus, query: Query) -> Iterator[int]:
         files = corpus.files_named(name)
         if len(files) <= _NAMED:
             yield from files
-
-
-def _holds_any_term(postings: Postings) -> NDArray[np.bool_]:
-    """Return for each file whether it holds a term of the query."""
-    matched = np.zeros(len(postings.corpus.files), bool)
-    for files in postings.files:
-        matched[files] = True
-    return matched
-
-
-def _near(postings: Postings) -> Positions:
-    """Return the files that come nearest to the title in meaning, whatever words they use."""
-    similarities = postings.similarities
-    if similarities is None:
-        return np.zeros(0, np.int64)
-    near = np.flatnonzero(similarities >= _ALIKE)
-    return near[first_largest(similarities[near], _NEAR)]
-
-
-def _first_scores(postings: Postings) -> Floats:
-    """Return a first score of every file: its best unit, and how much is in all of its units."""
-    corpus = postings.corpus
-    total = np.zeros(len(corpus.files))
-    for weighting in (
-        (Weighting.TITLE,) if postings.query_terms.all_title else (Weighting.BLEND, Weighting.TITLE)
-    ):
-        scores = _unit_scores(postings, weighting)
-        positions = np.flatnonzero(
-            scores > 0
-        )  # most units hold nothing; of floats it takes six times as long
-        owners, units = corpus.file_of[positions], scores[positions]
-        starts = runs(owners)
-        best = np.zeros(len(corpus.files))
-        if len(starts):
-            best[owners[starts]] = np.maximum.reduceat(units, starts)
-        spread = np.sqrt(summed(owners, units**2, len(corpus.files)))
-        total += scaled(best) + scaled(spread)
-    return total - corpus.tagged(_ASIDE)
-
-
-def _unit_scores(postings: Postings, weighting: Weighting) -> Floats:
-    """Return a score for each unit, of the rarest terms until enough postings were scored."""
-    corpus = postings.corpus
-    weights = postings.query_terms.weights[weighting]
-    scores = np.zeros(len(corpus.file_of))
-    done = 0
-    for number in sorted(range(len(weights)), key=lambda item: (len(postings.found[item][0]), item)):
-        positions, packed = postings.found[number]
-        if not weights[number] or (done and done + len(positions) > _ENOUGH):
-            continue
-        done += len(positions)
-        frequency = BODY.read(packed) + 1.5 * COMMENT.read(packed)
-        frequency /= corpus.norms.take(positions)
-        frequency += 3 * (NAME.read(packed) + STEM.read(packed)) + FOLDER.read(packed)
-        scores[positions] += weights[number] * postings.unit_rarity[number] * saturated(frequency)
-    return scores

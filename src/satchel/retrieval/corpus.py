@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from satchel.types import ChunkKind, Label, Reference
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
+    from satchel.retrieval.query_terms import QueryTerms
     from satchel.storage.postings import Counts
 
     Positions = NDArray[np.int64]
@@ -38,11 +39,28 @@ LONG = 0.6  # how much the length of a unit lowers its frequencies, from 0 to 1
 _POSTINGS_KEPT = 3  # times the number of units: 30 bytes for each unit, about as much as its own arrays
 
 
-class Corpus:
-    """The arrays of a snapshot, built once per generation. `before` is the cache of the last generation."""
+class TermLookup(Protocol):
+    """Looks up the terms of queries where the files of a corpus lie, if that is not this process."""
 
-    def __init__(self, snapshot: Snapshot, before: FileCache | None = None) -> None:
+    def has_vectors(self, snapshot: Snapshot) -> bool:
+        """Return whether the files of a snapshot have vectors there."""
+
+    def __call__(self, corpus: Corpus, query_terms: QueryTerms) -> Any:
+        """Return the `QueryPostings` of a query."""
+
+
+class Corpus:
+    """The arrays of a snapshot, built once per generation. `before` is the cache of the last generation. With
+    a `spread`, the vectors of files lie elsewhere: it looks up the terms of a query there."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        before: FileCache | None = None,
+        spread: TermLookup | None = None,
+    ) -> None:
         self.snapshot = snapshot
+        self.spread = spread
         # Chunk and unit numbers of another index mean something else.
         index = snapshot.version.rpartition(":")[0]
         self.files = snapshot.files(before.files if before is not None and before.index == index else ())
@@ -67,7 +85,8 @@ class Corpus:
         self.unit_offsets[owners[owners >= 0]] = starts[owners >= 0]
         self.unit_counts = np.zeros(len(self.files), np.int64)
         self.unit_counts[owners[owners >= 0]] = self._counts[owners >= 0]
-        self.file_vectors = self._file_vectors(runs, owners)
+        self.file_vectors = self._file_vectors(runs, owners) if spread is None else None
+        self.has_vectors = self.file_vectors is not None if spread is None else spread.has_vectors(snapshot)
         meta = snapshot.meta()
         # The names of the repositories, each the first folder of its files; none in the index of one.
         self.repositories = tuple(filter(None, meta.get(REPOSITORIES, "").split("\n")))
@@ -78,6 +97,7 @@ class Corpus:
         self._tagged: dict[str, Positions] = {}
         self._numbers: dict[Callable[[FileRecord], tuple[float, ...]], tuple[Any, NDArray[np.float64]]] = {}
         self._memo: dict[Callable[[Corpus], Any], Any] = {}
+        self._norms: tuple[float, NDArray[np.float64]] | None = None  # with the mean length that they are of
         self._changes: FileChanges | None = None
 
     def _owners(self, first_units: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -90,14 +110,28 @@ class Corpus:
         machine, and whatever the history of the index."""
         return max(1.0, int(lengths[self.alive].sum(dtype=np.int64)) / max(1, self.unit_count))
 
-    @cached_property
+    @property
+    def mean_length(self) -> float:
+        """Return the mean length of the living units with their comments."""
+        return self.mean_body_length + self.mean_comment_length
+
+    @property
     def norms(self) -> NDArray[np.float64]:
         """Return what term frequencies in each unit are divided by: a word in a long unit counts less."""
-        lengths = self.body_lengths.astype(np.float64) + self.comment_lengths
-        norms: NDArray[np.float64] = (
-            1.0 - LONG + LONG * lengths / (self.mean_body_length + self.mean_comment_length)
-        )
-        return norms
+        return self.norms_at(self.mean_length)
+
+    def norms_at(self, mean_length: float) -> NDArray[np.float64]:
+        """Return what term frequencies in each unit are divided by where units have another mean length."""
+        if self._norms is None or self._norms[0] != mean_length:
+            lengths = self.body_lengths.astype(np.float64) + self.comment_lengths
+            self._norms = mean_length, 1.0 - LONG + LONG * lengths / mean_length
+        return self._norms[1]
+
+    @cached_property
+    def repository_of(self) -> Positions:
+        """Return for each file the position of its repository in `repositories`."""
+        number = {name: at for at, name in enumerate(self.repositories)}
+        return np.array([number[record.path.partition("/")[0]] for record in self.files], np.int64)
 
     def postings(self, term: str) -> tuple[Positions, Counts]:
         """Return the positions of the living units that hold a term, ascending, with their packed counts."""

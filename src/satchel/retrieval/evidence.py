@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from satchel.embedding import pooling
-from satchel.embedding.word_vectors import load
-from satchel.retrieval.corpus import Corpus, joined
-from satchel.retrieval.query_terms import QueryTerms, Weighting
+from satchel.retrieval.query_terms import Weighting
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
     from satchel.retrieval.corpus import Floats, Positions
-    from satchel.storage.postings import Counts
+    from satchel.retrieval.query_postings import QueryPostings
 
 K1 = 1.2  # of BM25: how fast repetition stops counting
 _IDF_GRID = 1024  # libraries differ in the last bit of a logarithm
@@ -39,45 +36,12 @@ def saturated(frequency: Floats) -> Floats:
     return (K1 + 1.0) * frequency / (K1 + frequency)
 
 
-class Postings:
-    """The postings of a query's terms in the whole corpus, with the rarity of each term."""
-
-    def __init__(self, corpus: Corpus, query_terms: QueryTerms) -> None:
-        self.corpus = corpus
-        self.query_terms = query_terms
-        self.found: list[tuple[Positions, Counts]] = corpus.postings_many(query_terms.terms)
-        self.owners: list[Positions] = [corpus.file_of[positions] for positions, _ in self.found]
-        self.files: list[Positions] = [owners[runs(owners)] for owners in self.owners]
-        self.unit_rarity = [self._rarity(len(positions), corpus.unit_count) for positions, _ in self.found]
-        self.file_rarity = [self._rarity(len(files), len(corpus.files)) for files in self.files]
-
-    @cached_property
-    def title_vector(self) -> NDArray[np.int8] | None:
-        """Return the vector of the title; None if its words or the index have no vectors."""
-        words = None if self.corpus.file_vectors is None else load()
-        if words is None:
-            return None
-        weights = zip(self.query_terms.terms, self.query_terms.weights[Weighting.TITLE], strict=True)
-        return pooling.query_vector(words, dict(weights))
-
-    @cached_property
-    def similarities(self) -> Floats | None:
-        """Return how near each file of the corpus comes to the title in meaning; None without vectors."""
-        if self.title_vector is None or self.corpus.file_vectors is None:
-            return None
-        return pooling.similarities(self.corpus.file_vectors, self.title_vector)
-
-    @staticmethod
-    def _rarity(frequency: int, count: int) -> float:
-        return inverse_document_frequency(min(frequency, count), count)
-
-
 class Evidence:
     """The entries of the candidates. `files` are positions in the corpus; `unit_positions` are the units of
     the candidates, and `unit_file` is the candidate that each belongs to. `term`, `unit`, `file` and the
     frequencies by field (`body`, `comment`, `name`, `stem`, `folder`) have one value for each entry."""
 
-    def __init__(self, postings: Postings, files: Positions) -> None:
+    def __init__(self, postings: QueryPostings, files: Positions) -> None:
         corpus = postings.corpus
         self.corpus = corpus
         self.postings = postings
@@ -90,15 +54,7 @@ class Evidence:
         self.unit_positions = np.repeat(corpus.unit_offsets[files], counts) + within
         self.local = np.full(len(corpus.files), -1, np.int64)  # for each file its position in `files`, or -1
         self.local[files] = np.arange(len(files))
-        chosen = self.local >= 0
-        here = [np.flatnonzero(chosen[owners]) for owners in postings.owners]
-        positions = joined(
-            [found[keep] for (found, _), keep in zip(postings.found, here, strict=True)], np.int64
-        )
-        counts_all = joined(
-            [found[keep] for (_, found), keep in zip(postings.found, here, strict=True)], np.uint16
-        )
-        self.term = np.repeat(np.arange(len(here)), [len(keep) for keep in here])
+        self.term, positions, counts_all = postings.entries(self.local >= 0)
         self.file: Positions = self.local[corpus.file_of[positions]]
         self.unit: Positions = self.unit_starts[self.file] + positions - corpus.unit_offsets[files][self.file]
         self.comment = COMMENT.read(counts_all).astype(np.float64)

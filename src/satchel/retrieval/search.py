@@ -13,10 +13,11 @@ from satchel import ids
 from satchel.errors import InvalidQuery, InvalidRequest
 from satchel.retrieval import candidates, intent, ranker
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.evidence import Evidence, Postings
+from satchel.retrieval.evidence import Evidence
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.hit_lines import HitLines, HitLineSelector, snippet_lines
 from satchel.retrieval.query import parse_query
+from satchel.retrieval.query_postings import look_up
 from satchel.retrieval.query_terms import weigh_terms
 from satchel.retrieval.signals.signal import Context
 from satchel.settings import QUALITY
@@ -88,7 +89,7 @@ def gather_evidence(
 ) -> Context | None:
     """Return the query, the files that may answer it and where they hold its terms; None if no file may."""
     query = parse_query(text)
-    postings = Postings(corpus, weigh_terms(query))
+    postings = look_up(corpus, weigh_terms(query))
     accepted = _accepted(corpus, filters)
     files = candidates.find_candidates(postings, query, accepted, count, by_meaning=profile == QUALITY)
     if not len(files):

@@ -78,9 +78,9 @@ def measure(context: Context, scores: Floats) -> Sureness:
     together = summed(evidence.unit[here], rarity[evidence.term[here]], len(evidence.unit_positions))
     held = float(together.max()) if here.any() else 0.0
     asked = float(rarity[is_own].sum()) if len(is_own) else 0.0
-    near = evidence.postings.similarities
+    near = evidence.postings.similarities(evidence.files[best : best + 1])
     return Sureness(
-        meaning=round(float(near[evidence.files[best]]), _DIGITS) if near is not None else 0.0,
+        meaning=round(float(near[0]), _DIGITS) if near is not None else 0.0,
         share=round(held / asked, _DIGITS) if asked else 0.0,
         named=min(_MOST_NAMED, _named(context)),
         telling=min(_MOST_WORDS, float(len(own))),

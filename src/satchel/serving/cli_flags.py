@@ -118,6 +118,17 @@ def _add_library(shared: argparse._ArgumentGroup, command: Command) -> None:
             metavar="GLOB",
             help="with --library: only repositories of this name (repeatable)",
         )
+    shared.add_argument(
+        "--cluster",
+        default="",
+        metavar="PLACE",
+        help="with --library: spread it over Dask workers: tcp://host:port, local or local:N",
+    )
+    shared.add_argument(
+        "--allow-partial",
+        action="store_true",
+        help="with --library: leave out repositories whose store cannot be reached, and say so",
+    )
 
 
 def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) -> None:

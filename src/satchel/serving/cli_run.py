@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,8 +108,9 @@ def _open_here(options: argparse.Namespace, command: Command, output: CliOutput)
     from satchel.rendering.packs import PACK_FORMATS
 
     root = root_of(options)
-    opened = _open_many(options) if asks_many(options) else _open_one(root, options)
-    with opened.for_caller(progress=_progress(command, output)) as engine:
+    with ExitStack() as stack:
+        opened = _open_many(options, stack) if asks_many(options) else _open_one(root, options)
+        engine = stack.enter_context(opened.for_caller(progress=_progress(command, output)))
         freshener = NoFreshener() if getattr(options, "no_refresh", False) else PatientFreshener()
         yield Session(engine, PACK_FORMATS, freshener=freshener, project=str(root))
 
@@ -123,25 +124,34 @@ def _open_one(root: Path, options: argparse.Namespace) -> Engine:
 def asks_many(options: argparse.Namespace) -> bool:
     """Return whether a command line asks several repositories as one."""
     named = (getattr(options, name, None) for name in ("library", "repos"))
-    return len(options.segments or ()) > 1 or any(value is not None for value in named)
+    wanted = any(getattr(options, name, None) for name in ("cluster", "allow_partial"))
+    return wanted or len(options.segments or ()) > 1 or any(value is not None for value in named)
 
 
-def _open_many(options: argparse.Namespace) -> Engine:
-    """Open several folders, or a library, as one."""
+def _open_many(options: argparse.Namespace, stack: ExitStack) -> Engine:
+    """Open several folders, or a library, as one; what has to be closed afterwards is left to `stack`."""
     from satchel.library.library import Library
     from satchel.library.library_engine import LibraryEngine
 
     if options.index_dir:
         raise InvalidRequest("--index-dir is the index of one folder", hint="leave it out")
     profile, repos = options.profile or "", getattr(options, "repos", None) or ()
-    if getattr(options, "library", None) is None and not repos:
+    of_library = repos or options.cluster or options.allow_partial
+    if getattr(options, "library", None) is None and not of_library:
         return LibraryEngine.of_folders([root_at(options, segment) for segment in options.segments], profile)
     if options.segments:
         raise InvalidRequest(
             "--segment is a folder, and --library is asked",
             hint="leave one out, or satchel library add the folder",
         )
-    return Library.open(options.library or "").engine(repos, profile)
+    cluster = None
+    if options.cluster:
+        from satchel.library.cluster import Cluster
+
+        cluster = stack.enter_context(Cluster(options.cluster))
+    return Library.open(options.library or "").engine(
+        repos, profile, cluster, allow_partial=options.allow_partial
+    )
 
 
 def root_of(options: argparse.Namespace) -> Path:

@@ -51,6 +51,7 @@ from satchel.types import ResponseMode
 if TYPE_CHECKING:
     from satchel.engine import Engine
     from satchel.library import library as libraries
+    from satchel.library.library_engine import Asking
     from satchel.serving import served_library
     from satchel.serving.audit_log import AuditLog
     from satchel.serving.watching.index_updater import IndexUpdater
@@ -64,13 +65,15 @@ _RELEASE_SECONDS = 5.0  # after which an old generation is released
 
 class Dispatcher:
     """Answers requests. With `roots` or a `library`, it serves no other folder; `make_updater` makes the
-    updater of each root. A library is brought up to date before its answers."""
+    updater of each root. A library is brought up to date before its answers; `asking` says how it is
+    asked."""
 
     def __init__(
         self,
         roots: Sequence[Path] | None = None,
         *,
         library: Path | None = None,
+        asking: Asking | None = None,
         index_dir: str = "",
         profile: str = "",
         make_updater: Callable[[Path], IndexUpdater] | None = None,
@@ -83,11 +86,12 @@ class Dispatcher:
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._library = library.resolve() if library is not None else None
+        self._asking = asking
         self._served: dict[Path, ServedProject] | None = None
         if roots is not None or library is not None:
             self._served = {root.resolve(): ServedProject(root.resolve()) for root in roots or ()}
         if self._served is not None and self._library is not None:
-            self._served[self._library] = served_library.ServedLibrary(self._library)
+            self._served[self._library] = served_library.ServedLibrary(self._library, *filter(None, [asking]))
 
     @property
     def remote(self) -> bool:
@@ -171,7 +175,7 @@ class Dispatcher:
         """Return what another process needs to serve the same roots."""
         roots = [root for root in self.roots() if root != self._library]
         given = {"index_dir": self._index_dir, "profile": self._profile}
-        return {"roots": roots, "library": self._library, **given}
+        return {"roots": roots, "library": self._library, "asking": self._asking, **given}
 
     def warm(self) -> None:
         """Read what every question needs, so that the first one does not wait for it."""

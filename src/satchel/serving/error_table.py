@@ -42,6 +42,7 @@ ERRORS = {
     "index_incompatible": _NO_INDEX,
     "index_busy": ErrorStatus(5, 503, "UNAVAILABLE", _INTERNAL_ERROR),
     "config_error": ErrorStatus(6, 400, "FAILED_PRECONDITION", _INVALID_PARAMS),
+    "store_unreachable": ErrorStatus(6, 503, "UNAVAILABLE", _INTERNAL_ERROR),
     "unauthorized": ErrorStatus(7, 401, "UNAUTHENTICATED", _INTERNAL_ERROR),
     "too_large": ErrorStatus(EXIT_USAGE, 413, "RESOURCE_EXHAUSTED", _INVALID_PARAMS),
     "timeout": ErrorStatus(8, 408, "DEADLINE_EXCEEDED", _INTERNAL_ERROR),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,11 +16,19 @@ from satchel.engine import Engine
 from satchel.library.catalogue import Repository
 from satchel.library.grants import EVERYTHING, Caller, Grant
 from satchel.library.library import Library
+from satchel.library.library_engine import Asking
+from satchel.plugins import late
 from satchel.serving.served_project import ServedProject
+
+if TYPE_CHECKING:
+    from satchel.library import cluster as clusters
+else:  # most libraries are asked without a cluster
+    clusters = late("satchel.library.cluster")
 
 # Each holds the arrays of its repositories in memory. Callers who see the same repositories share one.
 _MOST_ENGINES = 8
 _GRANTS_KEPT = 1024
+_USUAL = Asking()
 
 _Names = tuple[str, ...]
 
@@ -29,8 +38,10 @@ class ServedLibrary(ServedProject):
 
     is_library = True
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, asking: Asking = _USUAL) -> None:
         super().__init__(root)
+        self._cluster = clusters.Cluster(asking.cluster) if asking.cluster else None
+        self._allow_partial = asking.allow_partial
         self._read_stamp: tuple[int, ...] | None = None
         self._known: list[Repository] = []  # as the catalogue had them when it was read
         self._open: dict[_Names, Engine] = {}  # by what is seen; that which was used last is the last
@@ -41,10 +52,18 @@ class ServedLibrary(ServedProject):
         self._read_stamp = self._file_stamp()  # before the list: what is written meanwhile is read again
         self._known = library.repositories()
         self._seen.clear()
-        self.engine = library.engine(profile=self._profile)
+        self.engine = self._engine_over(library)
         self._open = {self._names(EVERYTHING): self.engine}
         self._options = self.engine.options
         return self.engine
+
+    def _engine_over(self, library: Library) -> Engine:
+        return library.engine(profile=self._profile, cluster=self._cluster, allow_partial=self._allow_partial)
+
+    def close(self) -> None:
+        super().close()
+        if self._cluster is not None:
+            self._cluster.close()
 
     def _close_engines(self) -> None:
         for engine in self._engines():
@@ -78,7 +97,7 @@ class ServedLibrary(ServedProject):
     def _engine_for(self, caller: Caller) -> Engine:
         grant = EVERYTHING if caller.grant is None else caller.grant
         found = self._open.get(self._names(grant))
-        return found or Library(self.root, grant).engine(profile=self._profile)
+        return found or self._engine_over(Library(self.root, grant))
 
     def _keep(self, caller: Caller, taken: Engine) -> None:
         names = self._names(EVERYTHING if caller.grant is None else caller.grant)

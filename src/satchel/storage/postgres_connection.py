@@ -29,6 +29,7 @@ from satchel.errors import (
     IndexMissing,
     IndexStale,
     SatchelError,
+    StoreUnreachable,
 )
 from satchel.storage.checks import REBUILD_HINT
 from satchel.storage.postgres_schema import MIGRATIONS, SCHEMA, SCHEMA_VERSION
@@ -319,7 +320,7 @@ class Database:
         if isinstance(
             error, (psycopg.OperationalError, psycopg.InterfaceError, psycopg.ProgrammingError)
         ) and (error.sqlstate is None or error.sqlstate[:2] in _UNREACHABLE):
-            return ConfigError(
+            return StoreUnreachable(
                 f"{self.shown} cannot be used: {self._without_secrets(said)}",
                 hint="see whether the server runs and lets you in; the URL is postgresql://user@host:port/database",
             )

@@ -20,13 +20,13 @@ def compute(context: Context) -> dict[str, Floats]:
     # A report names what it is about, and its many words together mean little.
     vectors = context.unit_vectors if context.query_terms.all_title else None
     asked = None if vectors is None else context.evidence.postings.title_vector
-    similarity = None if asked is None else context.evidence.postings.similarities
+    similarity = None if asked is None else context.evidence.postings.similarities(context.evidence.files)
     if asked is None or vectors is None or similarity is None:
         return {}
     best = np.maximum.reduceat(pooling.similarities(vectors, asked), context.evidence.unit_starts)
     return {
         "meaning_unit": _spread(best),
-        "meaning_file": _spread(similarity[context.evidence.files]),
+        "meaning_file": _spread(similarity),
     }
 
 

@@ -74,7 +74,7 @@ def compute(context: Context) -> dict[str, Floats]:
 
 def _facts(corpus: Corpus) -> RepositoryFacts:
     number = {name: at for at, name in enumerate(corpus.repositories)}
-    owners = np.array([number[record.path.partition("/")[0]] for record in corpus.files], np.int64)
+    owners = corpus.repository_of
     files = np.bincount(owners, minlength=len(number)).astype(np.float64)
     units = np.bincount(owners, corpus.unit_counts, len(number))
     names: dict[str, list[int]] = {}
@@ -138,10 +138,13 @@ def _full_of_words(context: Context, facts: RepositoryFacts) -> Floats:
     weighting = Weighting.TITLE if context.query_terms.all_title else Weighting.BLEND
     total = 0.0
     common = np.zeros(len(facts.units))
-    for weight, rarity, owners in zip(
-        context.query_terms.weights[weighting], postings.file_rarity, postings.owners, strict=True
+    for weight, rarity, units in zip(
+        context.query_terms.weights[weighting],
+        postings.file_rarity,
+        postings.units_by_repository(),
+        strict=True,
     ):
-        share = np.bincount(facts.owners[owners], minlength=len(facts.units)) / facts.units
+        share = units / facts.units
         common += weight * rarity * (share / (share + _OFTEN))
         total += weight * rarity
     return common / total if total else common

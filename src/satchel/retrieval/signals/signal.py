@@ -89,7 +89,7 @@ class Context:
     @cached_property
     def unit_vectors(self) -> NDArray[np.int8] | None:
         """Return the vector of each unit of the candidates; None for an index without vectors."""
-        if self.corpus.file_vectors is None:
+        if not self.corpus.has_vectors:
             return None
         joined = b"".join(loaded.vectors for loaded in self.outlines)
         return np.frombuffer(joined, np.int8).reshape(len(self.evidence.unit_positions), -1)

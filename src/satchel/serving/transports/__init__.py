@@ -27,6 +27,17 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         Meta(description="serve a library as one project: the user's own, or that in DIR"),
         BareValue(""),
     ] = None
+    cluster: Annotated[
+        str,
+        Meta(
+            description="with --library: spread it over the workers of a Dask cluster: "
+            "tcp://host:port, local or local:N"
+        ),
+    ] = ""
+    allow_partial: Annotated[
+        bool,
+        Meta(description="with --library: leave out repositories whose store cannot be reached, and say so"),
+    ] = False
     host: Annotated[str, Meta(description="the address to listen on")] = "127.0.0.1"
     port: Annotated[
         int | None, Meta(description="the port to listen on; 0 takes a free one; mcp without one: stdio")

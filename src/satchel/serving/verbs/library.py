@@ -70,7 +70,10 @@ class LibraryRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         str,
         Meta(description="token create: until when it is valid, as 90d or 2027-01-31 (default: for ever)"),
     ] = ""
-    store: Annotated[str, Meta(description="init: keep the indexes of commits at this store URL")] = ""
+    store: Annotated[
+        str,
+        Meta(description="init: keep the indexes of commits at this store URL; add: only those of the added"),
+    ] = ""
     cluster: Annotated[
         str, Meta(description="sync: on the workers of a Dask cluster: tcp://host:port, local or local:N")
     ] = ""
@@ -93,6 +96,7 @@ class RepositoryItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     groups: tuple[str, ...] = ()
     commits: dict[str, str] = msgspec.field(default_factory=dict)
     problem: str = ""
+    store: str = ""
     files: int | None = None
     index_bytes: int | None = None
     stale: bool | None = None
@@ -169,7 +173,9 @@ def _add(opened: Library, request: LibraryRequest) -> LibraryResponse:
     notes = []
     added = []
     for origin in request.values:
-        repository = opened.add(origin, name=request.name, refs=request.refs, groups=request.groups)
+        repository = opened.add(
+            origin, name=request.name, refs=request.refs, groups=request.groups, store=request.store
+        )
         added.append(repository)
         if repository.is_remote and repository.origin != origin:
             notes.append(f"{repository.name}: credentials in the URL are not kept; git must find them itself")
@@ -315,6 +321,7 @@ def _item(repository: Repository) -> RepositoryItem:
         groups=repository.groups,
         commits=repository.commits,
         problem=repository.problem,
+        store=repository.store,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,9 @@ from satchel.serving.verbs import Verb
 if TYPE_CHECKING:
     from satchel import storage
     from satchel.indexing import workers as cores
+    from satchel.library import cluster as clusters
     from satchel.library import library as libraries
+    from satchel.library import library_engine
     from satchel.serving import audit_log, rights, worker_pool
     from satchel.serving.watching import index_updater
 else:  # loaded late, so that MCP answers its handshake before them
@@ -27,7 +31,8 @@ else:  # loaded late, so that MCP answers its handshake before them
     worker_pool = late("satchel.serving.worker_pool")
     cores, storage = late("satchel.indexing.workers"), late("satchel.storage")
     audit_log, rights = late("satchel.serving.audit_log"), late("satchel.serving.rights")
-    libraries = late("satchel.library.library")
+    libraries, clusters = late("satchel.library.library"), late("satchel.library.cluster")
+    library_engine = late("satchel.library.library_engine")
 
 
 def run(options: ServeOptions) -> int:
@@ -39,6 +44,7 @@ def run(options: ServeOptions) -> int:
     satchel serve grpc --port 8641    the same envelope, with health and reflection
 
     satchel serve mcp --library       all repositories of the user's library, asked as one
+    satchel serve http --library DIR --cluster tcp://host:8786    its repositories lie with Dask workers
 
     Only this machine can call, unless --public and a token are given.
     """
@@ -64,10 +70,22 @@ def run(options: ServeOptions) -> int:
         raise ConfigError(
             "one --index-dir cannot hold the indexes of several folders", hint="use SATCHEL_HOME"
         )
-    dispatcher = make_dispatcher(roots, transport, options)
-    if dispatcher.audit is not None:
-        access = msgspec.structs.replace(access, on_refusal=dispatcher.audit.note_refusal)
-    return transport.run(dispatcher, access, options)
+    with _cluster(options) as cluster:
+        dispatcher = make_dispatcher(roots, transport, msgspec.structs.replace(options, cluster=cluster))
+        if dispatcher.audit is not None:
+            access = msgspec.structs.replace(access, on_refusal=dispatcher.audit.note_refusal)
+        return transport.run(dispatcher, access, options)
+
+
+@contextmanager
+def _cluster(options: ServeOptions) -> Iterator[str]:
+    """Give the address of the cluster that a library is spread over; workers of this machine run as long as
+    the server. One that cannot be reached now is an error, later its work is done without it."""
+    if not options.cluster:
+        yield ""
+        return
+    with clusters.Cluster(options.cluster) as opened:
+        yield opened.address
 
 
 def make_dispatcher(roots: list[Path], transport: Transport, options: ServeOptions) -> Dispatcher:
@@ -81,6 +99,7 @@ def make_dispatcher(roots: list[Path], transport: Transport, options: ServeOptio
     given: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
     if options.library is not None:
         given["library"] = libraries.Library.open(options.library).folder
+        given["asking"] = library_engine.Asking(options.cluster, options.allow_partial)
     if (kept := settings.audit()) is not None:
         given["audit"] = audit_log.AuditLog(kept, given.get("library"))
     if is_shared and not options.no_watch:
@@ -95,6 +114,11 @@ def _check(options: ServeOptions) -> None:
     wrong = [name for name in limits if (value := getattr(options, name)) is not None and value <= 0]
     if wrong:
         raise InvalidRequest(f"{wrong[0]} is {getattr(options, wrong[0])}, it must be above 0")
+    if options.library is None and (options.cluster or options.allow_partial):
+        raise InvalidRequest(
+            "--cluster and --allow-partial are for a library",
+            hint="name it, too: --library DIR",
+        )
     if options.port is not None and not 0 <= options.port <= 65535:
         raise InvalidRequest(f"port is {options.port}, it must be from 0 to 65535")
 
