@@ -117,10 +117,11 @@ def read_all(connection: socket.socket) -> bytes:
 
 @contextmanager
 def serving(
-    root: Path, *flags: str, watch: bool = False, environment: Mapping[str, str] | None = None
+    root: Path | None, *flags: str, watch: bool = False, environment: Mapping[str, str] | None = None
 ) -> Iterator[Server]:
-    """`satchel serve http` in a process of its own."""
-    arguments = ["--segment", str(root), "--port", "0", "--json", *flags, *(() if watch else ("--no-watch",))]
+    """`satchel serve http` in a process of its own, of a folder or of the library that the flags name."""
+    served = ["--segment", str(root)] if root else []
+    arguments = [*served, "--port", "0", "--json", *flags, *(() if watch else ("--no-watch",))]
     process = subprocess.Popen(
         [sys.executable, "-m", "satchel", "serve", "http", *arguments],
         env=clean_environment(environment),

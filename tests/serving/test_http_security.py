@@ -91,6 +91,18 @@ def test_a_page_of_another_origin_is_refused(server: Server, origin: str) -> Non
     assert (answer.status, answer.code) == (403, "path_not_allowed") and not cors(answer.headers)
 
 
+def test_a_page_of_the_name_that_was_asked_is_no_other_origin(guarded: Server) -> None:
+    """As behind a proxy that speaks https; the name must be one that the server answers to."""
+    for host, origin, status in (
+        ("shop.example", "https://shop.example", 200),
+        ("shop.example", "https://other.example", 403),
+        ("shop.example:8443", "https://shop.example", 403),
+        ("evil.example", "https://evil.example", 421),
+    ):
+        headers = {"host": host, "origin": origin, **bearer()}
+        assert guarded.call("/v1/search", {"query": "basket"}, headers=headers).status == status
+
+
 def test_no_answer_lets_a_page_read_it(server: Server) -> None:
     for origin in ("http://localhost:3000", "http://127.0.0.1"):
         assert not cors(server.call("/v1/search", {"query": "basket"}, headers={"origin": origin}).headers)

@@ -14,8 +14,9 @@ from builders import SHOP, make_tree, run_cli
 from http_server import serving
 from viewer_server import EVIL_NAME, Viewer, make_repository, viewing
 
-from satchel import extras
+from satchel import extras, plugins
 from satchel.errors import Unsupported
+from satchel.library.library import Library
 from satchel.serving.viewer import templating
 from satchel.serving.viewer.page import PageLinks
 from satchel.serving.viewer.treemap import Box, lay_out
@@ -295,6 +296,21 @@ def test_a_missing_extra_is_told_with_its_command(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(Unsupported, match="jinja2") as refused:
         extras.require("http", "satchel view")
     assert "satchel-context[http]" in refused.value.hint
+
+
+def test_every_group_of_signals_has_a_colour_and_a_library_tells_where_runs_are(
+    viewer: Viewer, root: Path, tmp_path: Path
+) -> None:
+    style = viewer.get("/assets/viewer.css").text
+    assert [
+        name for name in plugins.names("signal") if f".g-{name} " not in style and f".g-{name}," not in style
+    ] == []
+    library = Library.open(str(tmp_path / "books"))
+    library.catalogue.create()
+    library.add(str(root))
+    with serving(None, "--library", str(library.folder), "--workers", "1") as server:
+        page = Viewer(server.url).get("/quality")
+        assert page.status == 200 and "beside the index of one repository" in page.text
 
 
 def test_the_assets_are_small_and_kept_by_the_browser(viewer: Viewer) -> None:

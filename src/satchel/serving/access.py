@@ -113,14 +113,16 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
                 f"this server does not answer to the name {name!r}", hint="start it with --allow-host"
             )
 
-    def check_origin(self, origin: str | None) -> None:
-        """Check the Origin header, which only browsers send."""
+    def check_origin(self, origin: str | None, host: str | None = None) -> None:
+        """Check the Origin header, which only browsers send. A page of the `host` that is asked, a name that
+        `check_host` has let pass, is a page of this server: a proxy before it may speak another scheme."""
         if origin is None or origin in self.origins:
             return
         # A malformed origin cannot be parsed.
         with suppress(ValueError):
             parts = urlsplit(origin)
-            if parts.scheme in ("http", "https") and (parts.hostname or "") in _LOCAL_NAMES:
+            own = (parts.hostname or "") in _LOCAL_NAMES or parts.netloc.lower() == (host or "").lower()
+            if parts.scheme in ("http", "https") and parts.netloc and own:
                 return
         raise PathNotAllowed(
             "pages of another origin may not call this server", hint="start it with --allow-origin"

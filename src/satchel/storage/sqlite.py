@@ -3,7 +3,8 @@
 One writer at a time, held apart by a lock file; readers open the file read-only and so can
 neither write nor checkpoint. (SQLite up to 3.51.2 can corrupt a WAL database when two connections
 write or checkpoint at once.) The very first generation is written to a file of its own that is
-renamed when complete; later ones are a WAL transaction each. Killing the writer at any instant
+renamed when complete; later ones are a WAL transaction each. One that starts from another index
+shares a file with it (`storage.shared_base`). Killing the writer at any instant
 leaves the last complete generation.
 """
 
@@ -28,7 +29,9 @@ from satchel.errors import (
 from satchel.file_writing import make_folder, unusable_folder
 from satchel.storage.checks import REBUILD_HINT
 from satchel.storage.protocol import KEEP_ELSEWHERE, LOCK_WAIT_SECONDS, Snapshot, StoreScheme
+from satchel.storage.shared_base import BASE, attach_base, show_base
 from satchel.storage.sqlite_connection import (
+    base_file,
     connect,
     connect_read_only,
     database_files,
@@ -47,6 +50,7 @@ from satchel.storage.sqlite_writer import SqliteWriter
 APPLICATION_ID = 0x5A7C4E1  # marks the file as ours
 INDEX_FILE = "context.db"  # in a folder that was given
 REFS_FOLDER = "refs"  # beside it: the indexes of other commits
+_TIMES_REPLACED = 3  # that an index may be built anew while it is opened
 _REMOVE_LINK = "remove it, or use --index-dir DIR"
 _CACHE_KIB = 16_384  # page cache of the writer: it mostly appends, and a larger one saves no time
 
@@ -91,7 +95,12 @@ class SqliteStore:
         return max(times, default=None)
 
     def size_bytes(self) -> int:
-        return os.path.getsize(self.path) if self.path.is_file() else 0
+        own = os.path.getsize(self.path) if self.path.is_file() else 0
+        with suppress(OSError):
+            base = base_file(self.path).stat()
+            # What others have too takes no room here.
+            return own + (base.st_size if base.st_nlink == 1 else 0)
+        return own
 
     def is_locked(self) -> bool:
         return is_file_locked(self._lock_path)
@@ -104,17 +113,28 @@ class SqliteStore:
                 f"there is no index at {self.path.name}",
                 hint="run `satchel index` in the project, or let a search build it",
             )
-        with typed_errors():
-            connection = connect_read_only(self.path)
-        try:
+        for _ in range(_TIMES_REPLACED):
             with typed_errors():
-                self._check_version(connection)
-                self._refuse_older(connection)
-                connection.execute("BEGIN")
-                return SqliteSnapshot(connection)
-        except SatchelError:
-            connection.close()  # an open file cannot be set aside on Windows
-            raise
+                connection = connect_read_only(self.path)
+            try:
+                with typed_errors():
+                    snapshot, base = self._read(connection)
+                    if snapshot.meta().get(BASE, "") == base:
+                        return snapshot
+            except SatchelError:
+                connection.close()  # an open file cannot be set aside on Windows
+                raise
+            snapshot.close()
+        raise IndexBusy("the index is being replaced", hint="try again")
+
+    def _read(self, connection: sqlite3.Connection) -> tuple[SqliteSnapshot, str]:
+        """Return the last generation, and the base that the generation a moment before was resting on."""
+        self._check_version(connection)
+        self._refuse_older(connection)
+        base = attach_base(connection, self.path)
+        connection.execute("BEGIN")
+        show_base(connection, base)
+        return SqliteSnapshot(connection), base
 
     @contextmanager
     def write(self, seed: Snapshot | None = None) -> Iterator[SqliteWriter]:
@@ -211,9 +231,11 @@ class SqliteStore:
             connection = connect(target, "mode=rwc")
         try:
             with typed_errors():
-                self._configure(connection, seed, first=first)
+                self._configure(connection, target, seed, first=first)
+                base = attach_base(connection, target) if seed is not None or not first else ""
                 connection.execute("BEGIN IMMEDIATE")
                 unchecked = migrate(connection) and not first
+                show_base(connection, base)
                 writer = SqliteWriter(connection, first=first, unchecked=unchecked)
             yield writer, connection
         except sqlite3.DatabaseError as error:
@@ -221,7 +243,9 @@ class SqliteStore:
         finally:
             connection.close()
 
-    def _configure(self, connection: sqlite3.Connection, seed: SqliteSnapshot | None, *, first: bool) -> None:
+    def _configure(
+        self, connection: sqlite3.Connection, target: Path, seed: SqliteSnapshot | None, *, first: bool
+    ) -> None:
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         if not first:
             self._check_version(connection)
@@ -233,7 +257,7 @@ class SqliteStore:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         if seed is not None:
-            seed.copy_to(connection)
+            seed.start(connection, target)
             connection.execute("PRAGMA journal_mode = OFF")  # the copy came with its own
             connection.execute("DELETE FROM meta WHERE key = 'identity'")  # it will differ from its seed
 
@@ -241,6 +265,9 @@ class SqliteStore:
         writer.count_generation()
         connection.execute("COMMIT")
         shorten_log(connection, database_files(self.path)[1])
+        if not writer.has_base():
+            with suppress(OSError):  # Windows: somebody reads the generation before
+                base_file(self.path).unlink(missing_ok=True)
 
     def _commit_first(self, writer: SqliteWriter, connection: sqlite3.Connection, target: Path) -> None:
         writer.count_generation()
@@ -249,6 +276,8 @@ class SqliteStore:
         connection.close()
         with open(target, "rb+") as stream:
             os.fsync(stream.fileno())
+        with suppress(FileNotFoundError):
+            os.replace(base_file(target), base_file(self.path))
         os.replace(target, self.path)
 
     def _refuse_links(self) -> None:

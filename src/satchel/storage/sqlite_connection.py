@@ -17,7 +17,7 @@ from satchel.storage.protocol import KEEP_ELSEWHERE
 # What a broken page raises, also while SQLite words its message.
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 _DISK_TROUBLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
-_BESIDE = ("", "-wal", "-shm")  # the database and what SQLite keeps beside it
+_BESIDE = ("", "-wal", "-shm", "-base")  # the database, what SQLite keeps beside it, and what it rests on
 _LOG_BYTES = 4 * 1024 * 1024  # a longer write-ahead log is moved into the database
 _LONG_LOG_BYTES = 8 * _LOG_BYTES  # from here on readers are waited for, so that it can begin anew
 _LOG_WAIT_MS = 200  # for readers, most of whom are done by then
@@ -27,7 +27,7 @@ _REMOVED_WHILE_OPEN = os.name != "nt"  # Windows removes no file that is open
 
 def connect(path: Path, options: str) -> sqlite3.Connection:
     """Return a connection that begins and ends its transactions only when told to; `options` as in a URL."""
-    uri = f"file:{_escaped(path)}?{options}"
+    uri = file_url(path, options)
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
 
 
@@ -98,12 +98,17 @@ class SqlitePostingRows:
 
 
 def database_files(path: Path) -> list[Path]:
-    """Return the database file and the files that SQLite keeps beside it, whether they are there or not."""
+    """Return the database file and the files that belong to it, whether they are there or not."""
     return [path.with_name(path.name + suffix) for suffix in _BESIDE]
 
 
+def base_file(path: Path) -> Path:
+    """Return the file that the index of a path rests on if it starts from another one."""
+    return database_files(path)[-1]
+
+
 def remove_database(path: Path) -> None:
-    """Remove a database file and what SQLite keeps beside it."""
+    """Remove a database file and the files that belong to it."""
     for file in database_files(path):
         file.unlink(missing_ok=True)
 
@@ -192,6 +197,11 @@ def typed_error(error: Exception) -> SatchelError:
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return IndexBusy(f"the index is being written: {error}", hint="try again")
     return IndexCorrupt(f"the index cannot be read: {error}", hint=REBUILD_HINT)
+
+
+def file_url(path: Path, options: str) -> str:
+    """Return the URL by which SQLite opens a file."""
+    return f"file:{_escaped(path)}?{options}"
 
 
 def _escaped(path: Path) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,9 @@ from satchel.storage.records import (
     SkippedRecord,
     SymbolRecord,
 )
+from satchel.storage.shared_base import copy_whole, start_from
 from satchel.storage.sqlite_connection import SqlitePostingRows, SqliteTables
+from satchel.storage.sqlite_schema import SCHEMA
 from satchel.types import Reference, Symbol
 
 if TYPE_CHECKING:
@@ -62,9 +65,8 @@ if TYPE_CHECKING:
 else:  # it loads numpy, which a refresh that finds nothing to do needs for nothing else
     consulted = late("satchel.storage.consulted")
 
-SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
-# An index that holds all columns of a question is read instead of the table, NOT INDEXED or not: this asks
-# for a column that no index of `symbols` has.
+# A column with a sign is not looked up in an index of SQLite, but an index that holds all columns of a
+# question is read instead of the table: this asks for a column that no index of `symbols` has.
 BY_TABLE = "row_check IS NOT NULL"
 _DIGEST_DIGITS = 16  # of a whole digest
 _CHUNKS_KEPT = 64  # files whose chunks are kept: an answer asks for several ranges of the same few
@@ -88,7 +90,7 @@ class SqliteSnapshot(BlockSnapshot):
 
     def _checked_totals(self, meta: dict[str, str]) -> Totals:
         check = meta.pop("check", "")
-        if not check or check != meta_check(meta, self._tables.rows(SCHEMA)):
+        if not check or check != meta_check(meta, self._tables.rows(SCHEMA.format("main"))):
             raise damaged("what it says of itself")
         return read_totals(meta.get("totals", "{}"))
 
@@ -101,12 +103,17 @@ class SqliteSnapshot(BlockSnapshot):
             self._connection.close()
 
     def copy_to(self, target: sqlite3.Connection) -> None:
-        """Write this generation, page by page, into an empty database."""
-        self._connection.backup(target)
+        """Write this generation into an empty database that rests on no other file."""
+        copy_whole(self._connection, target)
+
+    def start(self, target: sqlite3.Connection, path: Path) -> None:
+        """Make an empty database, whose path is given, an index of the same content that shares what it
+        can."""
+        start_from(self._connection, target, path)
 
     def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
         if self._files is None:
-            rows = self._tables.rows(f"SELECT {STORED_COLUMNS} FROM files NOT INDEXED")
+            rows = self._tables.rows(f"SELECT {STORED_COLUMNS} FROM files")
             if not rows_are_as_written(rows):
                 raise damaged("the record of a file")
             if sum_checks(row[0] for row in rows) != self._totals.files:
@@ -127,7 +134,7 @@ class SqliteSnapshot(BlockSnapshot):
         return self._files
 
     def file_languages(self) -> dict[str, str]:
-        return dict(self._tables.rows("SELECT path, language FROM files NOT INDEXED"))
+        return dict(self._tables.rows("SELECT path, language FROM files"))
 
     def _stored(self, path: str) -> Stored | None:
         """Return the record of a path, or None if there is none, which the table itself has to confirm."""
@@ -138,7 +145,7 @@ class SqliteSnapshot(BlockSnapshot):
             return None
         row = self._tables.one(f"SELECT {STORED_COLUMNS} FROM files WHERE path = ?", path)
         if row is None:
-            lost = self._own and self._tables.one("SELECT 1 FROM files NOT INDEXED WHERE path = ?", path)
+            lost = self._own and self._tables.one("SELECT row_check FROM files WHERE +path = ?", path)
             if lost:
                 raise damaged("the list of paths")
             return None
@@ -179,8 +186,8 @@ class SqliteSnapshot(BlockSnapshot):
 
     def file_with_content(self, file_hash: str, language: str) -> FileRecord | None:
         row = self._tables.one(
-            f"SELECT {STORED_COLUMNS} FROM files INDEXED BY files_content"  # not the order by path
-            " WHERE file_hash = ? AND language = ? ORDER BY path LIMIT 1",
+            f"SELECT {STORED_COLUMNS} FROM files"
+            " WHERE file_hash = ? AND language = ? ORDER BY +path LIMIT 1",  # +: not found by its order
             bytes.fromhex(file_hash),
             language,
         )
@@ -226,10 +233,10 @@ class SqliteSnapshot(BlockSnapshot):
         return [found[number] for number in numbers if number in found]
 
     def chunks_by_digest(self, digest: str) -> list[ChunkRecord]:
-        statement = "SELECT DISTINCT file FROM chunks {} WHERE digest BETWEEN ? AND ?"
+        statement = "SELECT DISTINCT file FROM chunks WHERE {}digest BETWEEN ? AND ?"
         files = self._tables.rows(statement.format(""), _digest_range(digest))
         if not files or len(digest) < _DIGEST_DIGITS:
-            all_files = self._tables.rows(statement.format("NOT INDEXED"), _digest_range(digest))
+            all_files = self._tables.rows(statement.format("+"), _digest_range(digest))
             if set(all_files) != set(files):
                 raise damaged("the list of ids")
         paths = [self._row_at(file)[PATH] for (file,) in files]
@@ -367,8 +374,8 @@ class SqliteSnapshot(BlockSnapshot):
         """Raise if a name has another number of symbols than was counted. Two names may share a hash: then
         all names are gone through."""
         number = name_hash(folded)
-        row = self._tables.one("SELECT count FROM symbol_names WHERE hash = ?", number)
-        counted = row[0] if row else 0
+        row = self._tables.one("SELECT sum(count) FROM symbol_names WHERE hash = ?", number)
+        counted = row[0] or 0
         if counted == count:
             return
         rows = self._tables.rows(f"SELECT name FROM symbols WHERE {BY_TABLE} AND typeof(name) = 'text'")

@@ -158,6 +158,18 @@ _SCIP = (
         data BLOB NOT NULL
     )""",
 )
+# What an index that rests on a shared one has of it: the files, with their times here, and not these runs.
+_SHARED_BASE = (
+    """CREATE TABLE kept (
+        number INTEGER PRIMARY KEY,
+        mtime_ns INTEGER NOT NULL,
+        ctime_ns INTEGER NOT NULL,
+        inode INTEGER NOT NULL,
+        settled INTEGER NOT NULL,
+        row_check INTEGER NOT NULL
+    )""",
+    "CREATE TABLE dropped_runs (number INTEGER PRIMARY KEY)",
+)
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _INITIAL,
     _UNITS,
@@ -167,8 +179,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CHECKS,
     _CODE_GRAPH,
     _SCIP,
+    _SHARED_BASE,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
+SCHEMA = "SELECT type, name, tbl_name, sql FROM {}.sqlite_master ORDER BY type, name"  # of a database
 READABLE_SCHEMA = 8  # an index of an older one lacks checks of now: it is not read, and indexed anew
 
 

@@ -38,7 +38,9 @@ from satchel.storage.checks import (
     sum_checks,
 )
 from satchel.storage.records import FileRecord, PackedFile, PostingRun, RetiredChunk, SkippedRecord
-from satchel.storage.sqlite_reader import SCHEMA, SqliteSnapshot
+from satchel.storage.shared_base import BASE, leave_base
+from satchel.storage.sqlite_reader import SqliteSnapshot
+from satchel.storage.sqlite_schema import SCHEMA
 from satchel.types import FileEntry
 
 _CONTENT_TABLES = (
@@ -55,6 +57,8 @@ _CONTENT_TABLES = (
     "blocks",
     "skipped",
     "history",
+    "kept",
+    "dropped_runs",
 )
 _COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block")
 
@@ -62,7 +66,7 @@ _COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block
 @cache
 def _insertion(table: str, columns: str, count: int) -> str:
     """Return the statement that adds a row of so many values to a table."""
-    into = f"{table} ({columns})" if columns else table
+    into = f"main.{table} ({columns})" if columns else f"main.{table}"
     return f"INSERT INTO {into} VALUES ({', '.join('?' * count)})"
 
 
@@ -80,7 +84,7 @@ class SqliteWriter:
             self._totals = read_totals(meta.get("totals", "{}"))
         else:
             check = meta.pop("check", "")
-            if not check or check != meta_check(meta, connection.execute(SCHEMA)):
+            if not check or check != meta_check(meta, connection.execute(SCHEMA.format("main"))):
                 raise damaged("what it says of itself")
             self._totals = read_totals(meta["totals"])
         if unchecked:
@@ -97,6 +101,11 @@ class SqliteWriter:
     @property
     def snapshot(self) -> SqliteSnapshot:
         return SqliteSnapshot(self._connection, self._totals)
+
+    def has_base(self) -> bool:
+        """Return whether the index rests on a file that others may share."""
+        statement = "SELECT 1 FROM meta WHERE key = ?"
+        return self._connection.execute(statement, (BASE,)).fetchone() is not None
 
     def next_run(self) -> int:
         self._next_run += 1
@@ -160,11 +169,12 @@ class SqliteWriter:
         )
         check = row_check(stored.number, *file_row(record), *stored[3:])
         self._totals.files += check - stored.row_check
-        self._connection.execute(
-            "UPDATE files SET mtime_ns = ?, ctime_ns = ?, inode = ?, settled = ?, row_check = ?"
-            " WHERE number = ?",
-            (entry.mtime_ns, entry.ctime_ns, entry.inode, settled, check, stored.number),
-        )
+        for table in ("files", "kept"):  # it is in one of them
+            self._connection.execute(
+                f"UPDATE main.{table} SET mtime_ns = ?, ctime_ns = ?, inode = ?, settled = ?, row_check = ?"
+                " WHERE number = ?",
+                (entry.mtime_ns, entry.ctime_ns, entry.inode, settled, check, stored.number),
+            )
 
     def drop_file(self, path: str) -> None:
         if self._put.pop(path, None) is None and self._all_known:
@@ -178,16 +188,14 @@ class SqliteWriter:
             stored.row_check, (item.kind.value for item in chunks), (item.name for item in symbols), -1
         )
         number, first, count = stored.number, stored.record.first_chunk, stored.record.chunk_count
-        self._connection.execute(
-            "DELETE FROM chunks WHERE number >= ? AND number < ?", (first, first + count)
-        )
-        self._connection.execute("DELETE FROM symbols WHERE file = ?", (number,))
         self._totals.edges -= self._sum_of("edges", "file", [number])
-        self._connection.execute("DELETE FROM edges WHERE file = ?", (number,))
-        self._connection.execute("DELETE FROM facts WHERE file = ?", (number,))
-        self._connection.execute("DELETE FROM contents WHERE file = ?", (number,))
-        self._connection.execute("DELETE FROM outlines WHERE file = ?", (number,))
-        self._connection.execute("DELETE FROM files WHERE number = ?", (number,))
+        self._connection.execute(
+            "DELETE FROM main.chunks WHERE number >= ? AND number < ?", (first, first + count)
+        )
+        for table in ("symbols", "edges", "facts", "contents", "outlines"):
+            self._connection.execute(f"DELETE FROM main.{table} WHERE file = ?", (number,))
+        for table in ("files", "kept"):
+            self._connection.execute(f"DELETE FROM main.{table} WHERE number = ?", (number,))
 
     def _count(self, check: int, kinds: Iterable[str], names: Iterable[str], sign: int = 1) -> None:
         """Add a file to the totals, or take it out of them with a `sign` of -1."""
@@ -203,7 +211,7 @@ class SqliteWriter:
         number, check = self._put.get(path) or self._stored_edges(path)
         self._totals.edges -= check
         row = self._count_edges(number, records.pack_consulted(consulted), records.pack_edges(edges))
-        self._connection.execute("INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?, ?)", row)
+        self._connection.execute("INSERT OR REPLACE INTO main.edges VALUES (?, ?, ?, ?, ?)", row)
         self._put[path] = number, row[1]
 
     def _stored_edges(self, path: str) -> tuple[int, int]:
@@ -243,21 +251,15 @@ class SqliteWriter:
         parts = run.files, run.lengths, run.lines, run.vectors
         check = blob_check(*parts, start=number)
         self._totals.segments += check
-        self._connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)", (number, check, *parts))
+        self._insert("segments", [(number, check, *parts)])
         first_block = self._next_block
         first_terms = []
         for first_term, data in term_blocks.blocks(rows):
-            self._connection.execute(
-                "INSERT INTO blocks VALUES (?, ?, ?)",
-                (self._next_block, block_check(number, self._next_block, data), data),
-            )
+            self._insert("blocks", [(self._next_block, block_check(number, self._next_block, data), data)])
             first_terms.append(first_term)
             self._next_block += 1
         directory = pack_directory(first_block, first_terms)
-        self._connection.execute(
-            "INSERT INTO directories VALUES (?, ?, ?)",
-            (number, blob_check(directory, start=number), directory),
-        )
+        self._insert("directories", [(number, blob_check(directory, start=number), directory)])
 
     def drop_run(self, number: int) -> None:
         row = self._connection.execute(
@@ -267,11 +269,13 @@ class SqliteWriter:
             return
         first, count = self.snapshot.block_range(number)
         self._totals.segments -= row[0]
-        self._connection.execute("DELETE FROM segments WHERE number = ?", (number,))
-        self._connection.execute("DELETE FROM directories WHERE segment = ?", (number,))
+        self._connection.execute("DELETE FROM main.segments WHERE number = ?", (number,))
+        self._connection.execute("DELETE FROM main.directories WHERE segment = ?", (number,))
         self._connection.execute(
-            "DELETE FROM blocks WHERE number >= ? AND number < ?", (first, first + count)
+            "DELETE FROM main.blocks WHERE number >= ? AND number < ?", (first, first + count)
         )
+        if self.has_base():
+            self._insert("dropped_runs", [(number,)])
 
     def retire(self, chunks: Sequence[RetiredChunk]) -> None:
         if not chunks:
@@ -333,9 +337,8 @@ class SqliteWriter:
 
     def put_history(self, data: bytes) -> None:
         self._totals.history = blob_check(data)
-        self._connection.execute("DELETE FROM history")
-        if data:
-            self._connection.execute("INSERT INTO history VALUES (?)", (data,))
+        self._connection.execute("DELETE FROM main.history")
+        self._insert("history", [(data,)])  # also an empty one, in place of that of a base
 
     def set_meta(self, values: dict[str, str]) -> None:
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
@@ -353,6 +356,7 @@ class SqliteWriter:
                 for item in records.retired_chunks(record, snapshot.chunks(record.path))
             ]
             self.retire(ended[-records.RETIRED_LIMIT :])
+        leave_base(self._connection)
         for table in _CONTENT_TABLES:
             self._connection.execute(f"DELETE FROM {table}")
         self._connection.execute("DELETE FROM meta WHERE key NOT IN ('generation', 'identity')")
@@ -393,7 +397,7 @@ class SqliteWriter:
             "totals": msgspec.json.encode(self._totals).decode(),
             **{key: str(number) for key, number in zip(_COUNTERS, numbers, strict=True)},
         }
-        check = meta_check({**meta, **changed}, self._connection.execute(SCHEMA))
+        check = meta_check({**meta, **changed}, self._connection.execute(SCHEMA.format("main")))
         self.set_meta({**changed, "check": check})
 
     def _count_names(self) -> None:
@@ -402,11 +406,11 @@ class SqliteWriter:
             changes[name_hash(name)] += change
         rows = sorted((number, change) for number, change in changes.items() if change)
         self._connection.executemany(
-            "INSERT INTO symbol_names VALUES (?, ?)"
+            "INSERT INTO main.symbol_names VALUES (?, ?)"
             " ON CONFLICT (hash) DO UPDATE SET count = count + excluded.count",
             rows,
         )
         self._connection.executemany(
-            "DELETE FROM symbol_names WHERE hash = ? AND count = 0",
+            "DELETE FROM main.symbol_names WHERE hash = ? AND count = 0",
             [(number,) for number, change in rows if change < 0],
         )

@@ -15,7 +15,7 @@ from satchel.settings import INDEX_FOLDER
 
 # An index, its log, its partial and damaged files; files about it, and their partial ones; cookies.
 _OWN_NAME = re.compile(
-    r"(?:context|eval)\.(?:lock|db(?:\.new|\.unusable-\d+)?(?:-wal|-shm|-journal)?)"
+    r"(?:context|eval)\.(?:lock|db(?:\.new|\.unusable-\d+)?(?:-wal|-shm|-journal|-base)?)"
     r"|(?:\.gitignore|(?:context|eval)\.walk|context_pack\.json|queries\.jsonl)(?:\.\d+\.part)?"
     r"|evals|refs|settle-\d+-[0-9a-f-]+"
 )

@@ -88,7 +88,7 @@ class HttpExchange:
         except PathNotAllowed as error:
             raise RequestRefused(error, _MISDIRECTED) from None
         try:
-            self._access.check_origin(self._header(b"origin"))
+            self._access.check_origin(self._header(b"origin"), self._header(b"host"))
             is_open = self.path in OPEN_PATHS or self._is_open_page() or self._is_signed()
             self.scope[CALLER] = NOBODY if is_open else await self._caller()
         except PathNotAllowed as error:

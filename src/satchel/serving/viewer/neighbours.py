@@ -131,7 +131,7 @@ class _Drawing:
         self._opened = list(opened)
         self._name = name
         self._height = max([len(own) for own in columns.values()] + [1]) * (_HEIGHT + _GAP) + _GAP
-        self._left = min(columns)
+        self._left = min([0, *(column for column, own in columns.items() if own)])
         self._placed: dict[tuple[int, str], tuple[float, float]] = {}
         center = Neighbour(
             definition["qualified_name"], definition["path"], definition["start_line"], definition["kind"]
@@ -153,7 +153,8 @@ class _Drawing:
                 start = self._placed.get((inner, parent))
                 if start is not None:
                     lines.append(_line(start, (node["x"], node["y"]), column > 0))
-        width = (max(self._columns) - self._left) * _COLUMN + _WIDTH + 2
+        last = max([0, *(column for column, own in self._columns.items() if own)])
+        width = (last - self._left) * _COLUMN + _WIDTH + 2
         return {"nodes": self._nodes, "lines": lines, "width": width, "height": round(self._height)}
 
     def _node(self, one: Neighbour, column: int, y: float, mark: str) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from satchel.errors import InvalidRequest
 from satchel.evaluation.metrics import BUDGETS
-from satchel.serving.viewer.page import Page, PageCalls, PageLinks, PageQuery
+from satchel.serving.viewer.page import CommandRefused, Page, PageCalls, PageLinks, PageQuery
 
 _WIDTH, _HEIGHT, _LEFT, _TOP = 560, 220, 44, 12
 _BOTTOM = 190  # where the axis is
@@ -14,8 +15,13 @@ _QUESTIONS = 100
 
 
 def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]:
-    """Return the kept runs, and the figures and questions of one of them."""
-    return quality(calls, query.text("run"), query.text("against"))
+    """Return the kept runs, and the figures and questions of one of them; of a library that it has none."""
+    try:
+        return quality(calls, query.text("run"), query.text("against"))
+    except CommandRefused as refused:
+        if query.text("run") or refused.error.get("code") != InvalidRequest.code:
+            raise
+        return {"quality": {"runs": [], "refused": refused.error}}
 
 
 def quality(calls: PageCalls, run: str = "", against: str = "") -> dict[str, Any]:

@@ -56,7 +56,7 @@ SECURITY_HEADERS = {
     ),
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with no-referrer a form of ours has the origin null
     "x-frame-options": "DENY",
     "cache-control": "no-store",
 }

@@ -183,6 +183,8 @@ async function loadPart(link) {
 function prepare() {
   chosen = -1;
   all("[data-auto]").forEach(loadPart);
+  const center = find(".graph .center rect"); // on a narrow screen it may stand outside
+  if (center) center.closest(".scroll").scrollLeft = center.x.baseVal.value + center.width.baseVal.value / 2 - innerWidth / 2;
   const line = markLines() ?? /^(\d+)/.exec(new URLSearchParams(location.search).get("lines") ?? "")?.[1];
   if (line && document.body.classList.contains("page-code") && !scrollY) document.getElementById(`L${line}`)?.scrollIntoView({ block: "center" });
 }
