@@ -6,13 +6,13 @@ are checked by the record of their file.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from satchel.storage import records
 from satchel.storage.checks import ROW_ENCODER, blob_check, damaged, row_check, rows_are_as_written
+from satchel.storage.deflate import crc32
 from satchel.storage.records import FileRecord, PostingRun, RetiredChunk, SkippedRecord
 from satchel.types import Skipped, SkipReason
 
@@ -127,9 +127,9 @@ def edges_check(number: int, data_check: int, consulted: bytes) -> int:
 
 def edges_are_as_written(rows: Iterable[Sequence[Any]]) -> bool:
     """Return whether rows of edges, without their data, have their checks."""
-    encode, crc32 = ROW_ENCODER.encode, zlib.crc32  # local: an edit asks for the rows of all files
+    encode, check_of = ROW_ENCODER.encode, crc32  # local: an edit asks for the rows of all files
     return all(
-        type(consulted) is bytes and crc32(consulted, crc32(encode((number, data_check)))) == check
+        type(consulted) is bytes and check_of(consulted, check_of(encode((number, data_check)))) == check
         for number, check, data_check, consulted in rows
     )
 

@@ -158,6 +158,10 @@ _SCIP = (
         data BLOB NOT NULL
     )""",
 )
+# The rows of files once more, as packed columns; a writer makes those of an older index.
+_FILE_BLOCKS = (
+    "CREATE TABLE file_blocks (number INTEGER PRIMARY KEY, row_check INTEGER NOT NULL, data BLOB NOT NULL)",
+)
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _INITIAL,
     _UNITS,
@@ -167,6 +171,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CHECKS,
     _CODE_GRAPH,
     _SCIP,
+    _FILE_BLOCKS,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 READABLE_SCHEMA = 8  # an index of an older one lacks checks of now: it is not read, and indexed anew
