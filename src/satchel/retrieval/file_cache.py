@@ -50,7 +50,7 @@ class DefinedNames:
         return types, others
 
 
-class LoadedOutline(msgspec.Struct, frozen=True):
+class LoadedOutline(msgspec.Struct, frozen=True, gc=False):
     """A file's outline with the vectors of its units, and parts of it in the form of lookups."""
 
     outline: Outline

@@ -140,7 +140,8 @@ def _verbatim(corpus: Corpus, run: str, *, is_phrase: bool) -> list[MessageLine]
     units = candidate_units(corpus, [(Part(run, whole=True, folded=True),)])
     if units is None:
         return []
-    files = dict.fromkeys(corpus.file_of[units].tolist())
+    positions = np.flatnonzero(units & corpus.alive)
+    files = dict.fromkeys(corpus.file_of[positions].tolist())
     if len(files) > _MOST_FILES:
         return []
     wanted = run.lower().encode("utf-8", "surrogatepass")

@@ -22,8 +22,6 @@ from satchel.retrieval.text_pattern import TextPattern
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from satchel.retrieval.corpus import Positions
-
 _POLLED = 64  # files between two looks at the token
 _LINE_END = re.compile(rb"\r\n?")
 
@@ -85,48 +83,36 @@ def candidate_files(corpus: Corpus, required: Sequence[Clause]) -> NDArray[np.bo
     if units is None:
         return None
     files = np.zeros(len(corpus.files), bool)
-    files[corpus.file_of[units]] = True
+    owners = corpus.file_of[units]
+    files[owners[owners >= 0]] = True
     return files
 
 
-def candidate_units(corpus: Corpus, required: Sequence[Clause]) -> Positions | None:
-    """Return the positions of the units that hold the terms of all clauses, ascending; None if no clause has
-    a term."""
-    held = [units for clause in required if (units := _holding_any(corpus, clause)) is not None]
-    return _in_all(held) if held else None
+def candidate_units(corpus: Corpus, required: Sequence[Clause]) -> NDArray[np.bool_] | None:
+    """Return for each unit whether it holds the terms of all clauses; None if no clause has a term."""
+    found: NDArray[np.bool_] | None = None
+    for clause in required:
+        held = _holding_any(corpus, clause)
+        if held is not None:
+            found = held if found is None else found & held
+    return found
 
 
-def _holding_any(corpus: Corpus, clause: Clause) -> Positions | None:
-    """Return the units that hold the terms of one part of a clause; None if that is not known."""
-    held = []
+def _holding_any(corpus: Corpus, clause: Clause) -> NDArray[np.bool_] | None:
+    """Return for each unit whether it holds the terms of one part of a clause; None if that is not known."""
+    result: NDArray[np.bool_] | None = None
     for part in clause:
         terms = part.terms()
         if not terms:
             return None
-        found = [corpus.postings_many(alternatives) for alternatives in terms]
-        held.append(_in_all([_in_any(corpus, [units for units, _ in one]) for one in found]))
-    return _in_any(corpus, held) if held else None
-
-
-def _in_all(held: Sequence[Positions]) -> Positions:
-    """Return the positions that are in each of some ascending arrays. The shortest is looked up in the
-    others: one may hold a million."""
-    found, *others = sorted(held, key=len)
-    for other in others:
-        places = np.searchsorted(other, found)
-        places[places == len(other)] = 0
-        found = found[other[places] == found] if len(other) else found[:0]
-    return found
-
-
-def _in_any(corpus: Corpus, held: Sequence[Positions]) -> Positions:
-    """Return the positions that are in one of some ascending arrays."""
-    if len(held) == 1:
-        return held[0]
-    marked = np.zeros(len(corpus.file_of), bool)
-    for units in held:
-        marked[units] = True
-    return np.flatnonzero(marked)
+        held = np.ones(len(corpus.file_of), bool)
+        for alternatives in terms:
+            one = np.zeros(len(corpus.file_of), bool)
+            for positions, _ in corpus.postings_many(alternatives):
+                one[positions] = True
+            held &= one
+        result = held if result is None else result | held
+    return result
 
 
 def matching_lines(pattern: TextPattern, content: bytes) -> Iterator[tuple[int, int, int]]:

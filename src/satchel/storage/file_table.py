@@ -68,13 +68,10 @@ class FileTable(Sequence[FileRecord]):
         found = [_DECODER.decode(data) for data in blocks]
         self._paths = [path for block in found for path in block.paths]
         self._hashes = [one for block in found for one in block.hashes]
-        self._values: dict[int, memoryview[int]] = {}
         wide = [(block.wide, 8 * len(block.paths)) for block in found]
         narrow = [(block.narrow, 4 * len(block.paths)) for block in found]
-        for place, number in enumerate(_WIDE):
-            self._values[number] = memoryview(_column(wide, place)).cast("q")
-        for place, number in enumerate(_NARROW):
-            self._values[number] = memoryview(_column(narrow, place)).cast("I")
+        self._wide = [memoryview(_column(wide, at)).cast("q") for at in range(len(_WIDE))]
+        self._narrow = [memoryview(_column(narrow, at)).cast("I") for at in range(len(_NARROW))]
         self.texts: list[tuple[str, str, str, str]] = []  # language, encoding, redactions and tags
         self._texts_of: array[int] = array("I")
         for block in found:
@@ -94,29 +91,40 @@ class FileTable(Sequence[FileRecord]):
     @cached_property
     def position_of_number(self) -> dict[int, int]:
         """Return the position of each file by its number."""
-        numbers = self._values[1]
+        numbers = self._wide[0]
         return {numbers[place]: at for at, place in enumerate(self.order)}
 
     def check_sum(self) -> int:
         """Return the sum of the checks of all rows."""
-        return sum(self._values[0])
+        return sum(self._narrow[0])
 
     def column(self, name: str) -> memoryview[int]:
         """Return the `size`, `number`, `first_unit` or `unit_count` of all files, in the order of `order`."""
-        return self._values[_COLUMNS[name]]
+        number = _COLUMNS[name]
+        return self._wide[_WIDE.index(number)] if number in _WIDE else self._narrow[_NARROW.index(number)]
 
     def texts_of(self) -> array[int]:
         """Return for each file the position of its texts in `texts`, in the order of `order`."""
         return self._texts_of
 
+    def number_and_check(self, at: int, which: int) -> tuple[int, int]:
+        """Return the number of a file and one of the checks at the end of its row, counted from the end."""
+        place = self.order[at]
+        return self._wide[0][place], self._narrow[which][place]
+
     def row(self, at: int) -> tuple[Any, ...]:
         """Return the row of the stored columns of a file."""
         place = self.order[at]
+        check, line_count, chunk_count, settled, unit_count, *checks = (
+            column[place] for column in self._narrow
+        )
+        number, size, mtime, first_chunk, first_unit, ctime, inode = (column[place] for column in self._wide)
         language, encoding, redactions, tags = self.texts[self._texts_of[place]]
-        value: dict[int, Any] = {number: column[place] for number, column in self._values.items()}
-        value |= {_PATH: self._paths[place], _HASH: self._hashes[place]}
-        value |= dict(zip(_TEXTS, (language, encoding, redactions, tags), strict=True))
-        return tuple(value[number] for number in range(len(value)))
+        return (
+            *(check, number, self._paths[place], size, mtime, self._hashes[place], language, encoding),
+            *(line_count, redactions, tags, first_chunk, chunk_count, settled, first_unit, unit_count),
+            *(ctime, inode, *checks),
+        )
 
     def __len__(self) -> int:
         return len(self._paths)

@@ -40,7 +40,7 @@ Stamp = tuple[int, int, int, int]
 """Size, modification time, change time and number of a file."""
 
 
-class FileRecord(msgspec.Struct, frozen=True):
+class FileRecord(msgspec.Struct, frozen=True, gc=False):
     """An indexed file: its stamp, its content hash and the numbers of its chunks and units."""
 
     path: str
@@ -75,7 +75,7 @@ def by_lines(tags: Sequence[str]) -> ByLines:
     return ByLines(next(reasons, ""))
 
 
-class ChunkRecord(msgspec.Struct, frozen=True):
+class ChunkRecord(msgspec.Struct, frozen=True, gc=False):
     """A chunk without its text, which is lines `start_line … end_line` of the file's text."""
 
     kind: ChunkKind
@@ -103,7 +103,7 @@ class PostingRun(msgspec.Struct, frozen=True):
         return len(self.lengths) // 4
 
 
-class Outline(msgspec.Struct, frozen=True, array_like=True):
+class Outline(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The names and opening comment of a file, for ranking. Names are as written, without repetitions."""
 
     types: tuple[str, ...] = ()
@@ -121,14 +121,14 @@ class HistoryCommit(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
 
 
-class SymbolRecord(msgspec.Struct, frozen=True):
+class SymbolRecord(msgspec.Struct, frozen=True, gc=False):
     """A symbol and the file that defines it."""
 
     path: str
     symbol: Symbol
 
 
-class RetiredChunk(msgspec.Struct, frozen=True):
+class RetiredChunk(msgspec.Struct, frozen=True, gc=False):
     """A chunk id that has ended, with the path and the title that its chunk had."""
 
     digest: str
@@ -139,7 +139,7 @@ class RetiredChunk(msgspec.Struct, frozen=True):
     successor: str = ""  # the digest in its place when it ended, where that could be told
 
 
-class SkippedRecord(msgspec.Struct, frozen=True):
+class SkippedRecord(msgspec.Struct, frozen=True, gc=False):
     """A file that was left out, with its stamp, by which it is known to be unchanged."""
 
     skipped: Skipped

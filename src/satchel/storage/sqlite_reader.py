@@ -21,9 +21,9 @@ from satchel.storage import checked_rows, records
 from satchel.storage.block_postings import BlockSnapshot
 from satchel.storage.checked_rows import (
     CHUNK_COLUMNS,
+    CONTENTS_CHECK,
     END_LINE,
     FIRST_CHUNK,
-    NUMBER,
     OUTLINE_CHECK,
     PATH,
     RETIRED_COLUMNS,
@@ -83,7 +83,7 @@ class SqliteSnapshot(BlockSnapshot):
         super().__init__(SqlitePostingRows(self._tables), meta, found, changes=totals is not None)
         self._consulting: consulted.ConsultedTable | None = None
         self._files: Sequence[FileRecord] | None = None  # read once: a snapshot never changes
-        self._table: FileTable | None = None  # the same, of an index that has them packed
+        self._table: FileTable | None = None  # the same, if they were read packed
         self._by_path: dict[str, Any] = {}  # checked rows
         self._by_number: dict[int, Any] = {}
         self._chunks: Cache[str, list[Any]] = Cache(_CHUNKS_KEPT)
@@ -107,10 +107,10 @@ class SqliteSnapshot(BlockSnapshot):
         self._connection.backup(target)
 
     def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
-        if self._files is None and self._own and self._totals.file_blocks:
+        if self._files is None and self._own:
             self._files = self._table = self._read_table()
-        if self._files is None:
-            self._files = self._read_files(known)
+        if self._files is None:  # a writer packs the rows last
+            self._files = self._read_rows(known)
         return self._files
 
     def _read_table(self) -> FileTable:
@@ -124,7 +124,7 @@ class SqliteSnapshot(BlockSnapshot):
             raise damaged("the list of files")
         return table
 
-    def _read_files(self, known: Sequence[FileRecord]) -> list[FileRecord]:
+    def _read_rows(self, known: Sequence[FileRecord]) -> list[FileRecord]:
         """Return the records of all rows; those of `known` that still hold are taken over."""
         rows = self._tables.rows(f"SELECT {STORED_COLUMNS} FROM files NOT INDEXED")
         if not rows_are_as_written(rows):
@@ -134,9 +134,6 @@ class SqliteSnapshot(BlockSnapshot):
         by_path = {row[PATH]: row for row in rows}
         if len(by_path) != len(rows):
             raise damaged("the list of files")
-        if self._own:
-            self._by_path = by_path
-            self._by_number = {row[1]: row for row in rows}
         before = {item.path: item for item in known}
         ordered = map(by_path.__getitem__, sorted(by_path))
         return [checked_rows.same_or_new_record(row, before.get(row[PATH])) for row in ordered]
@@ -166,6 +163,15 @@ class SqliteSnapshot(BlockSnapshot):
     def _row_in_table(self, path: str) -> Any:
         at = None if self._table is None else self._table.position_of.get(path)
         return None if self._table is None or at is None else self._table.row(at)
+
+    def _number_and_check(self, path: str, which: int) -> tuple[int, int]:
+        """Return the number of a file and one of its checks; a search asks for those of hundreds."""
+        at = None if self._table is None else self._table.position_of.get(path)
+        if self._table is not None and at is not None:
+            return self._table.number_and_check(at, which)
+        stored = self._stored_or_raise(path)
+        checks = stored[3:]
+        return stored.number, checks[which]
 
     def _stored_or_raise(self, path: str) -> Stored:
         stored = self._stored(path)
@@ -279,10 +285,8 @@ class SqliteSnapshot(BlockSnapshot):
     def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
         wanted = {}
         for path in paths:
-            row = self._by_path.get(path) or self._row_in_table(path) or self._stored(path)
-            if row is None:
-                raise KeyError(path)
-            wanted[row[NUMBER]] = path, row[OUTLINE_CHECK]
+            number, check = self._number_and_check(path, OUTLINE_CHECK)
+            wanted[number] = path, check
         found: dict[str, tuple[Outline, bytes]] = {}
         statement = "SELECT file, data, vectors FROM outlines WHERE file IN ({})"
         for number, data, vectors in self._tables.rows_of(statement, list(wanted)):
@@ -460,9 +464,9 @@ class SqliteSnapshot(BlockSnapshot):
         return data
 
     def _content(self, path: str) -> tuple[bytes, bytes]:
-        stored = self._stored_or_raise(path)
-        row = self._tables.one("SELECT text, extras FROM contents WHERE file = ?", stored.number)
-        if row is None or blob_check(*row) != stored.contents_check:
+        number, check = self._number_and_check(path, CONTENTS_CHECK)
+        row = self._tables.one("SELECT text, extras FROM contents WHERE file = ?", number)
+        if row is None or blob_check(*row) != check:
             raise damaged(f"the text of {path!r}")
         return row[0], row[1]
 

@@ -158,9 +158,10 @@ _SCIP = (
         data BLOB NOT NULL
     )""",
 )
-# The rows of files once more, as packed columns; a writer makes those of an older index.
+# The rows of files once more, as packed columns. All files are indexed anew.
 _FILE_BLOCKS = (
     "CREATE TABLE file_blocks (number INTEGER PRIMARY KEY, row_check INTEGER NOT NULL, data BLOB NOT NULL)",
+    "DELETE FROM meta WHERE key = 'signature'",
 )
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _INITIAL,
@@ -174,7 +175,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FILE_BLOCKS,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
-READABLE_SCHEMA = 8  # an index of an older one lacks checks of now: it is not read, and indexed anew
+READABLE_SCHEMA = 9  # an index of an older one lacks checks of now: it is not read, and indexed anew
 
 
 def migrate(connection: sqlite3.Connection) -> bool:

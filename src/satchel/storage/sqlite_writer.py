@@ -422,10 +422,7 @@ class SqliteWriter:
         )
 
     def _pack_files(self) -> None:
-        """Pack the rows of the files that changed, or of all files of an index that has none packed."""
-        if not self._totals.file_blocks:
-            blocks = "SELECT DISTINCT number / ? FROM files"
-            self._changed_blocks.update(at for (at,) in self._connection.execute(blocks, (FILES_PER_BLOCK,)))
+        """Pack the rows of the files that changed, with those of their blocks."""
         statement = f"SELECT {STORED_COLUMNS} FROM files WHERE number >= ? AND number < ? ORDER BY number"
         for block in sorted(self._changed_blocks):
             first = block * FILES_PER_BLOCK
