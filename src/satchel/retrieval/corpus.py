@@ -103,6 +103,11 @@ class Corpus:
         return np.array(self.files.order if isinstance(self.files, FileTable) else [], np.int64)
 
     @cached_property
+    def paths(self) -> list[str]:
+        """Return the path of each file."""
+        return list(self.position_of)
+
+    @cached_property
     def text_bytes(self) -> int:
         """Return how large all files are together."""
         return int(self._column("size").sum())
