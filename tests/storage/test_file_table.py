@@ -12,7 +12,7 @@ from builders import packed
 from msgspec.structs import replace
 
 from satchel.errors import IndexCorrupt
-from satchel.storage.file_table import FILES_PER_BLOCK, FileTable
+from satchel.storage.file_table import FILES_PER_BLOCK, PackedFiles
 from satchel.storage.records import FileRecord
 from satchel.storage.sqlite import SqliteStore
 from satchel.types import FileEntry
@@ -44,7 +44,7 @@ def agrees(store: SqliteStore) -> list[FileRecord]:
     """Return the files of a store, whose rows were found to say the same as the packed ones."""
     with closing(store.snapshot()) as snapshot:
         table = snapshot.files()
-        assert isinstance(table, FileTable)
+        assert isinstance(table, PackedFiles)
         packed_rows = list(table)
         with store.write() as writer:  # a writer reads the rows themselves
             rows = list(writer.snapshot.files())
@@ -74,7 +74,7 @@ def test_packed_rows_are_those_of_the_files_after_every_change(store: SqliteStor
 def test_a_block_without_files_is_gone(store: SqliteStore) -> None:
     with closing(store.snapshot()) as snapshot:
         table = snapshot.files()
-        assert isinstance(table, FileTable)
+        assert isinstance(table, PackedFiles)
         numbers = table.position_of_number
         first = [table[at].path for number, at in numbers.items() if number < FILES_PER_BLOCK]
     with store.write() as writer:
@@ -113,5 +113,5 @@ def file_of_number(store: SqliteStore, number: int) -> list[FileRecord]:
     """Return the file of a number, whose block is packed anew when it is put again."""
     with closing(store.snapshot()) as snapshot:
         table = snapshot.files()
-        assert isinstance(table, FileTable)
+        assert isinstance(table, PackedFiles)
         return [table[table.position_of_number[number]]]

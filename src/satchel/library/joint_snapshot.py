@@ -3,7 +3,8 @@
 Every path is `REPOSITORY/path`, and the numbers of chunks, units and posting runs are moved behind those of
 the repositories before. Nothing is copied and nothing is scored here: what is added up over the files of an
 index is added up over the files of all repositories, so an answer has the bytes that one index of them would
-give. Edges and histories stay inside their repository."""
+give. Edges and histories stay inside their repository. It is one class, and a long one, because a snapshot
+answers many questions, each in a few lines."""
 
 from __future__ import annotations
 

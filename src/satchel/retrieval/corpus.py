@@ -18,7 +18,7 @@ from satchel.caching import Cache, Value
 from satchel.lines import split_lines
 from satchel.retrieval.file_cache import DefinedNames, DocumentLink, FileCache, LoadedOutline
 from satchel.storage import postings
-from satchel.storage.file_table import FileTable
+from satchel.storage.file_table import PackedFiles
 from satchel.storage.history import PackedHistory, arrange, unpack_history
 from satchel.storage.protocol import Snapshot, TermRows
 from satchel.storage.records import REPOSITORIES, ChunkRecord, FileRecord, HistoryCommit, PostingRun
@@ -93,14 +93,14 @@ class Corpus:
     def _column(self, name: str) -> Positions:
         """Return a number of each file."""
         files = self.files
-        if isinstance(files, FileTable):
+        if isinstance(files, PackedFiles):
             return np.asarray(files.column(name)).astype(np.int64)[self._order]
         return np.fromiter((getattr(record, name) for record in files), np.int64, len(files))
 
     @cached_property
     def _order(self) -> Positions:
         """Return where each file is in the columns of a table."""
-        return np.array(self.files.order if isinstance(self.files, FileTable) else [], np.int64)
+        return np.array(self.files.order if isinstance(self.files, PackedFiles) else [], np.int64)
 
     @cached_property
     def paths(self) -> list[str]:
@@ -296,7 +296,7 @@ class Corpus:
 
     def _find_tagged(self, tag: str) -> Positions:
         files = self.files
-        if not isinstance(files, FileTable):
+        if not isinstance(files, PackedFiles):
             return np.array([at for at, record in enumerate(files) if tag in record.tags], np.int64)
         tagged = np.array([tag in tags.split() for _, _, _, tags in files.texts], bool)
         return np.flatnonzero(tagged[np.asarray(files.texts_of())[self._order]])

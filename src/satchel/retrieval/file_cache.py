@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from satchel.caching import Cache
-from satchel.storage.file_table import FileTable
+from satchel.storage.file_table import PackedFiles
 from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
 
@@ -93,7 +93,7 @@ class FileCache:
         self.files = files
         self.position_of = (
             files.position_of
-            if isinstance(files, FileTable)
+            if isinstance(files, PackedFiles)
             else {record.path: at for at, record in enumerate(files)}
         )
         self.outlines: dict[int, LoadedOutline] = {}  # by the position of the file

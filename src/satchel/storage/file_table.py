@@ -60,7 +60,7 @@ def _column(parts: Sequence[tuple[bytes, int]], place: int) -> bytes:
     return b"".join(data[place * length : (place + 1) * length] for data, length in parts)
 
 
-class FileTable(Sequence[FileRecord]):
+class PackedFiles(Sequence[FileRecord]):
     """All files of a generation, by path."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:

@@ -112,7 +112,7 @@ class Snapshot(Protocol):
 
     def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
         """Return the records of all files, by path. Records of an earlier generation may be given as `known`:
-        one that still holds may be returned as the same object. A `FileTable` makes its records late."""
+        one that still holds may be returned as the same object. A `PackedFiles` makes its records late."""
 
     def file_languages(self) -> dict[str, str]:
         """Return the language of each file, by path. It costs a fraction of `files`, which notices damage."""

@@ -45,7 +45,7 @@ from satchel.storage.checks import (
     rows_check,
     sum_checks,
 )
-from satchel.storage.file_table import FileTable
+from satchel.storage.file_table import PackedFiles
 from satchel.storage.protocol import LAST_LINE, Extent
 from satchel.storage.records import (
     ChunkRecord,
@@ -83,7 +83,7 @@ class SqliteSnapshot(BlockSnapshot):
         super().__init__(SqlitePostingRows(self._tables), meta, found, changes=totals is not None)
         self._consulting: consulted.ConsultedTable | None = None
         self._files: Sequence[FileRecord] | None = None  # read once: a snapshot never changes
-        self._table: FileTable | None = None  # the same, if they were read packed
+        self._table: PackedFiles | None = None  # the same, if they were read packed
         self._by_path: dict[str, Any] = {}  # checked rows
         self._by_number: dict[int, Any] = {}
         self._chunks: Cache[str, list[Any]] = Cache(_CHUNKS_KEPT)
@@ -113,13 +113,13 @@ class SqliteSnapshot(BlockSnapshot):
             self._files = self._read_rows(known)
         return self._files
 
-    def _read_table(self) -> FileTable:
+    def _read_table(self) -> PackedFiles:
         rows = self._tables.rows("SELECT number, row_check, data FROM file_blocks ORDER BY number")
         if sum_checks(row[1] for row in rows) != self._totals.file_blocks:
             raise damaged("the list of files")
         if any(blob_check(data, start=number) != check for number, check, data in rows):
             raise damaged("the record of a file")
-        table = FileTable(data for _, _, data in rows)
+        table = PackedFiles(data for _, _, data in rows)
         if table.check_sum() != self._totals.files or len(table.position_of) != len(table):
             raise damaged("the list of files")
         return table
