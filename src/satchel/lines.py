@@ -17,10 +17,8 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 def split_lines(text: str) -> Sequence[str]:
     """Return the lines of a text with their line ends; joining them returns the text."""
     if "\r" not in text:
-        lines = text.split("\n")
-        last = lines.pop()
-        result = [line + "\n" for line in lines]
-        if last:
-            result.append(last)
-        return result
+        # One pass in C. Where another separator split a line too, there are more lines than line ends.
+        lines = text.splitlines(keepends=True)
+        if len(lines) == text.count("\n") + (text[-1:] not in ("", "\n")):
+            return lines
     return _LINE.findall(text)

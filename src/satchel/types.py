@@ -118,7 +118,7 @@ class SkipReason(StrEnum):
     VENDORED = "vendored"
 
 
-class FileEntry(msgspec.Struct, frozen=True):
+class FileEntry(msgspec.Struct, frozen=True, gc=False):
     """A file that a walk found and that is not read yet. `path` is relative to the root, with `/` between its
     parts."""
 

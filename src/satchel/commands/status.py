@@ -65,7 +65,7 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
     if state.readable:
         try:
             snapshot = engine.snapshot()
-            files = snapshot.files()
+            files = list(snapshot.files())
             left_out = [record.skipped for record in snapshot.skipped()]
             scip = scip_counts(snapshot)
         # Damage shows only when the index is read.

@@ -199,7 +199,7 @@ class JointSnapshot:
         signatures = dict.fromkeys(meta.get("signature", "") for meta in every)
         return {"signature": "\n".join(signatures), REPOSITORIES: "\n".join(self.shards)}
 
-    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
+    def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
         return [record for shard in self._all for record in shard.files]
 
     def file_languages(self) -> dict[str, str]:
@@ -223,6 +223,10 @@ class JointSnapshot:
     def text(self, path: str) -> str:
         shard, own = self._shard_of(path)
         return shard.snapshot.text(own)
+
+    def encoded_text(self, path: str) -> bytes:
+        shard, own = self._shard_of(path)
+        return shard.snapshot.encoded_text(own)
 
     def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
         shard, own = self._find(path)

@@ -53,7 +53,7 @@ class RepositoryReader:
         self._lines: dict[str, Sequence[str]] = {}
 
     @property
-    def files(self) -> list[FileRecord]:
+    def files(self) -> Sequence[FileRecord]:
         """Return the records of all indexed files, by path."""
         return self.corpus.files
 

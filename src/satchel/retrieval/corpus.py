@@ -18,6 +18,7 @@ from satchel.caching import Cache, Value
 from satchel.lines import split_lines
 from satchel.retrieval.file_cache import DefinedNames, DocumentLink, FileCache, LoadedOutline
 from satchel.storage import postings
+from satchel.storage.file_table import PackedFiles
 from satchel.storage.history import PackedHistory, arrange, unpack_history
 from satchel.storage.protocol import Snapshot, TermRows
 from satchel.storage.records import REPOSITORIES, ChunkRecord, FileRecord, HistoryCommit, PostingRun
@@ -102,8 +103,34 @@ class Corpus:
 
     def _owners(self, first_units: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return for each file of the posting runs its position in `files`, or -1 when it is gone."""
-        position = {record.first_unit: at for at, record in enumerate(self.files) if record.unit_count}
-        return np.fromiter((position.get(first, -1) for first in first_units.tolist()), np.int64)
+        with_units = np.flatnonzero(self._column("unit_count"))
+        starts = self._column("first_unit")[with_units]
+        order = np.argsort(starts, kind="stable")
+        starts, positions = np.append(starts[order], -1), np.append(with_units[order], -1)
+        places = np.searchsorted(starts[:-1], first_units)  # a place behind the last has no start
+        return np.where(starts[places] == first_units, positions[places], -1)
+
+    def _column(self, name: str) -> Positions:
+        """Return a number of each file."""
+        files = self.files
+        if isinstance(files, PackedFiles):
+            return np.asarray(files.column(name)).astype(np.int64)[self._order]
+        return np.fromiter((getattr(record, name) for record in files), np.int64, len(files))
+
+    @cached_property
+    def _order(self) -> Positions:
+        """Return where each file is in the columns of a table."""
+        return np.array(self.files.order if isinstance(self.files, PackedFiles) else [], np.int64)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Return the path of each file."""
+        return list(self.position_of)
+
+    @cached_property
+    def text_bytes(self) -> int:
+        """Return how large all files are together."""
+        return int(self._column("size").sum())
 
     def _mean(self, lengths: NDArray[np.uint16]) -> float:
         """Return the mean length of the living units. An integer sum and one division are the same on every
@@ -298,9 +325,15 @@ class Corpus:
 
     def _with_tag(self, tag: str) -> Positions:
         if tag not in self._tagged:
-            found = [at for at, record in enumerate(self.files) if tag in record.tags]
-            self._tagged[tag] = np.array(found, np.int64)
+            self._tagged[tag] = self._find_tagged(tag)
         return self._tagged[tag]
+
+    def _find_tagged(self, tag: str) -> Positions:
+        files = self.files
+        if not isinstance(files, PackedFiles):
+            return np.array([at for at, record in enumerate(files) if tag in record.tags], np.int64)
+        tagged = np.array([tag in tags.split() for _, _, _, tags in files.texts], bool)
+        return np.flatnonzero(tagged[np.asarray(files.texts_of())[self._order]])
 
     @property
     def position_of(self) -> dict[str, int]:
@@ -321,8 +354,8 @@ class Corpus:
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)
-        for at, record in enumerate(self.files):
-            found[record.path.rpartition("/")[2].lower()].append(at)
+        for path, at in self.position_of.items():
+            found[path.rpartition("/")[2].lower()].append(at)
         return found
 
     def files_named(self, name: str) -> list[int]:

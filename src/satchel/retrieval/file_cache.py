@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from satchel.caching import Cache
+from satchel.storage.file_table import PackedFiles
 from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
 
@@ -49,7 +50,7 @@ class DefinedNames:
         return types, others
 
 
-class LoadedOutline(msgspec.Struct, frozen=True):
+class LoadedOutline(msgspec.Struct, frozen=True, gc=False):
     """A file's outline with the vectors of its units, and parts of it in the form of lookups."""
 
     outline: Outline
@@ -90,7 +91,11 @@ class FileCache:
         self.index = index
         self.signature = signature
         self.files = files
-        self.position_of = {record.path: at for at, record in enumerate(files)}
+        self.position_of = (
+            files.position_of
+            if isinstance(files, PackedFiles)
+            else {record.path: at for at, record in enumerate(files)}
+        )
         self.outlines: dict[int, LoadedOutline] = {}  # by the position of the file
         # Name → the files that define it, of those with a loaded outline.
         self.defining: dict[str, tuple[int, ...]] = {}

@@ -7,7 +7,8 @@ are found by the search of Python's own bytes, which counts Django's 26 MB in 10
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import methodcaller
 from typing import Any
 
 import msgspec
@@ -45,6 +46,10 @@ class TextPattern:
         self._is_plain = not options.regex and not options.word and options.ignore_case == self._lowers
         self._expression: Any = None if self._is_plain else self._compiled()
         self.required: tuple[Clause, ...] = self._required()
+        # How many matches a content has. Matches do not overlap. A plain literal needs no code of Python.
+        self.count: Callable[[bytes], int] = (
+            methodcaller("count", self._literal) if self._is_plain and not self._lowers else self._count
+        )
 
     def _required(self) -> tuple[Clause, ...]:
         if self.options.regex:
@@ -72,8 +77,7 @@ class TextPattern:
         after = rb"(?!\w)" if self._literal[-1] in _WORD_BYTES else b""
         return re.compile(literal + before + after)
 
-    def count(self, content: bytes) -> int:
-        """Return how many matches a content has. Matches do not overlap."""
+    def _count(self, content: bytes) -> int:
         content = content.lower() if self._lowers else content
         if self._is_plain:
             return content.count(self._literal)

@@ -49,7 +49,7 @@ def content_of(corpus: Corpus, at: int) -> bytes:
     found = kept.get(path)
     if found is not None:
         return found
-    content = corpus.snapshot.text(path).encode("utf-8", "surrogatepass")
+    content = corpus.snapshot.encoded_text(path)
     if b"\r" in content:
         content = _LINE_END.sub(b"\n", content)
     # A file of a tree that does not fit is not kept: it would push out another before it is asked for again.
@@ -57,7 +57,7 @@ def content_of(corpus: Corpus, at: int) -> bytes:
 
 
 def _fits(corpus: Corpus) -> bool:
-    return sum(record.size for record in corpus.files) <= corpus.file_cache.contents.limit
+    return corpus.text_bytes <= corpus.file_cache.contents.limit
 
 
 def scan(corpus: Corpus, pattern: TextPattern, order: Sequence[int], token: CancelToken) -> Scan:
@@ -66,14 +66,17 @@ def scan(corpus: Corpus, pattern: TextPattern, order: Sequence[int], token: Canc
     candidates = candidate_files(corpus, pattern.required)
     found: list[FileMatches] = []
     chosen = [at for at in order if candidates[at]] if candidates is not None else order
-    for number, at in enumerate(chosen):
-        if number % _POLLED == 0 and number:
+    paths, kept, count_in = corpus.paths, corpus.file_cache.contents, pattern.count
+    for start in range(0, len(chosen), _POLLED):
+        if start:
             if token.is_expired and not token.is_cancelled:
-                return Scan(tuple(found), number, len(chosen) - number)
+                return Scan(tuple(found), start, len(chosen) - start)
             token.check()
-        count = pattern.count(content_of(corpus, at))
-        if count:
-            found.append(FileMatches(at, count))
+        for at in chosen[start : start + _POLLED]:
+            content = kept.get(paths[at])
+            count = count_in(content_of(corpus, at) if content is None else content)
+            if count:
+                found.append(FileMatches(at, count))
     return Scan(tuple(found), len(chosen))
 
 

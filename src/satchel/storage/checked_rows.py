@@ -29,7 +29,7 @@ RETIRED_COLUMNS = "digest, path, title, file_hash, place, successor, row_check"
 # The positions of some columns in a row of the stored columns, and in a row of the chunk columns.
 NUMBER, PATH, MTIME, FILE_HASH, FIRST_CHUNK, SETTLED, CTIME, INODE = 1, 2, 4, 5, 11, 13, 16, 17
 CHECKS = 18  # the first of the check columns
-OUTLINE_CHECK = -4  # in a `Stored` too
+CONTENTS_CHECK, OUTLINE_CHECK = -5, -4  # from the end, in a `Stored` too
 START_LINE, END_LINE = 5, 6
 
 

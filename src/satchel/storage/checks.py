@@ -8,13 +8,13 @@ record of a file, the first terms of a run's blocks) is checked too: rows that v
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from satchel.errors import IndexCorrupt
+from satchel.storage.deflate import crc32
 
 REBUILD_HINT = "`satchel index --force` sets the file aside and builds a new one"
 ROW_ENCODER = msgspec.msgpack.Encoder()
@@ -22,8 +22,8 @@ _encode = ROW_ENCODER.encode
 
 
 class Totals(msgspec.Struct):
-    """The sums that an index has to add up to. `files`, `edges`, `scip`, `segments`, `skipped` and `retired`
-    are the sums of the checks of these rows, `history` is the check of the history."""
+    """The sums that an index has to add up to. `files`, `file_blocks`, `edges`, `scip`, `segments`, `skipped`
+    and `retired` are the sums of the checks of these rows, `history` is the check of the history."""
 
     files: int = 0
     edges: int = 0
@@ -34,22 +34,23 @@ class Totals(msgspec.Struct):
     history: int = 0
     symbols: int = 0
     kinds: dict[str, int] = {}
+    file_blocks: int = 0
 
 
 def row_check(*values: Any) -> int:
     """Return the check of one row."""
-    return zlib.crc32(_encode(values))
+    return crc32(_encode(values))
 
 
 def rows_check(rows: Sequence[Any]) -> int:
     """Return the check of rows that are only read together."""
-    return zlib.crc32(_encode(rows))
+    return crc32(_encode(rows))
 
 
 def rows_are_as_written(rows: Iterable[Sequence[Any]]) -> bool:
     """Return whether each row begins with the check of the rest of it."""
-    encode, crc32 = _encode, zlib.crc32  # local: every search asks for every file
-    return all(crc32(encode(row[1:])) == row[0] for row in rows)
+    encode, check = _encode, crc32  # local: every search asks for every file
+    return all(check(encode(row[1:])) == row[0] for row in rows)
 
 
 def blob_check(*blobs: bytes, start: int = 0) -> int:
@@ -57,13 +58,13 @@ def blob_check(*blobs: bytes, start: int = 0) -> int:
     for blob in blobs:
         if type(blob) is not bytes:  # a damaged row may give a text or nothing
             return -1
-        start = zlib.crc32(blob, start)
+        start = crc32(blob, start)
     return start
 
 
 def name_hash(folded: bytes) -> int:
     """Return the number under which the symbols of a name are counted."""
-    return zlib.crc32(folded)
+    return crc32(folded)
 
 
 def meta_check(values: dict[str, str], schema: Iterable[Any]) -> str:

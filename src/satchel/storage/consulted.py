@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from satchel.storage.checks import ROW_ENCODER, damaged, sum_checks
+from satchel.storage.deflate import crc32
 from satchel.storage.records import key_hash
 
 
@@ -32,8 +32,8 @@ class ConsultedTable:
             raise damaged("the list of edges")
         if not set(map(type, noted)) <= {bytes}:
             raise damaged("what a file refers to")
-        starts = map(zlib.crc32, map(ROW_ENCODER.encode, zip(numbers, data_checks, strict=True)))
-        if tuple(map(zlib.crc32, noted, starts)) != checks:
+        starts = map(crc32, map(ROW_ENCODER.encode, zip(numbers, data_checks, strict=True)))
+        if tuple(map(crc32, noted, starts)) != checks:
             raise damaged("what a file refers to")
         return cls(numbers, noted)
 

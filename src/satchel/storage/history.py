@@ -6,7 +6,6 @@ longer than the rest of a search. Neither a message nor a time is kept.
 
 from __future__ import annotations
 
-import zlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,13 +15,13 @@ import msgspec
 import numpy as np
 
 from satchel.errors import IndexCorrupt
+from satchel.storage.deflate import DeflateError, compress, decompress
 from satchel.storage.records import HistoryCommit
 from satchel.terms import terms
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
-_FAST_COMPRESSION = 1  # zlib level
 _MOST_COUNTED = 255  # of one term in one message: the most that a byte holds
 _MOST_COMMITS = 65_535  # whose places two bytes hold
 
@@ -85,7 +84,7 @@ def pack_history(commits: Sequence[HistoryCommit]) -> bytes:
 
 def pack(history: PackedHistory) -> bytes:
     """Return the bytes that a store keeps of arranged commits."""
-    return zlib.compress(msgspec.msgpack.encode(history), _FAST_COMPRESSION)
+    return compress(msgspec.msgpack.encode(history))
 
 
 def unpack_history(data: bytes) -> PackedHistory:
@@ -93,8 +92,8 @@ def unpack_history(data: bytes) -> PackedHistory:
     if not data:
         return PackedHistory()
     try:
-        return msgspec.msgpack.decode(zlib.decompress(data), type=PackedHistory)
-    except (zlib.error, msgspec.MsgspecError) as error:
+        return msgspec.msgpack.decode(decompress(data), type=PackedHistory)
+    except (DeflateError, msgspec.MsgspecError) as error:
         raise IndexCorrupt(f"the history in the index cannot be read: {error}") from error
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from satchel.code_facts import FileEdges, FileFacts, ScipUses, references_of
 from satchel.errors import IndexMissing
 from satchel.parsed import Parsed
 from satchel.storage import records
+from satchel.storage.deflate import crc32
 from satchel.storage.protocol import LAST_LINE, Extent, Snapshot, StoreScheme, TermRows
 from satchel.storage.records import (
     ChunkRecord,
@@ -97,7 +97,7 @@ class MemorySnapshot:
     def meta(self) -> dict[str, str]:
         return dict(self._tables.meta)
 
-    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
+    def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
         return [self._tables.files[path][0] for path in sorted(self._tables.files)]
 
     def file_languages(self) -> dict[str, str]:
@@ -115,6 +115,9 @@ class MemorySnapshot:
 
     def text(self, path: str) -> str:
         return records.unpack_text(self._tables.files[path][1].text)
+
+    def encoded_text(self, path: str) -> bytes:
+        return records.unpack_encoded_text(self._tables.files[path][1].text)
 
     def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
         if path not in self._tables.files:
@@ -173,7 +176,7 @@ class MemorySnapshot:
         return [records.unpack_edges(self._tables.edges[path][0]) for path in paths]
 
     def edges_mark(self, path: str) -> int:
-        return zlib.crc32(self._tables.edges[path][0])
+        return crc32(self._tables.edges[path][0])
 
     def consulting(self, keys: Collection[str]) -> list[str]:
         wanted = set(map(records.key_hash, keys))

@@ -8,7 +8,6 @@ that no file refers to any more are swept when no segment is being written.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -23,12 +22,12 @@ from satchel.parsed import Parsed
 from satchel.storage import checked_rows, records
 from satchel.storage.checked_rows import PATH, Stored
 from satchel.storage.checks import blob_check, damaged
+from satchel.storage.deflate import DeflateError, compress, crc32, decompress
 from satchel.storage.postgres_connection import CONTENT_LOCK, Connection, Database, database, run
 from satchel.storage.postgres_schema import SCHEMA
 from satchel.storage.protocol import ContentName
 from satchel.storage.records import ChunkRow, PackedFile, SymbolRow
 
-_FAST_COMPRESSION = 1  # zlib level, as for texts
 _ShortChunk = tuple[str, str, int, int, int, int]
 COLUMNS = ("text", "extras", "outline", "vectors", "facts", "chunks", "symbols")
 
@@ -54,7 +53,7 @@ class FileRow(NamedTuple):
 
 def read_file_row(check: int, data: bytes, content: bytes) -> FileRow:
     """Return the row of a file, checked."""
-    if type(data) is not bytes or zlib.crc32(data) != check:
+    if type(data) is not bytes or crc32(data) != check:
         raise damaged("the record of a file")
     return FileRow((check, *msgspec.msgpack.decode(data)), content)
 
@@ -245,13 +244,13 @@ def remove_damaged(connection: Connection, files: str, segment: int) -> None:
 
 
 def _pack(rows: Sequence[Any]) -> bytes:
-    return zlib.compress(msgspec.msgpack.encode(rows), _FAST_COMPRESSION) if rows else b""
+    return compress(msgspec.msgpack.encode(rows)) if rows else b""
 
 
 def _unpack(data: bytes, kind: Any) -> Any:
     if not data:
         return []
     try:
-        return msgspec.msgpack.decode(zlib.decompress(data), type=kind)
-    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return msgspec.msgpack.decode(decompress(data), type=kind)
+    except (DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"a file in the index cannot be read: {error}") from error

@@ -107,7 +107,7 @@ class PostgresSnapshot(BlockSnapshot):
         if self._own:
             self._tables.close()
 
-    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
+    def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
         if self._files is not None:
             return self._files
         rows = self._file_rows()
@@ -212,6 +212,9 @@ class PostgresSnapshot(BlockSnapshot):
 
     def text(self, path: str) -> str:
         return records.unpack_text(self._text_and_extras(path)[0])
+
+    def encoded_text(self, path: str) -> bytes:
+        return records.unpack_encoded_text(self._text_and_extras(path)[0])
 
     def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
         found = self._chunks.get(path)

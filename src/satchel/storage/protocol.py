@@ -110,9 +110,9 @@ class Snapshot(Protocol):
     def meta(self) -> dict[str, str]:
         """Return the values that writers set for the index as a whole."""
 
-    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
+    def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
         """Return the records of all files, by path. Records of an earlier generation may be given as `known`:
-        one that still holds is returned as the same object."""
+        one that still holds may be returned as the same object. A `PackedFiles` makes its records late."""
 
     def file_languages(self) -> dict[str, str]:
         """Return the language of each file, by path. It costs a fraction of `files`, which notices damage."""
@@ -125,6 +125,9 @@ class Snapshot(Protocol):
 
     def text(self, path: str) -> str:
         """Return the text of a file as it was indexed. `KeyError` if the index does not hold it."""
+
+    def encoded_text(self, path: str) -> bytes:
+        """Return the text of a file as UTF-8, with lone surrogates as they are. `KeyError` as for `text`."""
 
     def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
         """Return the chunks of a file that share a line with the range, by line; none for an unknown path."""

@@ -7,7 +7,6 @@ rows and bytes, not objects; every store keeps the same bytes.
 from __future__ import annotations
 
 import struct
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -19,9 +18,9 @@ from satchel.code_facts import FileEdges, FileFacts, ScipUses
 from satchel.errors import IndexCorrupt
 from satchel.lines import split_lines
 from satchel.parsed import Parsed
+from satchel.storage.deflate import DeflateError, compress, crc32, decompress
 from satchel.types import ByLines, Chunk, ChunkKind, Label, Reference, Skipped, Symbol
 
-_FAST_COMPRESSION = 1  # zlib level; higher ones cost more time than the space is worth
 _TITLE_SEPARATOR = "\x1f"
 RETIRED_LIMIT = 50_000  # the newest ended ids that a store remembers
 REPOSITORIES = (
@@ -41,7 +40,7 @@ Stamp = tuple[int, int, int, int]
 """Size, modification time, change time and number of a file."""
 
 
-class FileRecord(msgspec.Struct, frozen=True):
+class FileRecord(msgspec.Struct, frozen=True, gc=False):
     """An indexed file: its stamp, its content hash and the numbers of its chunks and units."""
 
     path: str
@@ -76,7 +75,7 @@ def by_lines(tags: Sequence[str]) -> ByLines:
     return ByLines(next(reasons, ""))
 
 
-class ChunkRecord(msgspec.Struct, frozen=True):
+class ChunkRecord(msgspec.Struct, frozen=True, gc=False):
     """A chunk without its text, which is lines `start_line … end_line` of the file's text."""
 
     kind: ChunkKind
@@ -104,7 +103,7 @@ class PostingRun(msgspec.Struct, frozen=True):
         return len(self.lengths) // 4
 
 
-class Outline(msgspec.Struct, frozen=True, array_like=True):
+class Outline(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The names and opening comment of a file, for ranking. Names are as written, without repetitions."""
 
     types: tuple[str, ...] = ()
@@ -122,14 +121,14 @@ class HistoryCommit(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
 
 
-class SymbolRecord(msgspec.Struct, frozen=True):
+class SymbolRecord(msgspec.Struct, frozen=True, gc=False):
     """A symbol and the file that defines it."""
 
     path: str
     symbol: Symbol
 
 
-class RetiredChunk(msgspec.Struct, frozen=True):
+class RetiredChunk(msgspec.Struct, frozen=True, gc=False):
     """A chunk id that has ended, with the path and the title that its chunk had."""
 
     digest: str
@@ -140,7 +139,7 @@ class RetiredChunk(msgspec.Struct, frozen=True):
     successor: str = ""  # the digest in its place when it ended, where that could be told
 
 
-class SkippedRecord(msgspec.Struct, frozen=True):
+class SkippedRecord(msgspec.Struct, frozen=True, gc=False):
     """A file that was left out, with its stamp, by which it is known to be unchanged."""
 
     skipped: Skipped
@@ -175,8 +174,8 @@ def pack_file(
     references = [(name, _LABEL_NUMBERS[label], line) for name, label, line in parsed.references]
     extras = msgspec.msgpack.encode((references, parsed.comments))
     return PackedFile(
-        text=zlib.compress(text.encode("utf-8", "surrogatepass"), _FAST_COMPRESSION),
-        extras=zlib.compress(extras, _FAST_COMPRESSION),
+        text=compress(text.encode("utf-8", "surrogatepass")),
+        extras=compress(extras),
         outline=msgspec.msgpack.encode(outline),
         facts=_pack_facts(parsed.facts),
         unit_count=unit_count,
@@ -212,19 +211,27 @@ def fold(name: str) -> bytes:
     return name.encode("utf-8", "surrogatepass").lower()
 
 
+def unpack_encoded_text(data: bytes) -> bytes:
+    """Return the text of a packed file as UTF-8."""
+    try:
+        return decompress(data)
+    except DeflateError as error:
+        raise IndexCorrupt(f"a text in the index cannot be read: {error}") from error
+
+
 def unpack_text(data: bytes) -> str:
     """Return the text of a packed file."""
     try:
-        return zlib.decompress(data).decode("utf-8", "surrogatepass")
-    except (zlib.error, UnicodeDecodeError) as error:
+        return unpack_encoded_text(data).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
         raise IndexCorrupt(f"a text in the index cannot be read: {error}") from error
 
 
 def unpack_extras(data: bytes) -> tuple[tuple[Reference, ...], tuple[tuple[int, int], ...]]:
     """Return the references and comment ranges of a packed file."""
     try:
-        references, comments = msgspec.msgpack.decode(zlib.decompress(data), type=_Extras)
-    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        references, comments = msgspec.msgpack.decode(decompress(data), type=_Extras)
+    except (DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"references in the index cannot be read: {error}") from error
     if not references:
         return (), comments
@@ -247,7 +254,7 @@ def unpack_outline(data: bytes) -> Outline:
 def _pack_facts(facts: FileFacts) -> bytes:
     if facts == _NO_FACTS:
         return b""
-    return zlib.compress(msgspec.msgpack.encode(facts), _FAST_COMPRESSION)
+    return compress(msgspec.msgpack.encode(facts))
 
 
 def unpack_facts(data: bytes) -> FileFacts:
@@ -255,8 +262,8 @@ def unpack_facts(data: bytes) -> FileFacts:
     if not data:
         return _NO_FACTS
     try:
-        return msgspec.msgpack.decode(zlib.decompress(data), type=FileFacts)
-    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return msgspec.msgpack.decode(decompress(data), type=FileFacts)
+    except (DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"facts in the index cannot be read: {error}") from error
 
 
@@ -264,7 +271,7 @@ def pack_edges(edges: FileEdges) -> bytes:
     """Return the edges of a file as the bytes that a store keeps; empty for no edges."""
     if edges == _NO_EDGES:
         return b""
-    return zlib.compress(msgspec.msgpack.encode(edges), _FAST_COMPRESSION)
+    return compress(msgspec.msgpack.encode(edges))
 
 
 def unpack_edges(data: bytes) -> FileEdges:
@@ -272,21 +279,21 @@ def unpack_edges(data: bytes) -> FileEdges:
     if not data:
         return _NO_EDGES
     try:
-        return msgspec.msgpack.decode(zlib.decompress(data), type=FileEdges)
-    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return msgspec.msgpack.decode(decompress(data), type=FileEdges)
+    except (DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"edges in the index cannot be read: {error}") from error
 
 
 def pack_scip(uses: ScipUses) -> bytes:
     """Return what a SCIP index says about a file as the bytes that a store keeps."""
-    return zlib.compress(msgspec.msgpack.encode(uses), _FAST_COMPRESSION)
+    return compress(msgspec.msgpack.encode(uses))
 
 
 def unpack_scip(data: bytes) -> ScipUses:
     """Return what a SCIP index says about a file."""
     try:
-        return msgspec.msgpack.decode(zlib.decompress(data), type=ScipUses)
-    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return msgspec.msgpack.decode(decompress(data), type=ScipUses)
+    except (DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"SCIP edges in the index cannot be read: {error}") from error
 
 
@@ -303,7 +310,7 @@ def unpack_consulted(data: bytes) -> tuple[int, ...]:
 
 def key_hash(key: str) -> int:
     """Return the hash under which something consulted is kept."""
-    return zlib.crc32(key.encode("utf-8", "surrogatepass"))
+    return crc32(key.encode("utf-8", "surrogatepass"))
 
 
 def join_title(title_path: Sequence[str]) -> str:

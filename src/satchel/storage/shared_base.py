@@ -45,7 +45,12 @@ _COUNTING = {
     "symbol_names": "",  # an index counts what it has more or less than its base
     "history": "NOT EXISTS (SELECT 1 FROM main.history)",
 }
-_OWN = ("skipped", "retired", "scip")  # whole in every index: times are those of its tree, ids end apart
+_OWN = (
+    "skipped",
+    "retired",
+    "scip",
+    "file_blocks",
+)  # whole in every index: times are those of its tree, ids end apart
 
 
 def attach_base(connection: sqlite3.Connection, path: Path) -> str:

@@ -22,9 +22,9 @@ from satchel.storage import checked_rows, records
 from satchel.storage.block_postings import BlockSnapshot
 from satchel.storage.checked_rows import (
     CHUNK_COLUMNS,
+    CONTENTS_CHECK,
     END_LINE,
     FIRST_CHUNK,
-    NUMBER,
     OUTLINE_CHECK,
     PATH,
     RETIRED_COLUMNS,
@@ -46,6 +46,7 @@ from satchel.storage.checks import (
     rows_check,
     sum_checks,
 )
+from satchel.storage.file_table import PackedFiles
 from satchel.storage.protocol import LAST_LINE, Extent
 from satchel.storage.records import (
     ChunkRecord,
@@ -83,7 +84,8 @@ class SqliteSnapshot(BlockSnapshot):
         found = self._checked_totals(meta) if totals is None else totals
         super().__init__(SqlitePostingRows(self._tables), meta, found, changes=totals is not None)
         self._consulting: consulted.ConsultedTable | None = None
-        self._files: list[FileRecord] | None = None  # read once: a snapshot never changes
+        self._files: Sequence[FileRecord] | None = None  # read once: a snapshot never changes
+        self._table: PackedFiles | None = None  # the same, if they were read packed
         self._by_path: dict[str, Any] = {}  # checked rows
         self._by_number: dict[int, Any] = {}
         self._chunks: Cache[str, list[Any]] = Cache(_CHUNKS_KEPT)
@@ -111,34 +113,44 @@ class SqliteSnapshot(BlockSnapshot):
         can."""
         start_from(self._connection, target, path)
 
-    def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
-        if self._files is None:
-            rows = self._tables.rows(f"SELECT {STORED_COLUMNS} FROM files")
-            if not rows_are_as_written(rows):
-                raise damaged("the record of a file")
-            if sum_checks(row[0] for row in rows) != self._totals.files:
-                raise damaged("the list of files")
-            by_path = {row[PATH]: row for row in rows}
-            if len(by_path) != len(rows):
-                raise damaged("the list of files")
-            if self._own:
-                self._by_path = by_path
-                self._by_number = {row[1]: row for row in rows}
-            ordered = map(by_path.__getitem__, sorted(by_path))
-            before = {item.path: item for item in known}
-            self._files = (
-                [checked_rows.same_or_new_record(row, before.get(row[PATH])) for row in ordered]
-                if known
-                else [checked_rows.file_record(row) for row in ordered]
-            )
+    def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
+        if self._files is None and self._own:
+            self._files = self._table = self._read_table()
+        if self._files is None:  # a writer packs the rows last
+            self._files = self._read_rows(known)
         return self._files
+
+    def _read_table(self) -> PackedFiles:
+        rows = self._tables.rows("SELECT number, row_check, data FROM file_blocks ORDER BY number")
+        if sum_checks(row[1] for row in rows) != self._totals.file_blocks:
+            raise damaged("the list of files")
+        if any(blob_check(data, start=number) != check for number, check, data in rows):
+            raise damaged("the record of a file")
+        table = PackedFiles(data for _, _, data in rows)
+        if table.check_sum() != self._totals.files or len(table.position_of) != len(table):
+            raise damaged("the list of files")
+        return table
+
+    def _read_rows(self, known: Sequence[FileRecord]) -> list[FileRecord]:
+        """Return the records of all rows; those of `known` that still hold are taken over."""
+        rows = self._tables.rows(f"SELECT {STORED_COLUMNS} FROM files")
+        if not rows_are_as_written(rows):
+            raise damaged("the record of a file")
+        if sum_checks(row[0] for row in rows) != self._totals.files:
+            raise damaged("the list of files")
+        by_path = {row[PATH]: row for row in rows}
+        if len(by_path) != len(rows):
+            raise damaged("the list of files")
+        before = {item.path: item for item in known}
+        ordered = map(by_path.__getitem__, sorted(by_path))
+        return [checked_rows.same_or_new_record(row, before.get(row[PATH])) for row in ordered]
 
     def file_languages(self) -> dict[str, str]:
         return dict(self._tables.rows("SELECT path, language FROM files"))
 
     def _stored(self, path: str) -> Stored | None:
         """Return the record of a path, or None if there is none, which the table itself has to confirm."""
-        row = self._by_path.get(path)
+        row = self._by_path.get(path) or self._row_in_table(path)
         if row is not None:
             return checked_rows.stored(row)
         if self._own and self._files is not None:
@@ -155,6 +167,19 @@ class SqliteSnapshot(BlockSnapshot):
         self._keep(row)
         return checked_rows.stored(row)
 
+    def _row_in_table(self, path: str) -> Any:
+        at = None if self._table is None else self._table.position_of.get(path)
+        return None if self._table is None or at is None else self._table.row(at)
+
+    def _number_and_check(self, path: str, which: int) -> tuple[int, int]:
+        """Return the number of a file and one of its checks; a search asks for those of hundreds."""
+        at = None if self._table is None else self._table.position_of.get(path)
+        if self._table is not None and at is not None:
+            return self._table.number_and_check(at, which)
+        stored = self._stored_or_raise(path)
+        checks = stored[3:]
+        return stored.number, checks[which]
+
     def _stored_or_raise(self, path: str) -> Stored:
         stored = self._stored(path)
         if stored is None:
@@ -164,6 +189,8 @@ class SqliteSnapshot(BlockSnapshot):
     def _row_at(self, number: int) -> Any:
         """Return the checked row of a file by its number, which other rows refer to."""
         row = self._by_number.get(number)
+        if row is None and self._table is not None and number in self._table.position_of_number:
+            return self._table.row(self._table.position_of_number[number])
         if row is None:
             row = self._tables.one(f"SELECT {STORED_COLUMNS} FROM files WHERE number = ?", number)
             if row is None:
@@ -201,6 +228,9 @@ class SqliteSnapshot(BlockSnapshot):
 
     def text(self, path: str) -> str:
         return records.unpack_text(self._content(path)[0])
+
+    def encoded_text(self, path: str) -> bytes:
+        return records.unpack_encoded_text(self._content(path)[0])
 
     def chunks(self, path: str, first_line: int = 1, last_line: int = LAST_LINE) -> list[ChunkRecord]:
         rows = self._chunks.get(path)
@@ -262,10 +292,8 @@ class SqliteSnapshot(BlockSnapshot):
     def outlines(self, paths: Sequence[str]) -> list[tuple[Outline, bytes]]:
         wanted = {}
         for path in paths:
-            row = self._by_path.get(path) or self._stored(path)
-            if row is None:
-                raise KeyError(path)
-            wanted[row[NUMBER]] = path, row[OUTLINE_CHECK]
+            number, check = self._number_and_check(path, OUTLINE_CHECK)
+            wanted[number] = path, check
         found: dict[str, tuple[Outline, bytes]] = {}
         statement = "SELECT file, data, vectors FROM outlines WHERE file IN ({})"
         for number, data, vectors in self._tables.rows_of(statement, list(wanted)):
@@ -439,9 +467,9 @@ class SqliteSnapshot(BlockSnapshot):
         return data
 
     def _content(self, path: str) -> tuple[bytes, bytes]:
-        stored = self._stored_or_raise(path)
-        row = self._tables.one("SELECT text, extras FROM contents WHERE file = ?", stored.number)
-        if row is None or blob_check(*row) != stored.contents_check:
+        number, check = self._number_and_check(path, CONTENTS_CHECK)
+        row = self._tables.one("SELECT text, extras FROM contents WHERE file = ?", number)
+        if row is None or blob_check(*row) != check:
             raise damaged(f"the text of {path!r}")
         return row[0], row[1]
 

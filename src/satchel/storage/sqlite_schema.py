@@ -170,6 +170,11 @@ _SHARED_BASE = (
     )""",
     "CREATE TABLE dropped_runs (number INTEGER PRIMARY KEY)",
 )
+# The rows of files once more, as packed columns. All files are indexed anew.
+_FILE_BLOCKS = (
+    "CREATE TABLE file_blocks (number INTEGER PRIMARY KEY, row_check INTEGER NOT NULL, data BLOB NOT NULL)",
+    "DELETE FROM meta WHERE key = 'signature'",
+)
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _INITIAL,
     _UNITS,
@@ -180,10 +185,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CODE_GRAPH,
     _SCIP,
     _SHARED_BASE,
+    _FILE_BLOCKS,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 SCHEMA = "SELECT type, name, tbl_name, sql FROM {}.sqlite_master ORDER BY type, name"  # of a database
-READABLE_SCHEMA = 8  # an index of an older one lacks checks of now: it is not read, and indexed anew
+READABLE_SCHEMA = 10  # an index of an older one lacks checks of now: it is not read, and indexed anew
 
 
 def migrate(connection: sqlite3.Connection) -> bool:

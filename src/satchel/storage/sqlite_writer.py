@@ -23,6 +23,7 @@ from satchel.storage.checked_rows import (
     CHECK_COLUMNS,
     FILE_COLUMNS,
     SKIPPED_COLUMNS,
+    STORED_COLUMNS,
     edges_check,
     file_row,
 )
@@ -34,9 +35,11 @@ from satchel.storage.checks import (
     name_hash,
     read_totals,
     row_check,
+    rows_are_as_written,
     rows_check,
     sum_checks,
 )
+from satchel.storage.file_table import FILES_PER_BLOCK, pack_block
 from satchel.storage.records import FileRecord, PackedFile, PostingRun, RetiredChunk, SkippedRecord
 from satchel.storage.shared_base import BASE, leave_base
 from satchel.storage.sqlite_reader import SqliteSnapshot
@@ -45,6 +48,7 @@ from satchel.types import FileEntry
 
 _CONTENT_TABLES = (
     "files",
+    "file_blocks",
     "contents",
     "outlines",
     "facts",
@@ -97,6 +101,7 @@ class SqliteWriter:
         # The number of each file that this writer put, and the check of its row of edges. Where they are
         # all files there are, no other has to be looked for.
         self._put: dict[str, tuple[int, int]] = {}
+        self._changed_blocks: set[int] = set()  # of the packed rows of files
 
     @property
     def snapshot(self) -> SqliteSnapshot:
@@ -118,6 +123,7 @@ class SqliteWriter:
         self._next_unit += packed.unit_count
         number = self._next_file
         self._next_file += 1
+        self._changed_blocks.add(number // FILES_PER_BLOCK)
         chunks = [
             (at, number, kind, title, level, start, end, offset, bytes.fromhex(digest))
             for at, (kind, title, level, start, end, offset, digest) in enumerate(packed.chunks, first)
@@ -169,6 +175,7 @@ class SqliteWriter:
         )
         check = row_check(stored.number, *file_row(record), *stored[3:])
         self._totals.files += check - stored.row_check
+        self._changed_blocks.add(stored.number // FILES_PER_BLOCK)
         for table in ("files", "kept"):  # it is in one of them
             self._connection.execute(
                 f"UPDATE main.{table} SET mtime_ns = ?, ctime_ns = ?, inode = ?, settled = ?, row_check = ?"
@@ -188,6 +195,7 @@ class SqliteWriter:
             stored.row_check, (item.kind.value for item in chunks), (item.name for item in symbols), -1
         )
         number, first, count = stored.number, stored.record.first_chunk, stored.record.chunk_count
+        self._changed_blocks.add(number // FILES_PER_BLOCK)
         self._totals.edges -= self._sum_of("edges", "file", [number])
         self._connection.execute(
             "DELETE FROM main.chunks WHERE number >= ? AND number < ?", (first, first + count)
@@ -362,6 +370,7 @@ class SqliteWriter:
         self._connection.execute("DELETE FROM meta WHERE key NOT IN ('generation', 'identity')")
         self._names.clear()
         self._put.clear()
+        self._changed_blocks.clear()
         self._all_known = True
         self._unchecked = False
         self._totals = Totals(retired=self._totals.retired, scip=self._totals.scip)
@@ -387,6 +396,7 @@ class SqliteWriter:
     def count_generation(self) -> None:
         """Write the number, the marks and the totals of this generation. Called once, before the commit."""
         self._count_names()
+        self._pack_files()
         meta = dict(self._connection.execute("SELECT key, value FROM meta WHERE key <> 'check'"))
         numbers = self._next_file, self._next_chunk, self._next_unit, self._next_run, self._next_block
         changed = {
@@ -414,3 +424,20 @@ class SqliteWriter:
             "DELETE FROM main.symbol_names WHERE hash = ? AND count = 0",
             [(number,) for number, change in rows if change < 0],
         )
+
+    def _pack_files(self) -> None:
+        """Pack the rows of the files that changed, with those of their blocks."""
+        statement = f"SELECT {STORED_COLUMNS} FROM files WHERE number >= ? AND number < ? ORDER BY number"
+        for block in sorted(self._changed_blocks):
+            first = block * FILES_PER_BLOCK
+            rows = self._connection.execute(statement, (first, first + FILES_PER_BLOCK)).fetchall()
+            if not rows_are_as_written(rows):  # a check of the block would hide it
+                raise damaged("the record of a file")
+            self._totals.file_blocks -= self._sum_of("file_blocks", "number", [block])
+            self._connection.execute("DELETE FROM file_blocks WHERE number = ?", (block,))
+            if rows:
+                data = pack_block(rows)
+                check = blob_check(data, start=block)
+                self._totals.file_blocks += check
+                self._insert("file_blocks", [(block, check, data)])
+        self._changed_blocks.clear()

@@ -43,7 +43,7 @@ STANDS_FOR_FOLDER = frozenset(
 )
 
 
-class PathWords(msgspec.Struct, frozen=True):
+class PathWords(msgspec.Struct, frozen=True, gc=False):
     """The words of a file's name and of its nearest folder."""
 
     stem: tuple[str, ...]
