@@ -210,6 +210,9 @@ class ScipUses(msgspec.Struct, frozen=True, array_like=True):
 
 def used_name(expression: str) -> str:
     """Return the name that an expression uses, its last one."""
+    name = expression.rpartition(".")[2]
+    if name.isidentifier():  # nine of ten
+        return name
     return expression.rpartition(".")[2].rpartition(":")[2].partition("@")[0].strip("<>{}^\\")
 
 

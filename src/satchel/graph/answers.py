@@ -47,6 +47,7 @@ def folder_key(path: str) -> str:
     return path.rpartition("/")[0] + "/"
 
 
+@lru_cache(maxsize=50_000)
 def name_key(path: str, name: str) -> str:
     """Return what a file notes that looked for a name in another, or for a member of what has that name."""
     return f"{path}#{outermost(name)}"
@@ -103,16 +104,16 @@ def parts_of_expression(expression: str) -> tuple[str, tuple[str, ...]]:
 
 def without_last_step(expression: str) -> tuple[str, str]:
     """Return an expression without its last step, and that step; no step if it is a head."""
+    before, _, name = expression.rpartition(".")
+    if name.isidentifier():  # most
+        return (before, name) if before else (expression, "")
     last = expression[-1:]
     if last == ")":
         at = expression.rfind("(")
         return expression[:at], expression[at:]
     if last == "]":
         return expression[:-2], "[]"
-    before, _, name = expression.rpartition(".")
-    if not before or not _NO_STEP.isdisjoint(name):
-        return expression, ""
-    return before, name
+    return (before, name) if before and _NO_STEP.isdisjoint(name) else (expression, "")
 
 
 def steps_of(expression: str, start: int) -> tuple[str, ...]:

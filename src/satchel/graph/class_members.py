@@ -108,7 +108,8 @@ class ClassMembers(FileNames):
         made = Members(own, of_bases, frozenset(self._consulted), is_spread)
         if self._cut == cut or not self._open:
             self._members[owner] = made
-        self._consulted |= before
+        before |= self._consulted
+        self._consulted = before
         return made
 
     def _beside(self, path: str) -> list[Interface]:

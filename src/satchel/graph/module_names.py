@@ -30,14 +30,14 @@ class ModuleNames(Questions):
 
     def _module(self, path: str, written: str) -> Module | None:
         """Return the module of an import as written, and note that it was looked for."""
-        self._consulted.update(_import_keys(written))
-        key = path, written
-        if key in self._found_modules:
-            module = self._found_modules[key]
-        else:
-            module = self._found_modules.keep(key, self._modules.module(path, written))
-        if module is not None:
-            self._consulted.update(map(folder_key, module.paths))
+        found = self._found_modules.get((path, written))
+        if found is None:
+            module = self._modules.module(path, written)
+            folders = map(folder_key, module.paths if module is not None else ())
+            found = module, frozenset((*_import_keys(written), *folders))
+            self._found_modules.keep((path, written), found)
+        module, keys = found
+        self._consulted |= keys
         return module
 
     def _submodule(self, module: Module, name: str) -> Module | None:

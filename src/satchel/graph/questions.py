@@ -68,7 +68,10 @@ class Questions:
         self._asking = ""  # the file whose expressions are asked for
         self._begun: dict[str, Answer | None] = {}  # what its expressions begin with
         self._packages: dict[str, dict[str, str]] = {}  # qualified names of packages → their file
-        self._found_modules: Cache[tuple[str, str], Module | None] = Cache(_MODULES_KEPT)
+        # Each with what a file notes that imports it.
+        self._found_modules: Cache[tuple[str, str], tuple[Module | None, frozenset[str]]] = Cache(
+            _MODULES_KEPT
+        )
 
     def consulted(self, asking: str) -> set[str]:
         """Return what the answers since the last call rest on, as the file that asked for them notes it.
@@ -108,7 +111,8 @@ class Questions:
         self._open.discard(key)
         if self._cut == cut or not self._open:
             self._kept[key] = _Kept(answer, frozenset(self._consulted))
-        self._consulted |= before
+        before |= self._consulted  # not the other way round: a file has noted much more than one answer
+        self._consulted = before
         return answer
 
     def _find(self, path: str, kind: str, written: str) -> Answer | None:
