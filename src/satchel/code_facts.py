@@ -28,8 +28,9 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
+from itertools import accumulate, chain
 from struct import unpack_from
 
 import msgspec
@@ -38,6 +39,8 @@ from satchel.types import Label, Reference
 
 _LABELS = tuple(Label)
 _LABEL_NUMBERS = {label: number for number, label in enumerate(_LABELS)}
+_USES = _LABEL_NUMBERS[Label.USES]
+_TELLING = frozenset(range(len(_LABELS))) - {_USES, _LABEL_NUMBERS[Label.IMPORTS]}  # whatever their name is
 ALL_NAMES = "*"
 """The imported name of an import that brings every name of a module."""
 
@@ -128,15 +131,15 @@ class UseColumns(msgspec.Struct, frozen=True, array_like=True):
     lines: bytes = b""  # 4 bytes each
 
     @classmethod
-    def of(cls, uses: Iterable[tuple[str, Label, Iterable[int]]]) -> UseColumns:
+    def of(cls, uses: Iterable[tuple[str, Label, Collection[int]]]) -> UseColumns:
         """Return uses as columns: an expression, its label and its lines each."""
-        expressions, labels, ends, lines = [], bytearray(), array("I"), array("I")
-        for expression, label, found in uses:
-            expressions.append(expression)
-            labels.append(_LABEL_NUMBERS[label])
-            lines.extend(found)
-            ends.append(len(lines))
-        return cls(tuple(expressions), bytes(labels), _little(ends), _little(lines))
+        rows = list(uses)
+        if not rows:
+            return cls()
+        expressions, labels, lines = zip(*rows, strict=True)
+        ends = array("I", accumulate(map(len, lines)))
+        numbers = bytes(map(_LABEL_NUMBERS.__getitem__, labels))
+        return cls(expressions, numbers, _little(ends), _little(array("I", chain.from_iterable(lines))))
 
     def __len__(self) -> int:
         return len(self.expressions)
@@ -239,13 +242,16 @@ def imports_of(facts: FileFacts) -> list[str]:
 
 def telling_names(facts: FileFacts) -> list[str]:
     """Return the names of the calls, bases and types that a file uses, each once, sorted."""
-    labels = map(_LABELS.__getitem__, facts.uses.labels)
-    names = map(used_name, facts.uses.expressions)
-    return sorted({name for name, label in zip(names, labels, strict=True) if _is_telling(name, label)})
+    # A repository has hundreds of thousands of uses, so their labels stay numbers.
+    names = zip(map(used_name, facts.uses.expressions), facts.uses.labels, strict=True)
+    return sorted(
+        {name for name, label in names if label in _TELLING or (label == _USES and name[:1].isupper())}
+    )
 
 
 def _is_telling(name: str, label: Label) -> bool:
-    return label is not Label.IMPORTS and (label is not Label.USES or name[:1].isupper())
+    number = _LABEL_NUMBERS[label]
+    return number in _TELLING or (number == _USES and name[:1].isupper())
 
 
 def _written(item: Import, separator: str) -> str:

@@ -80,7 +80,7 @@ def normalize_markdown(text: str) -> str:
 
 def normalize_title_path(title_path: Iterable[str]) -> str:
     """Return the titles lower-cased, with runs of white space collapsed, joined by the unit separator."""
-    return "\x1f".join(" ".join(title.lower().split()) for title in title_path)
+    return "\x1f".join([" ".join(title.lower().split()) for title in title_path])
 
 
 def doc_of(path: str) -> str:

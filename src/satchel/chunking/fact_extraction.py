@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from satchel.chunking.binding_facts import NOTHING
@@ -19,6 +20,8 @@ from satchel.types import ChunkKind
 
 if TYPE_CHECKING:
     import tree_sitter
+
+_by_use = itemgetter(0)
 
 
 class FactExtractor(MemberReader):
@@ -47,9 +50,11 @@ class FactExtractor(MemberReader):
             returns=tuple(self.returns),
             exports=tuple(sorted({self._text(node) for node in self.captured.exports})),
             uses=UseColumns.of(
-                (expression, label, sorted(lines))
-                for (expression, label), lines in sorted(self.uses.items())
-                if lines
+                [
+                    (expression, label, lines if len(lines) == 1 else sorted(lines))
+                    for (expression, label), lines in sorted(self.uses.items(), key=_by_use)
+                    if lines
+                ]
             ),
         )
 

@@ -187,7 +187,8 @@ def literal_blocks(lines: Sequence[str]) -> dict[int, int]:
     margin = -1  # the indent of the line that opened a sample
     first = 0
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
+        # Most lines neither open a sample nor stand in one.
+        if (margin < 0 and "::" not in line) or not line.strip():
             continue
         indent = _indent(line)
         if indent > margin >= 0:
@@ -205,12 +206,13 @@ def find_links(lines: Sequence[str], literals: Mapping[int, int]) -> Iterator[Re
     entries_margin = -1  # the indent of the table of contents whose entries are being read
     for number, line in enumerate(lines, start=1):
         skipped_to = literals.get(number, skipped_to)
-        if number <= skipped_to or not line.strip():
+        has_link = "`" in line or "::" in line
+        if number <= skipped_to or (entries_margin < 0 and not has_link) or not line.strip():
             continue
         if _indent(line) > entries_margin >= 0:
             entry = _ENTRY.match(line)
             targets = [entry[1] or entry[2]] if entry else []
-        elif "`" not in line and "::" not in line:
+        elif not has_link:
             entries_margin = -1
             continue
         else:
