@@ -284,9 +284,11 @@ class _ResolveRun:
             if expression[0] == "?":
                 continue
             answer = resolve(path, expression)
-            if answer is None or not isinstance(answer.meaning, Definition):
+            if answer is None:
                 continue
             meaning, rule = answer
+            if not isinstance(meaning, Definition):
+                continue
             # What a variable holds is used through the variable; only an import gives a thing another name.
             if rule is _IMPORT or used_name(expression) == meaning.name.rpartition(".")[2]:
                 # An import brings the type and the value of a name alike.
