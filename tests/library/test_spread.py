@@ -159,3 +159,12 @@ def test_the_command_line_spreads_a_library(library: Library) -> None:
     assert run_cli(*words, "--cluster", "local:1").stdout == run_cli(*words).stdout
     refused = run_cli("search", "customer", "--cluster", "local:1", "-s", ".")
     assert b"--library" in refused.stderr and refused.returncode == 2
+
+
+def test_what_this_process_reads_itself_is_read_anew_after_a_rest(library: Library) -> None:
+    here = Here(1)
+    here.fails = True
+    with closing(spread_over(library, here)) as spread:
+        found = spread.search("customer budget")
+        spread.release()
+        assert spread.search("router schema")[0] and spread.search("customer budget") == found

@@ -59,7 +59,8 @@ class Spread:
     def __call__(self, corpus: Corpus, query_terms: QueryTerms) -> SpreadPostings:
         """Look up the terms of a query."""
         assert isinstance(corpus.snapshot, JointSnapshot)
-        self._asked = corpus.snapshot
+        if corpus.snapshot is not self._asked:  # the one before may be closed
+            self._asked, self._own = corpus.snapshot, HeldShards(self._own_snapshot)
         self._workers = self._cluster.workers() or [""]
         return SpreadPostings(corpus, query_terms, self)
 
