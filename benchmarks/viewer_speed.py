@@ -1,10 +1,11 @@
 """What does each page of the viewer cost the server, as the first page that it shows and again?
 
-    python benchmarks/viewer_speed.py [--folder FOLDER]
+    python benchmarks/viewer_speed.py [--linux] [--folder FOLDER] [--index INDEX]
 
-On Django (see corpora.py), in CPU seconds of the server process (user and system), with the index built
-before. Each first figure is of a server that was started for this page alone, after it was asked for the
-empty page Pack, which needs no index. The figures are kept in results/viewer_speed.txt.
+On Django or the Linux tree (see corpora.py), in CPU seconds of the server process (user and system), with
+the index built before. Each first figure is of a server that was started for this page alone, after it was
+asked for the empty page Pack, which needs no index. The figures are kept in results/viewer_speed.txt and
+results/viewer_speed_linux.txt.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,24 +21,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from corpora import default_cache, get
+from corpora import CORPORA, default_cache, get
 
 RESULTS = Path(__file__).parent / "results" / "viewer_speed.txt"
-PAGES = (
-    "/",
-    "/?central=1",
-    "/?q=where+are+sessions+stored",
-    "/pack?q=where+are+sessions+stored",
-    "/pack?q=where+are+sessions+stored&left=1",
-    "/code/",
-    "/code/django/db/models/query.py",
-    "/code/django/db/models/query.py?name=QuerySet",
-    "/map",
-    "/map?color=used_by",
-    "/map?name=QuerySet",
-    "/quality",
-    "/status",
-)
+ASKED = {  # of each corpus: a question, a long file, and a name that it defines
+    "django": ("where+are+sessions+stored", "django/db/models/query.py", "QuerySet"),
+    "linux": ("how+is+a+process+forked", "kernel/fork.c", "copy_process"),
+}
+
+
+def pages(corpus: str) -> list[str]:
+    """The addresses of all pages."""
+    question, file, name = ASKED[corpus]
+    return [
+        "/",
+        "/?central=1",
+        f"/?q={question}",
+        f"/pack?q={question}",
+        f"/pack?q={question}&left=1",
+        "/code/",
+        f"/code/{file}",
+        f"/code/{file}?name={name}",
+        "/map",
+        "/map?color=used_by",
+        f"/map?name={name}",
+        "/quality",
+        "/status",
+    ]
 
 
 class ViewerProcess:
@@ -65,9 +74,10 @@ class ViewerProcess:
 
 
 @contextmanager
-def viewing(folder: Path) -> Iterator[ViewerProcess]:
+def viewing(folder: Path, index: Path) -> Iterator[ViewerProcess]:
     """A viewer in a process of its own."""
-    command = [sys.executable, "-m", "satchel", "view", "-s", str(folder), "--no-browser", "--json"]
+    where = ["-s", str(folder), "--index-dir", str(index)]
+    command = [sys.executable, "-m", "satchel", "view", *where, "--no-browser", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert process.stdout is not None
     try:
@@ -77,27 +87,34 @@ def viewing(folder: Path) -> Iterator[ViewerProcess]:
         process.wait()
 
 
+def measure(corpus: str, folder: Path, index: Path) -> str:
+    """The table of a corpus whose index is brought up to date first."""
+    where = ["-s", str(folder), "--index-dir", str(index)]
+    subprocess.run([sys.executable, "-m", "satchel", "index", *where], check=True)
+    rows = [f"CPU seconds of the server for each page, {CORPORA[corpus].package}", ""]
+    rows.append(f"{'first':>7} {'again':>7} {'bytes':>9}  page")
+    for page in pages(corpus):
+        with viewing(folder, index) as viewer:
+            first, size = viewer.cost(page)
+            again, _ = viewer.cost(page)
+        rows.append(f"{first:>7.2f} {again:>7.2f} {size:>9,}  {page}")
+        print(rows[-1], flush=True)
+    return "\n".join(rows) + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--folder", type=Path, help="another repository than Django")
-    chosen = parser.parse_args().folder
+    parser.add_argument("--linux", action="store_true", help="on the Linux tree")
+    parser.add_argument("--folder", type=Path, help="where the corpus is, if not in the cache")
+    parser.add_argument("--index", type=Path, help="a folder for its index, which is kept")
+    options = parser.parse_args()
+    corpus = "linux" if options.linux else "django"
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "django"
-        shutil.copytree(chosen or get("django", default_cache()), folder, symlinks=True)
-        subprocess.run([sys.executable, "-m", "satchel", "index", "-s", str(folder)], check=True)
-        rows = [f"{'first':>7} {'again':>7} {'bytes':>9}  page"]
-        for page in PAGES:
-            with viewing(folder) as viewer:
-                first, size = viewer.cost(page)
-                again, _ = viewer.cost(page)
-            rows.append(f"{first:>7.2f} {again:>7.2f} {size:>9,}  {page}")
-            print(rows[-1], flush=True)
-    if chosen is None:
-        RESULTS.write_text(
-            "CPU seconds of the server for each page, Django 5.2.4\n\n" + "\n".join(rows) + "\n"
-        )
+        folder = options.folder or get(corpus, default_cache())
+        told = measure(corpus, folder, options.index or Path(place))
+    RESULTS.with_stem("viewer_speed_linux" if options.linux else "viewer_speed").write_text(told)
 
 
 if __name__ == "__main__":

@@ -164,7 +164,7 @@ class _Drawing:
             "x": x,
             "y": round(y, 1),
             "mark": mark,
-            "name": _short(one.name, 27),
+            "name": _short(one.name, 25),
             "where": _short(f"{one.path}:{one.line}", 32),
             "title": f"{one.name} {one.label} {one.path}:{one.line}",
             "href": self._links.code(one.path, one.line),
