@@ -41,8 +41,9 @@ class Questions:
     """Answers questions about the files of one module system.
 
     `interface_of` returns what a file shows, `interfaces` has those that were loaded. Answers about names of
-    a file are kept: most files ask for the same. An answer that a cycle cut short is not kept, because it
-    depends on where the question began.
+    a file are kept: most files ask for the same. An answer that a cycle cut short depends on where the
+    question began, so it is kept until that question is answered, and no longer. Without it, types that refer
+    to each other, as those of Rust's library do, would be gone through in every possible order.
     The rules are layers, one on the other; those below ask the ones above by the methods that raise here.
     """
 
@@ -60,6 +61,7 @@ class Questions:
         self._interface_of = interface_of
         self._interfaces = interfaces if interfaces is not None else {}
         self._kept: dict[tuple[str, str, str], _Kept] = {}
+        self._cut_short: dict[tuple[str, str, str], _Kept] = {}  # while one question is answered
         self._members: dict[Definition, Members] = {}
         self._open: set[tuple[str, str, str]] = set()
         self._cut = 0
@@ -98,6 +100,8 @@ class Questions:
         """Return the answer to a question about a file, kept or found once."""
         key = path, kind, written
         kept = self._kept.get(key)
+        if kept is None and (kept := self._cut_short.get(key)) is not None:
+            self._cut += 1
         if kept is not None:
             self._consulted |= kept.consulted
             return kept.answer
@@ -109,8 +113,10 @@ class Questions:
         self._open.add(key)
         answer = self._find(path, kind, written)
         self._open.discard(key)
-        if self._cut == cut or not self._open:
-            self._kept[key] = _Kept(answer, frozenset(self._consulted))
+        is_whole = self._cut == cut or not self._open
+        (self._kept if is_whole else self._cut_short)[key] = _Kept(answer, frozenset(self._consulted))
+        if not self._open:
+            self._cut_short.clear()
         before |= self._consulted  # not the other way round: a file has noted much more than one answer
         self._consulted = before
         return answer
