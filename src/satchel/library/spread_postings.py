@@ -143,20 +143,19 @@ class SpreadPostings:
     @cached_property
     def _table(self) -> Floats:
         """Return the numbers of each term in each shard, in the order of repositories."""
-        rows = {
-            shard.name: row
-            for shards, said in self._counted
-            for shard, row in zip(shards, said[0], strict=True)
-        }
-        return np.array([rows[name] for name in self.corpus.repositories])
+        return self._of_shards(0)
 
     @cached_property
     def _shortest(self) -> Floats:
         """Return the length of the shortest unit of each shard."""
+        return self._of_shards(1)
+
+    def _of_shards(self, part: int) -> Floats:
+        """Return one part of what was counted, in the order of repositories."""
         found = {
-            shard.name: length
+            shard.name: row
             for shards, said in self._counted
-            for shard, length in zip(shards, said[1], strict=True)
+            for shard, row in zip(shards, said[part], strict=True)
         }
         return np.array([found[name] for name in self.corpus.repositories])
 
