@@ -97,3 +97,20 @@ def test_who_asks_how_something_works_does_not_ask_for_workers() -> None:
     assert set(weights("how does the till work", Weighting.TITLE)) == {"till"}
     assert set(weights("How tills work and close", Weighting.TITLE)) == {"till", "clos"}
     assert "work" in weights("the work queue of the till", Weighting.TITLE)
+
+
+@pytest.mark.parametrize(
+    ("written", "term"), [("C++", "cpp"), ("c#", "csharp"), ("F#", "fsharp"), (".NET", "dotnet")]
+)
+def test_a_language_is_named_as_files_spell_it(written: str, term: str) -> None:
+    assert term in weights(f"literals of {written} are wrong", Weighting.TITLE)
+    assert "c" not in weights(f"literals of {written} are wrong", Weighting.TITLE)
+
+
+def test_signs_inside_a_word_name_no_language() -> None:
+    assert "dotnet" not in weights("ASP.NET pages", Weighting.TITLE)
+    assert "csharp" not in weights("the anchor page.c#top", Weighting.TITLE)
+
+
+def test_the_suffix_of_a_language_stands_for_its_name() -> None:
+    assert 0 < weights("javascript literals", Weighting.TITLE)["js"] < 1

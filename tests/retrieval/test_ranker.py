@@ -22,7 +22,6 @@ MAY_WEIGH_NOTHING = {  # signals that a fit may find no use for
     "definition_title",
     "folder_share_full",
     "refers_to",
-    "stem_early_full",
     "stem_rarest_full",
     "stem_whole_title",
     "units_title",

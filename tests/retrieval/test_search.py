@@ -14,7 +14,7 @@ from satchel.errors import InvalidQuery, InvalidRequest
 from satchel.lines import split_lines
 from satchel.retrieval import ranker
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.search import MAX_QUERY_CHARS, MAX_RESULTS, snippet_lines
+from satchel.retrieval.search import MAX_QUERY_CHARS, MAX_RESULTS, gather_evidence, snippet_lines
 from satchel.types import Hit
 
 
@@ -244,3 +244,24 @@ def test_text_without_word_spaces_is_found(tmp_path: Path) -> None:
 
 def test_an_empty_index_finds_nothing(tmp_path: Path) -> None:
     assert memory_engine(tmp_path).search("basket") == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        (".github/ISSUE_TEMPLATE/bug.md", "**Do you use `drawer_lock` or `drawer_open`?**\n"),
+        (".github/ISSUE_TEMPLATE.md", "Do you use drawer_lock or drawer_open?\n"),
+        (".gitlab/issue_templates/bug.yml", "body:\n  - label: Do you use drawer_lock or drawer_open?\n"),
+    ],
+)
+def test_what_the_issue_form_of_the_repository_asks_counts_nothing(
+    tmp_path: Path, path: str, form: str
+) -> None:
+    tree = {"drawer.py": "def drawer_lock():\n    pass\n\n\ndef drawer_open():\n    pass\n", "till.py": "till = 1\n"}
+    report = "The till jams\n\n### Do you use `drawer_lock` or `drawer_open`?\n\nIt jams.\n"
+    engine = memory_engine(make_tree(tmp_path, {**tree, path: form}))
+    context = gather_evidence(engine.corpus(), report, Filters(), 10)
+    assert context is not None and "=drawerlock" not in context.query_terms.terms
+    without = memory_engine(make_tree(tmp_path / "without", tree))
+    context = gather_evidence(without.corpus(), report, Filters(), 10)
+    assert context is not None and "=drawerlock" in context.query_terms.terms

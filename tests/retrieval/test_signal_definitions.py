@@ -135,3 +135,11 @@ def test_names_count_once_more_when_a_mechanism_is_asked_for(tmp_path: Path, nam
     assert any(found[name].values()) and found[f"{name}_how"] == found[name]
     plain = definitions(tmp_path / "plain", f"the {words} takes money")
     assert any(plain[name].values()) and not any(plain[f"{name}_how"].values())
+
+
+def test_the_title_of_a_report_is_measured_apart(tmp_path: Path) -> None:
+    tree = {"a.py": "def open_till():\n    pass\n", "b.py": "def shut_drawer():\n    pass\n"}
+    engine = memory_engine(make_tree(tmp_path, tree))
+    found = signals(engine, "Open till jams\n\nShut drawer first, then open.\n", "definitions")
+    assert found["definition_title"]["a.py"] > 0 == found["definition_title"]["b.py"]
+    assert set(signals(engine, "open till", "definitions")["definition_title"].values()) == {0.0}

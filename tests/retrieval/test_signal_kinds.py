@@ -16,6 +16,7 @@ PATHS = (
     "src/till.pyi",
     "src/till.d.cts",
     "docs/till.md",
+    "docs/conf.py",
     "config/till.toml",
     "Makefile",
 )
@@ -33,6 +34,7 @@ def kinds(tmp_path: Path, query: str) -> dict[str, dict[str, float]]:
         ("aside", {"examples/till.py", "src/compat/till.py", "src/till.pyi", "src/till.d.cts"}),
         ("contract", {"src/interfaces/till.py"}),
         ("document", {"docs/till.md"}),
+        ("docs", {"docs/conf.py"}),
         ("data", {"config/till.toml", "Makefile"}),
         ("build", {"Makefile"}),
     ],

@@ -35,8 +35,28 @@ def test_a_path_in_words(path: str, stem: tuple[str, ...], folder: tuple[str, ..
 
 
 def test_the_share_of_the_name_that_is_asked_for(tmp_path: Path) -> None:
-    found = paths(tmp_path, ["till.py", "till_drawer.py", "grey.py"], "open the till")
-    assert found["stem_share_full"] == {"till.py": 1.0, "till_drawer.py": 0.5, "grey.py": 0.0}
+    found = paths(tmp_path, ["till.py", "till_drawer.py", "grey.py"], "open the till")["stem_share_full"]
+    assert found["till.py"] == 1.0 > found["till_drawer.py"] > found["grey.py"] == 0.0
+
+
+def test_a_word_that_many_names_have_counts_little(tmp_path: Path) -> None:
+    names = [f"core_{word}.py" for word in ("till", "drawer", "grey", "coin", "slot")] + ["till_roll.py"]
+    found = paths(tmp_path, names, "open the till")
+    assert found["stem_share_full"]["core_till.py"] > 0.8 > found["stem_share_full"]["till_roll.py"]
+    assert found["stem_whole_full"]["core_till.py"] > found["stem_whole_full"]["till_roll.py"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "said", [{"README.md": "# Till.js\n\nSells.\n"}, {"package.json": '{\n "name": "@shop/till"\n}\n'}]
+)
+def test_the_name_of_the_project_counts_nothing(tmp_path: Path, said: dict[str, str]) -> None:
+    tree = {**dict.fromkeys(["till.js", "till-drawer.js", "grey.js"], "the till drawer\n"), **said}
+    engine = memory_engine(make_tree(tmp_path, tree))
+    found = signals(engine, "till drawer", "paths")
+    assert found["stem_whole_full"]["till-drawer.js"] == 1.0 and found["stem_joined_full"]["till-drawer.js"] > 0
+    assert found["stem_share_full"]["till.js"] == found["stem_share_full"]["grey.js"] == 0.0
+    # Asked for alone, it is a word as any other.
+    assert signals(engine, "till", "paths")["stem_share_full"]["till.js"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -68,7 +88,7 @@ def test_words_that_are_apart_are_not_one_name(tmp_path: Path) -> None:
 
 
 def test_the_file_of_an_early_word_comes_before_that_of_a_late_one(tmp_path: Path) -> None:
-    found = paths(tmp_path, ["till.py", "drawer.py"], "till with a grey drawer")["stem_early_title"]
+    found = paths(tmp_path, ["till.py", "drawer.py"], "till with a grey drawer")["stem_rarest_title"]
     assert found["till.py"] == 1.0 > found["drawer.py"] > 0
 
 

@@ -2,13 +2,13 @@
 
 Headings of issue templates, check boxes, environment sections, comments and images say nothing about the code
 and are left out, and so are lines that only list versions and what a log says when all is well. The text is
-read once, line by line.
+read once, line by line. What the issue forms of the repository itself ask is left out before that.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterable, Iterator
 
 URL = r"https?://[^\s<>\"'`)\]]++"
 
@@ -82,9 +82,37 @@ _LONGEST_VERSIONS = 160  # characters of a line that lists versions
 _QUIET_LOG = (
     r"(?i)[^\w\n]{0,8}(?:ts=)?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\n]{0,60}?[\[ =\"](?:info|debug|trace)[\] :|\"]"
 )
+_FORM_FILE = r"(?i)(?:^|/)issue_templates?(?:/[^/]+|\.\w+)$"
+_FORM_KEY = (  # of a form in YAML
+    r"^[ \t]*+(?:-[ \t]++)?+(?:about|description|label|name|placeholder|title|value)[ \t]*+:[ \t]*+[|>]?+-?+"
+)
 _MOST_TAGS = 5  # before a title; a limit, because each costs a copy of the title
 _LONGEST_LABEL = 60  # characters; a longer line of common words is a sentence
 _CODE_ENDS = (";", "{", "};", "},", "=>")
+
+
+def is_form_file(path: str) -> bool:
+    """Whether a file holds a form that new issues of the repository start from."""
+    return "template" in path.lower() and re.search(_FORM_FILE, path) is not None
+
+
+def form_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Yield what each line of a form says, as `without_form` compares it."""
+    for line in lines:
+        yield _said(line)
+        yield _said(re.sub(_FORM_KEY, "", line))
+
+
+def without_form(text: str, asked: Container[str]) -> str:
+    """Return a report without the lines that its form asks, whatever marks they have. Its title stays."""
+    title, line_end, body = text.lstrip().partition("\n")
+    if not line_end:
+        return text
+    return "\n".join((title, *("" if _said(line) in asked else line for line in body.split("\n"))))
+
+
+def _said(line: str) -> str:
+    return " ".join(_words(line))
 
 
 def split(text: str, frames: Container[int] = ()) -> tuple[str, str, str]:

@@ -8,6 +8,7 @@ as programmers' short forms, count less than the word itself.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -60,8 +61,12 @@ sequence | sess session | sig signature signal | spec specification | src source
 status | std standard | stmt statement | str string | struct structure | sub subscribe subscription |
 sync synchronize synchronous | sys system | tbl table | temp tmp temporary | term terminal | txt text |
 util utility | val value validate validation | var variable | ver version | vec vector | win window | ws
-websocket
+websocket | asm assembly | cpp cxx | cs csharp | js javascript | kt kotlin | md markdown | pl perl | py
+python | rb ruby | rs rust | sh shell bash | tex latex | ts typescript | yml yaml
 """
+# Names that are written with signs, as files and identifiers spell them: `C++` is no `C`.
+_SIGNED = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", ".net": "dotnet", "objective-c": "objectivec"}
+_SIGNED_NAMES = re.compile(r"(?<![\w#+./-])(?:c\+\+|[cf]#|\.net|objective-c)(?![\w#+])", re.IGNORECASE)
 
 
 class Weighting(StrEnum):
@@ -130,7 +135,7 @@ def _grid(value: float) -> float:
 def _telling(text: str) -> Iterator[str]:
     """Yield the words of a text as written, without stop words. `IN` and `FOR` are names."""
     unsaid = STOP_WORDS | _HOW_IT_WORKS if text.lstrip()[:4].lower() == "how " else STOP_WORDS
-    for token in tokens(text):
+    for token in tokens(_SIGNED_NAMES.sub(lambda match: _SIGNED[match[0].lower()], text)):
         lower = token.lower()
         if lower not in unsaid or token not in (lower, lower.capitalize()):
             yield token

@@ -11,7 +11,7 @@ import numpy as np
 
 from satchel import ids
 from satchel.errors import InvalidQuery, InvalidRequest
-from satchel.retrieval import candidates, intent, ranker
+from satchel.retrieval import candidates, intent, issue_text, ranker
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import Evidence
 from satchel.retrieval.filters import Filters
@@ -88,13 +88,20 @@ def gather_evidence(
     corpus: Corpus, text: str, filters: Filters, count: int, profile: str = QUALITY
 ) -> Context | None:
     """Return the query, the files that may answer it and where they hold its terms; None if no file may."""
-    query = parse_query(text)
+    query = parse_query(issue_text.without_form(text, corpus.memo(_asked_by_forms)) if "\n" in text else text)
     postings = look_up(corpus, weigh_terms(query))
     accepted = _accepted(corpus, filters)
     files = candidates.find_candidates(postings, query, accepted, count, by_meaning=profile == QUALITY)
     if not len(files):
         return None
     return Context(Evidence(postings, files), query, intent.detect_intents(query))
+
+
+def _asked_by_forms(corpus: Corpus) -> frozenset[str]:
+    """Return what the issue forms of the corpus say, line by line. A line without words says nothing."""
+    paths = filter(issue_text.is_form_file, corpus.position_of)
+    said = (line for path in paths for line in issue_text.form_lines(corpus.lines(path)))
+    return frozenset(filter(None, said))
 
 
 def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:

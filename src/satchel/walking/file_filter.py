@@ -13,12 +13,15 @@ from satchel.types import FileEntry, Skipped, SkipReason
 from satchel.walking.own_output import is_own_path
 from satchel.walking.sensitive_names import sensitive_last_folder, sensitive_name, without_tokens
 
-# Files with hidden names that are indexed: they say how the project is built, tested and released.
+# Files with hidden names that are indexed: they say how the project is built, tested and released, and what
+# its issue forms ask, which is none of what a report says.
 _BUILD_FILES = frozenset(
     {
         ".appveyor.yml",
         ".cirrus.yml",
         ".drone.yml",
+        ".github/ISSUE_TEMPLATE.md",
+        ".github/issue_template.md",
         ".gitlab-ci.yml",
         ".goreleaser.yaml",
         ".goreleaser.yml",
@@ -28,7 +31,15 @@ _BUILD_FILES = frozenset(
         ".travis.yml",
     }
 )
-_BUILD_FOLDERS = (".github/workflows", ".github/actions", ".circleci", ".gitlab/ci", ".buildkite")
+_BUILD_FOLDERS = (
+    ".github/workflows",
+    ".github/actions",
+    ".github/ISSUE_TEMPLATE",
+    ".circleci",
+    ".gitlab/ci",
+    ".gitlab/issue_templates",
+    ".buildkite",
+)
 
 _VENDORED = {
     "node_modules": "npm packages",

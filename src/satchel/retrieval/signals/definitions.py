@@ -31,12 +31,15 @@ _TYPES = frozenset({ChunkKind.CLASS, ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind
 
 def compute(context: Context) -> dict[str, Floats]:
     """Return how well the names that each candidate defines fit the query."""
-    full = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.query_terms.full_words)}
-    names, types = _by_words(context, full)
+    names, types = _by_words(context, _rarity(context, context.query_terms.full_words))
+    of_title = np.zeros(context.count)
+    if not context.query_terms.all_title:  # of a short query the title is all there is
+        of_title, _ = _by_words(context, _rarity(context, context.query_terms.title_words))
     exact = _exact(context, [] if context.query.symbol else _identifiers(context))
     joined = _joined(context)
     return {
         "definition_words": names,
+        "definition_title": of_title,
         "type_words": types,
         "definition_symbol": _exact(context, [context.query.symbol] if context.query.symbol else []),
         "definition_exact": exact,
@@ -52,6 +55,11 @@ def compute(context: Context) -> dict[str, Floats]:
 def _plain(words: Iterable[str]) -> Iterable[str]:
     """Return the distinct terms of some words, without compounds."""
     return dict.fromkeys(term for word in words for term in terms(word) if term[0] != "=")
+
+
+def _rarity(context: Context, words: Iterable[str]) -> dict[str, float]:
+    """Return the rarity of each distinct term of some words."""
+    return {term: context.rarity.get(term, _UNKNOWN) for term in _plain(words)}
 
 
 def _by_words(context: Context, asked: Mapping[str, float]) -> tuple[Floats, Floats]:
@@ -161,7 +169,7 @@ def _joined(context: Context) -> Floats:
 
 def _head(context: Context) -> Floats:
     """Return how much of the title is in the comment that opens each candidate."""
-    asked = {term: context.rarity.get(term, _UNKNOWN) for term in _plain(context.query_terms.title_words)}
+    asked = _rarity(context, context.query_terms.title_words)
     total = sum(asked.values()) or 1.0
     shares = [
         0.0
@@ -176,6 +184,7 @@ SIGNAL = SignalGroup(
     "definitions",
     (
         "definition_words",
+        "definition_title",
         "type_words",
         "definition_symbol",
         "definition_exact",

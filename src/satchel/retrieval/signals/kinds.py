@@ -26,7 +26,7 @@ _CONTRACT = re.compile(
 _DATA = frozenset({"json", "yaml", "toml", "config", "html", "css", "unknown", "dockerfile", "makefile"})
 PROSE = frozenset({"markdown", "rst", "text"})  # the languages of documents; a test compares them
 _ANSWERED = 0.5  # a short query may be answered by a document, a report is about code
-_SIGNALS = ("test", "aside", "contract", "document", "data", "build", "depth", "size")
+_SIGNALS = ("test", "aside", "contract", "document", "docs", "data", "build", "depth", "size")
 
 
 def _of_file(record: FileRecord) -> tuple[float, ...]:
@@ -37,6 +37,7 @@ def _of_file(record: FileRecord) -> tuple[float, ...]:
         float(bool(_ASIDE.search(record.path)) or "example" in record.tags),
         float(bool(_CONTRACT.search(record.path))),
         float(document),
+        float("docs" in record.tags and not document),  # code and data that documents are made with
         float(record.language in _DATA and not document),
         float(bool({"build", "ci", "dependency"}.intersection(record.tags))),
         record.path.count("/") / 5,
@@ -49,12 +50,12 @@ def compute(context: Context) -> dict[str, Floats]:
     table = context.corpus.numbers(context.evidence.files, len(_SIGNALS), _of_file)
     # A report speaks of tests in passing: it asks for the code.
     tests = 0.0 if context.query.prose or context.query.code else context.intents.get(Intent.TESTS, 0.0)
+    documents = context.intents.get(Intent.DOCUMENTS, 0.0)
     asked = {
         "test": tests,
         "aside": tests,
-        "document": max(
-            context.intents.get(Intent.DOCUMENTS, 0.0), _ANSWERED if context.query_terms.all_title else 0.0
-        ),
+        "document": max(documents, _ANSWERED if context.query_terms.all_title else 0.0),
+        "docs": documents,
         "data": context.intents.get(Intent.CONFIG, 0.0),
         "build": context.intents.get(Intent.CONFIG, 0.0),
     }

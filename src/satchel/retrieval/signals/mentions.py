@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,6 +18,8 @@ import numpy as np
 
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import runs
+from satchel.retrieval.issue_text import URL
+from satchel.retrieval.signals.paths import STANDS_FOR_FOLDER
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.terms import terms
 
@@ -30,6 +34,9 @@ _SHORT = 200  # characters of a query that is no report
 _WORD = re.compile(r"\w+")
 _NO_STEP = ("", ".", "..", "~")
 _DRIVE = re.compile(r"[A-Za-z]:")
+_CHAIN = re.compile(r"[A-Za-z_$][\w$-]*+(?:(?:[./\\]|::|->)[A-Za-z_$][\w$-]*+)++")
+_CHAIN_STEP = re.compile(r"[./\\]|::|->")
+_MOST_READ = 12_000  # characters of a text that chains are searched in
 
 
 class PathTargets(msgspec.Struct, frozen=True):
@@ -89,10 +96,37 @@ def compute(context: Context) -> dict[str, Floats]:
         found["traceback"][at] = max(found["traceback"][at], _OUTWARDS**distance)
     if own:
         found["deepest_frame"][own[-1]] = 1.0
+    _find_qualified(context, found["qualified"])
     for name in _names(query.text):
         local = context.local[_files_with(context, name)]
         found["rare_name"][local[local >= 0]] = 1.0
     return found
+
+
+def _find_qualified(context: Context, found: Floats) -> None:
+    """Note the candidates whose folder and name stand beside each other in a qualified name or an import:
+    `ol.format.GeoJSON` and `ol/format/GeoJSON` mean `src/ol/format/geojson.js`."""
+    text = re.sub(URL, " ", context.query.text[:_MOST_READ])
+    pairs: set[tuple[str, str]] = set()
+    for chain in dict.fromkeys(_CHAIN.findall(text)):
+        pairs.update(pairwise(_CHAIN_STEP.split(chain.lower())))
+    if not pairs:
+        return
+    for at, record in enumerate(context.records):
+        if _folder_and_name(context.corpus.own_path(record.path)) in pairs:
+            found[at] = 1.0
+    # A pair that many files have, as `src.main`, says little of each.
+    found *= min(1.0, _SHARED / max(1.0, float(found.sum())))
+
+
+@lru_cache(maxsize=100_000)
+def _folder_and_name(path: str) -> tuple[str, str]:
+    """Return the nearest folder of a path and its name without any suffix, in lower case."""
+    *folders, name = path.lower().split("/")
+    own = name.partition(".")[0] or name
+    if folders and own in STANDS_FOR_FOLDER:
+        own = folders.pop()
+    return (folders[-1] if folders else "", own)
 
 
 def _names(text: str) -> list[str]:
@@ -122,4 +156,6 @@ def mentioned_candidates(context: Context, path: str, most: int) -> list[tuple[i
     return [(at, worth) for at in local if at is not None]
 
 
-SIGNAL = SignalGroup("mentions", ("mentioned", "traceback", "deepest_frame", "rare_name"), compute)
+SIGNAL = SignalGroup(
+    "mentions", ("mentioned", "traceback", "deepest_frame", "rare_name", "qualified"), compute
+)
