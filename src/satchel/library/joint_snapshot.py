@@ -3,7 +3,9 @@
 Every path is `REPOSITORY/path`, and the numbers of chunks, units and posting runs are moved behind those of
 the repositories before. Nothing is copied and nothing is scored here: what is added up over the files of an
 index is added up over the files of all repositories, so an answer has the bytes that one index of them would
-give. Edges and histories stay inside their repository."""
+give. Edges and histories stay inside their repository.
+
+The file is long because a snapshot has a method for each thing that can be read of an index."""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ class Shard:
     @cached_property
     def files(self) -> list[FileRecord]:
         """Return the records of all files, by path."""
-        return [self.record(record) for record in self.snapshot.files()]
+        found = [self.record(record) for record in self.snapshot.files()]
+        self.snapshot.forget_files()  # of each file a kilobyte, a third of what a library holds
+        return found
 
     @cached_property
     def runs(self) -> list[PostingRun]:
@@ -181,6 +185,9 @@ class JointSnapshot:
 
     def files(self, known: Sequence[FileRecord] = ()) -> list[FileRecord]:
         return [record for shard in self._all for record in shard.files]
+
+    def forget_files(self) -> None:
+        """Do nothing: the records are those of the joint snapshot, which every answer needs."""
 
     def file_languages(self) -> dict[str, str]:
         return {
@@ -303,6 +310,7 @@ class JointSnapshot:
     def all_symbols(self) -> Iterable[SymbolRecord]:
         for shard in self._all:
             yield from map(shard.symbol, shard.snapshot.all_symbols())
+            shard.snapshot.forget_files()
 
     @cached_property
     def has_vectors(self) -> bool:

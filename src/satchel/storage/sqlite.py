@@ -29,6 +29,7 @@ from satchel.file_writing import make_folder, unusable_folder
 from satchel.storage.checks import REBUILD_HINT
 from satchel.storage.protocol import KEEP_ELSEWHERE, LOCK_WAIT_SECONDS, Snapshot, StoreScheme
 from satchel.storage.sqlite_connection import (
+    CommitWatch,
     connect,
     connect_read_only,
     database_files,
@@ -96,7 +97,17 @@ class SqliteStore:
     def is_locked(self) -> bool:
         return is_file_locked(self._lock_path)
 
-    def snapshot(self) -> SqliteSnapshot:
+    def snapshot(self, known: Snapshot | None = None) -> SqliteSnapshot:
+        if not isinstance(known, SqliteSnapshot) or known.watch is None:
+            return self._newest()
+        if known.watch.sees_no_commit():
+            return known
+        latest = self._newest()
+        if latest.version == known.version:
+            known.watch.confirm()
+        return latest
+
+    def _newest(self) -> SqliteSnapshot:
         self._refuse_links()
         self._refuse_folder()
         if not self.exists():
@@ -111,7 +122,7 @@ class SqliteStore:
                 self._check_version(connection)
                 self._refuse_older(connection)
                 connection.execute("BEGIN")
-                return SqliteSnapshot(connection)
+                return SqliteSnapshot(connection, watch=CommitWatch(self.path))
         except SatchelError:
             connection.close()  # an open file cannot be set aside on Windows
             raise

@@ -54,7 +54,7 @@ from satchel.storage.records import (
     SkippedRecord,
     SymbolRecord,
 )
-from satchel.storage.sqlite_connection import SqlitePostingRows, SqliteTables
+from satchel.storage.sqlite_connection import CommitWatch, SqlitePostingRows, SqliteTables
 from satchel.types import Reference, Symbol
 
 if TYPE_CHECKING:
@@ -72,9 +72,16 @@ _CHUNKS_KEPT = 64  # files whose chunks are kept: an answer asks for several ran
 
 class SqliteSnapshot(BlockSnapshot):
     """One generation: the connection holds a read transaction for as long as this lives. That of a writer,
-    which hands over its own running `totals`, changes under its reader, so nothing is kept."""
+    which hands over its own running `totals`, changes under its reader, so nothing is kept. `watch` tells
+    whether the file has a newer generation."""
 
-    def __init__(self, connection: sqlite3.Connection, totals: Totals | None = None) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        totals: Totals | None = None,
+        watch: CommitWatch | None = None,
+    ) -> None:
+        self.watch = watch
         self._connection = connection
         self._tables = SqliteTables(connection)
         meta = dict(self._tables.rows("SELECT key, value FROM meta"))
@@ -94,11 +101,13 @@ class SqliteSnapshot(BlockSnapshot):
 
     def close(self) -> None:
         self._connection.close()
+        if self.watch is not None:
+            self.watch.close()
 
     def __del__(self) -> None:
         """Whoever reads last closes. A writer shows its own connection, and closes that itself."""
         if self._own:
-            self._connection.close()
+            self.close()
 
     def copy_to(self, target: sqlite3.Connection) -> None:
         """Write this generation, page by page, into an empty database."""
@@ -125,6 +134,9 @@ class SqliteSnapshot(BlockSnapshot):
                 else [checked_rows.file_record(row) for row in ordered]
             )
         return self._files
+
+    def forget_files(self) -> None:
+        self._files, self._by_path, self._by_number = None, {}, {}
 
     def file_languages(self) -> dict[str, str]:
         return dict(self._tables.rows("SELECT path, language FROM files NOT INDEXED"))
