@@ -12,7 +12,7 @@ from satchel import plugins
 from satchel.engine import Engine
 from satchel.errors import InvalidQuery, InvalidRequest
 from satchel.lines import split_lines
-from satchel.retrieval import ranker
+from satchel.retrieval import file_cache, ranker
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.search import MAX_QUERY_CHARS, MAX_RESULTS, snippet_lines
 from satchel.types import Hit
@@ -244,3 +244,13 @@ def test_text_without_word_spaces_is_found(tmp_path: Path) -> None:
 
 def test_an_empty_index_finds_nothing(tmp_path: Path) -> None:
     assert memory_engine(tmp_path).search("basket") == ([], [])
+
+
+def test_answers_stay_the_same_where_few_outlines_are_kept(
+    shop: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("basket total", "session store", "how is a basket saved", "basket total")
+    expected = [found(shop, query, 10) for query in asked]
+    monkeypatch.setattr(file_cache, "_OUTLINES_KEPT", 2)
+    shop.corpus().file_cache.forget_outlines()
+    assert [found(shop, query, 10) for query in asked] == expected
