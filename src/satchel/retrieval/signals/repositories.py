@@ -10,6 +10,7 @@ repositories.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -87,12 +88,11 @@ def _facts(corpus: Corpus) -> RepositoryFacts:
     for name, at in number.items():
         for written in dict.fromkeys(filter(None, map(_joined, (name, *_titles(corpus, name))))):
             names.setdefault(written, []).append(at)
-    languages = {}
-    for language in sorted(set(_LANGUAGE_WORDS.values())):
-        mine = [
-            owner for owner, record in zip(owners, corpus.files, strict=True) if record.language == language
-        ]
-        languages[language] = np.bincount(mine, minlength=len(number)) / np.maximum(files, 1.0)
+    languages = {language: np.zeros(len(number)) for language in sorted(set(_LANGUAGE_WORDS.values()))}
+    held = Counter(zip(owners.tolist(), (record.language for record in corpus.files), strict=True))
+    for (owner, language), count in held.items():
+        if language in languages:
+            languages[language][owner] = count / files[owner]
     return RepositoryFacts(owners, np.maximum(units, 1.0), names, languages)
 
 
