@@ -1,32 +1,37 @@
 """What does a library cost as it grows: loading, room, memory, searches, packs, a push until it is found?
 
-    python benchmarks/library.py MIRRORS [--sizes 10,30,100] [--store URL] [--work DIR]
+    python benchmarks/library.py MIRRORS [--sizes 30,100,300] [--store URL] [--work DIR]
 
-`MIRRORS` is a folder whose folders are git repositories (bare ones, or `NAME/repo`), by name: the first ten
-make the first library, and so on. Each size is a library of its own, synced by `satchel library sync` at HEAD
-and asked by one process that opens it once. Questions are about things that many repositories have, so that
-no repository can be left aside. CPU seconds of all processes; memory is what the asking process holds at the
-end. The figures are kept in results/library.txt, one block for each store.
+`MIRRORS` has a folder `OWNER+NAME/repo` for every line of library.repositories.txt that is to be loaded; the
+others are left out. One library grows: repositories are added in that order and synced at HEAD, each by a
+`satchel library sync` of its own, and at every size one process opens the library, asks and makes packs,
+twice. Questions are about things that many repositories have, so that no repository can be left aside. A
+folder of `--work` keeps the library and what loading it took: a run that was ended goes on where it was.
+
+CPU seconds are those of all processes, without the server of a store that has one. Memory is what the asking
+process holds at the end, and the most that it ever held. A push is one commit to the first repository: wall
+and CPU seconds from the commit until the process that has the library open finds it. The figures are kept in
+results/library.txt, one block for each store.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
+import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measure import MEGABYTE, PAGE, measure
+from measure import KIBIBYTE, MEGABYTE, PAGE, disk_bytes, measure
 
 RESULTS = Path(__file__).parent / "results" / "library.txt"
+REPOSITORIES = Path(__file__).parent / "library.repositories.txt"
 QUESTIONS = (
     "parse command line arguments",
     "retry a request with growing pauses",
@@ -61,7 +66,15 @@ QUESTIONS = (
 )
 PACK_TOKENS = 4_000
 PACKS = 15  # questions that a pack is made of as well
-IDENTITY = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@example.org")
+PUSHED = "quickly_found_after_the_push"
+IDENTITY = {
+    f"GIT_{role}_{field}": f"benchmark@{field.lower()}.example.org"
+    for role in ("AUTHOR", "COMMITTER")
+    for field in ("NAME", "EMAIL")
+}
+# Tables and indexes of the store, whose contents are shared by all repositories that have the same files.
+SIZE = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'satchel' AND c.relkind = 'r'"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +84,21 @@ class Asked:
     units: int
     files: int
     text_mb: float
+    distinct_mb: float
     open_ms: float
     first_ms: list[float]
     warm_ms: list[float]
     pack_ms: list[float]
+    pack_again_ms: list[float]
+    push_wall_s: float
+    push_cpu_s: float
     resident_mb: float
+    peak_mb: float
 
 
-def cpu_ms() -> float:
-    """CPU milliseconds of this process so far."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
+def cpu_ms(who: int = resource.RUSAGE_SELF) -> float:
+    """CPU milliseconds of this process so far, or of its children that have ended."""
+    used = resource.getrusage(who)
     return (used.ru_utime + used.ru_stime) * 1000
 
 
@@ -94,8 +112,8 @@ def timed(questions: Sequence[str], run: Callable[[str], object]) -> list[float]
     return spent
 
 
-def ask(folder: str) -> Asked:
-    """Open a library in this process, and ask every question twice."""
+def ask(folder: str, pushed: str) -> Asked:
+    """Open a library in this process, ask every question twice, make packs, and find a commit to `pushed`."""
     from satchel.library.library import Library
 
     started = cpu_ms()
@@ -104,87 +122,145 @@ def ask(folder: str) -> Asked:
     opened = cpu_ms() - started
     first = timed(QUESTIONS, engine.search)
     warm = timed(QUESTIONS, engine.search)
-    packs = timed(QUESTIONS[:PACKS], lambda text: engine.pack(text, budget_tokens=PACK_TOKENS))
+    packs, packs_again = (
+        timed(QUESTIONS[:PACKS], lambda text: engine.pack(text, budget_tokens=PACK_TOKENS)) for _ in range(2)
+    )
     corpus = engine.corpus()
+    wall_s, cpu_s = push(Path(folder), pushed, lambda: engine.for_caller().search(PUSHED)[0])
     return Asked(
         units=corpus.unit_count,
         files=len(corpus.files),
         text_mb=sum(record.size for record in corpus.files) / MEGABYTE,
+        distinct_mb=sum({record.file_hash: record.size for record in corpus.files}.values()) / MEGABYTE,
         open_ms=opened,
         first_ms=first,
         warm_ms=warm,
         pack_ms=packs,
+        pack_again_ms=packs_again,
+        push_wall_s=wall_s,
+        push_cpu_s=cpu_s,
         resident_mb=int(Path("/proc/self/statm").read_text().split()[1]) * PAGE / MEGABYTE,
+        peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTE / MEGABYTE,
     )
 
 
+def push(folder: Path, name: str, search: Callable[[], Sequence[object]]) -> tuple[float, float]:
+    """Commit to a repository of the library, and return the wall and CPU seconds until it is found."""
+    marker = f"{PUSHED}_{time.time_ns()}"
+    commit(folder.parent / name, f"def {PUSHED}():\n    return '{marker}'\n")
+    started, spent = time.perf_counter(), cpu_ms() + cpu_ms(resource.RUSAGE_CHILDREN)
+    subprocess.run(satchel("library", "sync", name, "--library", str(folder)), check=True, stdout=sys.stderr)
+    if not any("late.py" in str(hit) for hit in search()):
+        raise SystemExit("the commit was synced and is not found")
+    spent = cpu_ms() + cpu_ms(resource.RUSAGE_CHILDREN) - spent
+    return time.perf_counter() - started, spent / 1000
+
+
+def commit(repository: Path, text: str) -> None:
+    """Commit a file `late.py` to a bare repository, without a work tree."""
+
+    def git(*words: str, text: str = "") -> str:
+        environment = {**os.environ, **IDENTITY, "GIT_INDEX_FILE": str(repository / "benchmark.index")}
+        done = subprocess.run(
+            ["git", "-C", str(repository), *words],
+            input=text,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    git("read-tree", "HEAD")
+    blob = git("hash-object", "-w", "--stdin", text=text)
+    git("update-index", "--add", "--cacheinfo", f"100644,{blob},late.py")
+    made = git("commit-tree", git("write-tree"), "-p", "HEAD", "-m", "pushed")
+    git("update-ref", "HEAD", made)
+
+
 def satchel(*words: str) -> list[str]:
+    """Return the command line of this Python's satchel."""
     return [sys.executable, "-m", "satchel", *words]
 
 
-def load(repositories: Sequence[Path], folder: Path, store: str) -> float:
-    """Make a library of some repositories, and return the CPU seconds of its first sync."""
-    chosen = ["--store", store] if store else []
-    measure(satchel("library", "init", "--library", str(folder), *chosen))
-    for path in repositories:
-        name = re.sub(r"[^A-Za-z0-9._-]", "-", path.parent.name if path.name == "repo" else path.name)
-        measure(
-            satchel("library", "add", str(path), "--library", str(folder), "--name", name, "--ref", "HEAD")
-        )
-    return measure(satchel("library", "sync", "--library", str(folder))).cpu_s
+class GrowingLibrary:
+    """A library in a folder that repositories are added to, and what loading each of them took."""
 
+    def __init__(self, work: Path, mirrors: Path, store: str) -> None:
+        self.folder = work / "library"
+        self._work = work
+        self._mirrors = mirrors
+        self._kept = work / "loaded.json"
+        self.loaded: dict[str, tuple[float, float]] = {}  # CPU and wall seconds by name
+        if self._kept.is_file():
+            self.loaded = json.loads(self._kept.read_text())
+        else:
+            chosen = ["--store", store] if store else []
+            measure(satchel("library", "init", "--library", str(self.folder), *chosen))
 
-def push(folder: Path, work: Path) -> tuple[float, float]:
-    """Commit to a repository of the library, and return the wall and CPU seconds until it is found."""
-    clone = work / "pushed"
-    subprocess.run(["git", "init", "-q", str(clone)], check=True)
-    (clone / "README.md").write_text("# Pushed\n\nA repository that grows.\n")
+    def add(self, repository: str) -> None:
+        """Add and sync one repository, unless it is there already."""
+        name = repository.replace("/", "-")
+        if name in self.loaded:
+            return
+        from satchel.library.library import Library
 
-    def commit(message: str) -> None:
-        subprocess.run(["git", "-C", str(clone), "add", "-A"], check=True)
-        subprocess.run(["git", "-C", str(clone), *IDENTITY, "commit", "-q", "-m", message], check=True)
+        origin = self._mirrors / repository.replace("/", "+") / "repo"
+        if not self.loaded:  # the one that is pushed to
+            subprocess.run(
+                ["git", "clone", "-q", "--bare", "--shared", origin, self._work / name], check=True
+            )
+            origin = self._work / name
+        if name not in {one.name for one in Library(self.folder).repositories()}:
+            Library(self.folder).add(str(origin), name=name, refs=("HEAD",))
+        done = measure(satchel("library", "sync", name, "--library", str(self.folder)))
+        self.loaded[name] = done.cpu_s, done.wall_s
+        self._kept.write_text(json.dumps(self.loaded))
 
-    commit("first")
-    library = ("--library", str(folder))
-    measure(satchel("library", "add", str(clone), *library, "--ref", "HEAD"))
-    measure(satchel("library", "sync", "pushed", *library))
-    (clone / "late.py").write_text("def quickly_found_after_the_push():\n    return 1\n")
-    commit("second")
-    started = time.perf_counter()
-    spent = measure(satchel("library", "sync", "pushed", *library)).cpu_s
-    found = measure(satchel("search", "quickly_found_after_the_push", f"--library={folder}", "--json"))
-    if "late.py" not in found.output:
-        raise SystemExit("the commit was synced and is not found")
-    return time.perf_counter() - started, spent + found.cpu_s
+    def ask(self) -> Asked:
+        """Ask the library in a process of its own."""
+        pushed = next(iter(self.loaded))
+        return Asked(**json.loads(measure([sys.executable, __file__, "--ask", self.folder, pushed]).output))
+
+    def index_mb(self, store: str) -> float:
+        """Return the megabytes of all indexes."""
+        if not store:
+            return disk_bytes(self.folder / "indexes") / MEGABYTE
+        import psycopg
+
+        with psycopg.connect(store) as connection:
+            (size,) = connection.execute(SIZE).fetchone() or (0,)
+        return size / MEGABYTE
 
 
 def percentile(numbers: Sequence[float], share: float) -> float:
+    """Return the number that a share of them does not exceed."""
     ordered = sorted(numbers)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def folder_mb(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / MEGABYTE
-
-
-def row(count: int, load_s: float, index_mb: float, asked: Asked, pushed: tuple[float, float]) -> str:
+def row(loaded: Mapping[str, tuple[float, float]], index_mb: float, asked: Asked) -> str:
     """The figures of one size in one line."""
     figures = [
-        f"{count:>5} {asked.files:>8} {asked.units:>9} {asked.text_mb:>8.0f} {load_s:>8.0f}",
-        f"{index_mb / asked.text_mb if index_mb else float('nan'):>6.2f}",
-        f"{asked.open_ms / 1000:>6.2f} {asked.resident_mb:>7.0f}",
-        f"{percentile(asked.first_ms, 0.5):>6.0f} {percentile(asked.first_ms, 0.95):>6.0f}",
-        f"{percentile(asked.warm_ms, 0.5):>6.0f} {percentile(asked.warm_ms, 0.95):>6.0f}",
-        f"{percentile(asked.pack_ms, 0.5):>6.0f} {percentile(asked.pack_ms, 0.95):>6.0f}",
-        f"{pushed[0]:>6.1f} {pushed[1]:>6.1f}",
+        f"{len(loaded):>5} {asked.files:>8} {asked.units:>9} {asked.text_mb:>8.0f} {asked.distinct_mb:>8.0f}",
+        f"{sum(cpu for cpu, _ in loaded.values()):>7.0f} {sum(wall for _, wall in loaded.values()):>7.0f}",
+        f"{index_mb / asked.text_mb:>6.2f} {asked.open_ms / 1000:>6.2f}",
+        f"{asked.resident_mb:>7.0f} {asked.peak_mb:>6.0f}",
+        *(
+            f"{percentile(spent, share):>6.0f}"
+            for spent in (asked.first_ms, asked.warm_ms, asked.pack_ms, asked.pack_again_ms)
+            for share in (0.5, 0.95)
+        ),
+        f"{asked.push_wall_s:>6.1f} {asked.push_cpu_s:>6.1f}",
     ]
     return " ".join(figures)
 
 
 HEAD = (
-    f"{'repos':>5} {'files':>8} {'units':>9} {'text MB':>8} {'load s':>8} {'×text':>6} {'open s':>6} "
-    f"{'MB held':>7} "
-    f"{'first':>6} {'p95':>6} {'warm':>6} {'p95':>6} {'pack':>6} {'p95':>6} {'push':>6} {'CPU':>6}"
+    f"{'repos':>5} {'files':>8} {'units':>9} {'text MB':>8} {'distinct':>8} {'load s':>7} {'wall s':>7} "
+    f"{'×text':>6} {'open s':>6} {'MB held':>7} {'peak':>6} "
+    f"{'first':>6} {'p95':>6} {'warm':>6} {'p95':>6} {'pack':>6} {'p95':>6} "
+    f"{'again':>6} {'p95':>6} {'push s':>6} {'CPU':>6}"
 )
 
 
@@ -193,26 +269,20 @@ def main(arguments: Sequence[str]) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("mirrors", type=Path)
-    parser.add_argument("--sizes", default="10,30,100")
+    parser.add_argument("--sizes", default="30,100,300")
     parser.add_argument("--store", default="")
     parser.add_argument("--work", type=Path)
     options = parser.parse_args(arguments)
-    places = (
-        folder / "repo" if (folder / "repo").is_dir() else folder for folder in options.mirrors.iterdir()
-    )
-    known = sorted(place for place in places if (place / "HEAD").is_file() or (place / ".git").exists())
-    lines = []
-    for count in map(int, options.sizes.split(",")):
-        work = Path(tempfile.mkdtemp(dir=options.work))
-        try:
-            load_s = load(known[:count], work / "library", options.store)
-            index_mb = 0.0 if options.store else folder_mb(work / "library" / "indexes")
-            told = measure([sys.executable, __file__, "--ask", str(work / "library")]).output
-            pushed = push(work / "library", work)
-            lines.append(row(min(count, len(known)), load_s, index_mb, Asked(**json.loads(told)), pushed))
+    every = REPOSITORIES.read_text(encoding="utf-8").split()
+    known = [name for name in every if (options.mirrors / name.replace("/", "+") / "repo").is_dir()]
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        library = GrowingLibrary(options.work or Path(temporary), options.mirrors, options.store)
+        for count in map(int, options.sizes.split(",")):
+            for repository in known[:count]:
+                library.add(repository)
+            lines.append(row(library.loaded, library.index_mb(options.store), library.ask()))
             print(lines[-1], flush=True)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
     keep(options.store.partition(":")[0] or "sqlite", lines)
     return 0
 
@@ -222,15 +292,15 @@ def keep(store: str, lines: Sequence[str]) -> None:
     before = RESULTS.read_text().split("\n\n") if RESULTS.is_file() else []
     others = [block.strip("\n") for block in before if block.strip() and not block.startswith(f"{store}:")]
     said = (
-        f"{store}: growing libraries of real repositories at HEAD, {len(QUESTIONS)} questions,"
-        f" packs of {PACK_TOKENS} tokens.\nCPU ms of one process for searches (asked first, then again)"
-        " and packs; load, open and push: seconds."
+        f"{store}: a growing library of real repositories at HEAD, {len(QUESTIONS)} questions,"
+        f" packs of {PACK_TOKENS} tokens.\nCPU ms of one process for searches and packs, each made"
+        " first and again: the middle one and p95; load and open: CPU seconds; ×text: size of all indexes."
     )
     RESULTS.write_text("\n\n".join(sorted([*others, "\n".join((said, HEAD, *lines))])) + "\n")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--ask"]:
-        print(json.dumps(asdict(ask(sys.argv[2]))))
+        print(json.dumps(asdict(ask(*sys.argv[2:]))))
         raise SystemExit(0)
     raise SystemExit(main(sys.argv[1:]))

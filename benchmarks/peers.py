@@ -75,9 +75,10 @@ class Semble:
         command: list[str | Path] = [self.program, "search", QUESTION, folder, "-k", "10"]
         if content:
             command += ["--content", *content]
-        return measure(command, env=self._environment(index))
+        return measure(command, env=self.environment(index))
 
-    def _environment(self, index: Path) -> dict[str, str]:
+    def environment(self, index: Path) -> dict[str, str]:
+        """Return what makes semble use its model, and `index` as its cache folder, without a network."""
         return {
             "SEMBLE_MODEL_NAME": str(self.model),
             "SEMBLE_CACHE_LOCATION": str(index),

@@ -12,7 +12,7 @@ from satchel import plugins
 from satchel.engine import Engine
 from satchel.errors import InvalidQuery, InvalidRequest
 from satchel.lines import split_lines
-from satchel.retrieval import ranker
+from satchel.retrieval import file_cache, ranker
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.search import MAX_QUERY_CHARS, MAX_RESULTS, gather_evidence, snippet_lines
 from satchel.types import Hit
@@ -257,7 +257,10 @@ def test_an_empty_index_finds_nothing(tmp_path: Path) -> None:
 def test_what_the_issue_form_of_the_repository_asks_counts_nothing(
     tmp_path: Path, path: str, form: str
 ) -> None:
-    tree = {"drawer.py": "def drawer_lock():\n    pass\n\n\ndef drawer_open():\n    pass\n", "till.py": "till = 1\n"}
+    tree = {
+        "drawer.py": "def drawer_lock():\n    pass\n\n\ndef drawer_open():\n    pass\n",
+        "till.py": "till = 1\n",
+    }
     report = "The till jams\n\n### Do you use `drawer_lock` or `drawer_open`?\n\nIt jams.\n"
     engine = memory_engine(make_tree(tmp_path, {**tree, path: form}))
     context = gather_evidence(engine.corpus(), report, Filters(), 10)
@@ -265,3 +268,13 @@ def test_what_the_issue_form_of_the_repository_asks_counts_nothing(
     without = memory_engine(make_tree(tmp_path / "without", tree))
     context = gather_evidence(without.corpus(), report, Filters(), 10)
     assert context is not None and "=drawerlock" in context.query_terms.terms
+
+
+def test_answers_stay_the_same_where_few_outlines_are_kept(
+    shop: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("basket total", "session store", "how is a basket saved", "basket total")
+    expected = [found(shop, query, 10) for query in asked]
+    monkeypatch.setattr(file_cache, "_OUTLINES_KEPT", 2)
+    shop.corpus().file_cache.forget_outlines()
+    assert [found(shop, query, 10) for query in asked] == expected

@@ -73,6 +73,12 @@ def test_words_point_to_the_repository_that_is_full_of_them(library: LibraryEngi
     assert library.search("till", k=1)[0][0].path == "kiosk/till.rb"
 
 
+def test_a_question_how_points_to_the_repository_with_several_files_about_it(library: LibraryEngine) -> None:
+    found = strengths(library, "how is a request handled", "repository_explains")
+    assert found["falcon"] == max(found.values()) == 1.0 and found["kiosk"] < 1.0
+    assert set(strengths(library, "request handler", "repository_explains").values()) == {0.0}
+
+
 def test_one_repository_has_no_such_signals(tmp_path: Path) -> None:
     engine = memory_engine(make_tree(tmp_path, SHOP))
     assert signals(engine, "basket total", "repositories") == {}

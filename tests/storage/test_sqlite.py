@@ -460,3 +460,31 @@ def test_an_index_of_another_user_answers_from_its_last_generation(tmp_path: Pat
         done = run_cli_as_nobody("search", "basket", segment=root, warm=tmp_path)
     assert done.returncode != 70, done.stderr
     assert done.returncode != 0 or (b"src/basket.py" in done.stdout and b"note" in done.stderr)
+
+
+def test_a_snapshot_is_kept_until_the_file_has_a_commit(tmp_path: Path) -> None:
+    path = built(tmp_path)
+    store = SqliteStore(path)
+    with closing(store.snapshot()) as first:
+        store.snapshot(first).close()  # the first look confirms that there is no newer generation
+        assert store.snapshot(first) is first
+        (tmp_path / "late.py").write_text("def late():\n    return 1\n")
+        assert run_cli("index", cwd=tmp_path).returncode == 0
+        with closing(store.snapshot(first)) as second:
+            assert second is not first and "late.py" in [record.path for record in second.files()]
+            assert "late.py" not in [record.path for record in first.files()]
+
+
+def test_a_file_in_the_place_of_another_is_opened(tmp_path: Path) -> None:
+    path, other = built(tmp_path / "one"), built(tmp_path / "other")
+    store = SqliteStore(path)
+    first = store.snapshot()
+    store.snapshot(first).close()
+    assert store.snapshot(first) is first
+    version = first.version
+    if sys.platform == "win32":  # an open file has its place to itself
+        first.close()
+    other.replace(path)
+    with closing(store.snapshot(first)) as second:
+        assert second is not first and second.version != version
+    first.close()

@@ -126,6 +126,15 @@ def test_files_are_listed_by_path(store: Store) -> None:
         assert paths(snapshot) == ["B.md", "a.md", "a/z.md", "b.md", "Ä.md"]
 
 
+def test_files_that_were_forgotten_are_read_again(store: Store) -> None:
+    put(store, {"b.md": "b\n", "a.md": "a\n"})
+    with closing(store.snapshot()) as snapshot:
+        known, text = snapshot.files(), snapshot.text("a.md")
+        snapshot.forget_files()
+        assert (snapshot.text("a.md"), snapshot.file("b.md"), snapshot.file("c.md")) == (text, known[1], None)
+        assert snapshot.files() == known
+
+
 def test_putting_a_file_again_replaces_it(store: Store) -> None:
     put(store, {"a.py": CODE})
     put(store, {"a.py": "def other():\n    pass\n"})

@@ -78,7 +78,9 @@ class Shard:
     @cached_property
     def files(self) -> list[FileRecord]:
         """Return the records of all files, by path."""
-        return [self.record(record) for record in self.snapshot.files()]
+        found = [self.record(record) for record in self.snapshot.files()]
+        self.snapshot.forget_files()  # of each file a kilobyte, a third of what a library holds
+        return found
 
     @cached_property
     def runs(self) -> list[PostingRun]:
@@ -201,6 +203,9 @@ class JointSnapshot:
 
     def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
         return [record for shard in self._all for record in shard.files]
+
+    def forget_files(self) -> None:
+        """Do nothing: the records are those of the joint snapshot, which every answer needs."""
 
     def file_languages(self) -> dict[str, str]:
         return {
@@ -327,6 +332,7 @@ class JointSnapshot:
     def all_symbols(self) -> Iterable[SymbolRecord]:
         for shard in self._all:
             yield from map(shard.symbol, shard.snapshot.all_symbols())
+            shard.snapshot.forget_files()
 
     @cached_property
     def has_vectors(self) -> bool:

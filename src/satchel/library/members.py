@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from satchel.library.spread_postings import Spread
 
 Progress = Callable[[int, int], None]
+# A reader and a watch have two files each, and share a third: 300 repositories have 1,800, and a process may
+# usually open 1,024.
+_FILES_OF_AN_INDEX = 6
+_OTHER_FILES = 1_024
 SYNC_HINT = "satchel library sync brings the repositories of a library up to date"
 
 
@@ -120,6 +124,7 @@ class JointStore:
         """Join the stores of `members`; `unopened` says which repositories could not be opened, and why. With
         a `spread`, workers hold the vectors of files. A store that cannot be reached is an error, unless
         `allow_partial`."""
+        _allow_open_files(_FILES_OF_AN_INDEX * len(members))
         self.location = location
         self._allow_partial = allow_partial
         self.spread = spread
@@ -140,7 +145,7 @@ class JointStore:
     def is_locked(self) -> bool:
         return any(member.source.store.is_locked() for member in self.members.values())
 
-    def snapshot(self) -> JointSnapshot:
+    def snapshot(self, known: Snapshot | None = None) -> JointSnapshot:
         """Open the newest generation of every repository that has one."""
         found: dict[str, Snapshot] = {}
         with at_one_moment():
@@ -205,6 +210,17 @@ class JointStore:
         for member in self.members.values():
             member.source.release()
             member.source.store.close()
+
+
+def _allow_open_files(count: int) -> None:
+    """Let this process open some files besides its others, as far as the system allows that."""
+    with suppress(ImportError, ValueError, OSError):  # Windows has neither the module nor such a limit
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = count + _OTHER_FILES if hard == resource.RLIM_INFINITY else min(count + _OTHER_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _of_this_version(snapshot: Snapshot) -> Snapshot:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 
 _USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
 LONG = 0.6  # how much the length of a unit lowers its frequencies, from 0 to 1
+_READY_VECTORS = 65_536  # files; of more, vectors as float32 would take a third of what a large library holds
 _POSTINGS_KEPT = 3  # times the number of units: 30 bytes for each unit, about as much as its own arrays
 
 
@@ -190,22 +191,27 @@ class Corpus:
         keep = self.alive[positions]
         return (positions, counts) if keep.all() else (positions[keep], counts[keep])
 
-    def _file_vectors(self, runs: list[PostingRun], owners: Positions) -> NDArray[np.float32] | None:
+    def _file_vectors(
+        self, runs: list[PostingRun], owners: Positions
+    ) -> NDArray[np.float32] | NDArray[np.int8] | None:
         """Return a vector for each file, zero for a file without units; None for an index without vectors."""
         joined = np.frombuffer(b"".join(run.vectors for run in runs), np.int8)
         if not len(joined):
             return None
         rows = joined.reshape(len(owners), -1)
-        vectors = np.zeros(
-            (len(self.files), rows.shape[1]), np.float32
-        )  # the type in which they are compared
+        # They are compared as float32. Where they are many they stay as stored, and are converted in parts.
+        kind = np.float32 if len(self.files) <= _READY_VECTORS else np.int8
+        vectors = np.zeros((len(self.files), rows.shape[1]), kind)
         vectors[owners[owners >= 0]] = rows[owners >= 0]
         return vectors
 
     def outlines(self, positions: Sequence[int]) -> list[LoadedOutline]:
-        """Return the outlines of some files by their positions; each is read once."""
+        """Return the outlines of some files by their positions; those that are kept are not read again."""
         kept = self.file_cache.outlines
         missing = [at for at in positions if at not in kept]
+        if self.file_cache.is_full_with(len(missing)):
+            self.file_cache.forget_outlines()
+            missing = list(positions)
         found = self.snapshot.outlines([self.files[at].path for at in missing])
         for at, (outline, vectors) in zip(missing, found, strict=True):
             names = DefinedNames(outline.types, outline.others)

@@ -14,6 +14,7 @@ from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
 
 _FILES_KEPT = 600  # the files of some dozen queries: about 40 MB with their passages
+_OUTLINES_KEPT = 10_000  # of the candidates of some hundred queries: about 90 MB
 _GRAPH_FILES_KEPT = 2_000  # whose edges or definitions were asked for: about 20 MB
 _LINKING_FILES_KEPT = 10_000  # most files have no link, so that an entry is one slot of a dictionary
 _RANGES_KEPT = 2_000  # line ranges and units of other files: about 3 MB
@@ -137,6 +138,15 @@ class FileCache:
         for path, content in before.contents.items():
             if is_same(path):
                 self.contents.keep(path, content, len(content))
+
+    def is_full_with(self, more: int) -> bool:
+        """Return whether so many further outlines are more than are kept."""
+        return more > 0 and len(self.outlines) + more > _OUTLINES_KEPT
+
+    def forget_outlines(self) -> None:
+        """Drop all outlines, and the names that they define."""
+        self.outlines.clear()
+        self.defining.clear()
 
     def keep_outline(self, at: int, loaded: LoadedOutline) -> None:
         """Keep the outline of the file at a position."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from sys import intern
 from typing import Any, NamedTuple
 
 from satchel.storage import records
@@ -67,8 +68,8 @@ def file_record(row: Any) -> FileRecord:
         size,
         mtime_ns,
         file_hash.hex(),
-        language,
-        encoding,
+        intern(language),
+        intern(encoding),
         line_count,
         tuple(map(int, redactions.split())) if redactions else (),
         _tags(tags),

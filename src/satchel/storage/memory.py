@@ -100,6 +100,9 @@ class MemorySnapshot:
     def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
         return [self._tables.files[path][0] for path in sorted(self._tables.files)]
 
+    def forget_files(self) -> None:
+        """Do nothing: the records are the index itself."""
+
     def file_languages(self) -> dict[str, str]:
         return {record.path: record.language for record in self.files()}
 
@@ -368,7 +371,7 @@ class MemoryStore:
     def is_locked(self) -> bool:
         return self._lock.locked()
 
-    def snapshot(self) -> MemorySnapshot:
+    def snapshot(self, known: Snapshot | None = None) -> MemorySnapshot:
         if self._tables is None:
             raise IndexMissing("there is no index yet", hint="call refresh() first")
         return MemorySnapshot(self._tables)

@@ -130,7 +130,7 @@ class PostgresStore:
         )
         return bool(self._database.rows(statement, (postgres_connection.WRITER_LOCK, known[0])))
 
-    def snapshot(self) -> postgres_reader.PostgresSnapshot:
+    def snapshot(self, known: Snapshot | None = None) -> postgres_reader.PostgresSnapshot:
         tables = postgres_tables.SegmentTables(self._database, *self._key)
         try:
             meta = postgres_tables.read_state(tables.row.state, tables.row.row_check, tables.number)

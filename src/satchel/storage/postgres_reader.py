@@ -125,6 +125,9 @@ class PostgresSnapshot(BlockSnapshot):
             self._by_number = {row.number: row for row in rows}
         return found
 
+    def forget_files(self) -> None:
+        self._files, self._by_path, self._by_number = None, {}, {}
+
     def _file_rows(self, condition: str = "", *values: Any) -> list[FileRow]:
         """Return the checked rows of all files, or of those that fulfil a condition."""
         statement = f"SELECT row_check, data, content FROM {{files}} WHERE segment = %s{condition}"

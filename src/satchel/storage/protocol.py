@@ -114,6 +114,9 @@ class Snapshot(Protocol):
         """Return the records of all files, by path. Records of an earlier generation may be given as `known`:
         one that still holds may be returned as the same object. A `PackedFiles` makes its records late."""
 
+    def forget_files(self) -> None:
+        """Drop what is kept of the records of all files; what is asked for again is read again."""
+
     def file_languages(self) -> dict[str, str]:
         """Return the language of each file, by path. It costs a fraction of `files`, which notices damage."""
 
@@ -335,9 +338,10 @@ class Store(Protocol):
     def is_locked(self) -> bool:
         """Return whether somebody writes now. False where that can only be found out by taking the lock."""
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, known: Snapshot | None = None) -> Snapshot:
         """Open the last complete generation. `IndexMissing`, `IndexCorrupt`, `IndexIncompatible` and
-        `IndexStale` (only a writer can use it) say why there is none."""
+        `IndexStale` (only a writer can use it) say why there is none. A store that can tell that `known` is
+        still that generation may return it, and opens nothing."""
 
     def write(self, seed: Snapshot | None = None) -> AbstractContextManager[Writer]:
         """Open a transaction: a clean exit commits all of it as the next generation, an error none of it.

@@ -78,9 +78,10 @@ class SnapshotSource:
         self.release()
 
     def _take_newest(self) -> Snapshot:
-        latest = self.store.snapshot()
+        latest = self.store.snapshot(self._snapshot)
         if self._snapshot is not None and self._snapshot.version == latest.version:
-            latest.close()
+            if latest is not self._snapshot:
+                latest.close()
             return self._snapshot
         self._forget()
         self._snapshot = latest

@@ -31,6 +31,7 @@ from satchel.storage.checks import REBUILD_HINT
 from satchel.storage.protocol import KEEP_ELSEWHERE, LOCK_WAIT_SECONDS, Snapshot, StoreScheme
 from satchel.storage.shared_base import BASE, attach_base, show_base
 from satchel.storage.sqlite_connection import (
+    CommitWatch,
     base_file,
     connect,
     connect_read_only,
@@ -105,7 +106,17 @@ class SqliteStore:
     def is_locked(self) -> bool:
         return is_file_locked(self._lock_path)
 
-    def snapshot(self) -> SqliteSnapshot:
+    def snapshot(self, known: Snapshot | None = None) -> SqliteSnapshot:
+        if not isinstance(known, SqliteSnapshot) or known.watch is None:
+            return self._newest()
+        if known.watch.sees_no_commit():
+            return known
+        latest = self._newest()
+        if latest.version == known.version:
+            known.watch.confirm()
+        return latest
+
+    def _newest(self) -> SqliteSnapshot:
         self._refuse_links()
         self._refuse_folder()
         if not self.exists():
@@ -134,7 +145,7 @@ class SqliteStore:
         base = attach_base(connection, self.path)
         connection.execute("BEGIN")
         show_base(connection, base)
-        return SqliteSnapshot(connection), base
+        return SqliteSnapshot(connection, watch=CommitWatch(self.path)), base
 
     @contextmanager
     def write(self, seed: Snapshot | None = None) -> Iterator[SqliteWriter]:

@@ -21,6 +21,9 @@ _BESIDE = ("", "-wal", "-shm", "-base")  # the database, what SQLite keeps besid
 _LOG_BYTES = 4 * 1024 * 1024  # a longer write-ahead log is moved into the database
 _LONG_LOG_BYTES = 8 * _LOG_BYTES  # from here on readers are waited for, so that it can begin anew
 _LOG_WAIT_MS = 200  # for readers, most of whom are done by then
+# What a reader keeps of pages. A library has a reader for each repository, and SQLite's own 2 MB for each of
+# 300 would be 600 MB; the system keeps the pages anyway.
+_READER_KIB = 256
 _VALUES_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
 _REMOVED_WHILE_OPEN = os.name != "nt"  # Windows removes no file that is open
 
@@ -35,12 +38,51 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
     """Return a connection that can neither write nor checkpoint."""
     try:
         connection = connect(path, "mode=ro")
+        connection.execute(f"PRAGMA cache_size = -{_READER_KIB}")
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         return connection
     except sqlite3.OperationalError:
         if os.access(path.parent, os.W_OK):
             raise
         return connect(path, "immutable=1")  # a read-only disk: nobody can be writing
+
+
+class CommitWatch:
+    """Tells whether the newest generation of a file is still the one that was confirmed. That takes a
+    fiftieth of opening the file, which a library would do for all its repositories at every question."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None  # in no transaction; opened by the first look
+        self._seen: tuple[int, int, int] | None = None
+        self._confirmed: tuple[int, int, int] | None = None
+
+    def sees_no_commit(self) -> bool:
+        """Look at the file, and return whether it is as it was confirmed."""
+        self._seen = self._look()
+        return self._seen is not None and self._seen == self._confirmed
+
+    def confirm(self) -> None:
+        """Remember the file as the last look saw it."""
+        self._confirmed = self._seen
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _look(self) -> tuple[int, int, int] | None:
+        try:
+            if self._connection is None:
+                self._connection = connect(self._path, "mode=ro")
+            (commits,) = self._connection.execute("PRAGMA data_version").fetchone()
+            # A connection does not notice that another file has taken the place of its own.
+            found = os.stat(self._path)
+            return found.st_dev, found.st_ino, commits
+        except (OSError, *UNREADABLE):
+            self.close()
+            return None
 
 
 class SqliteTables:

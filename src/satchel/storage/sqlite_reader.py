@@ -57,7 +57,7 @@ from satchel.storage.records import (
     SymbolRecord,
 )
 from satchel.storage.shared_base import copy_whole, start_from
-from satchel.storage.sqlite_connection import SqlitePostingRows, SqliteTables
+from satchel.storage.sqlite_connection import CommitWatch, SqlitePostingRows, SqliteTables
 from satchel.storage.sqlite_schema import SCHEMA
 from satchel.types import Reference, Symbol
 
@@ -75,9 +75,16 @@ _CHUNKS_KEPT = 64  # files whose chunks are kept: an answer asks for several ran
 
 class SqliteSnapshot(BlockSnapshot):
     """One generation: the connection holds a read transaction for as long as this lives. That of a writer,
-    which hands over its own running `totals`, changes under its reader, so nothing is kept."""
+    which hands over its own running `totals`, changes under its reader, so nothing is kept. `watch` tells
+    whether the file has a newer generation."""
 
-    def __init__(self, connection: sqlite3.Connection, totals: Totals | None = None) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        totals: Totals | None = None,
+        watch: CommitWatch | None = None,
+    ) -> None:
+        self.watch = watch
         self._connection = connection
         self._tables = SqliteTables(connection)
         meta = dict(self._tables.rows("SELECT key, value FROM meta"))
@@ -98,11 +105,13 @@ class SqliteSnapshot(BlockSnapshot):
 
     def close(self) -> None:
         self._connection.close()
+        if self.watch is not None:
+            self.watch.close()
 
     def __del__(self) -> None:
         """Whoever reads last closes. A writer shows its own connection, and closes that itself."""
         if self._own:
-            self._connection.close()
+            self.close()
 
     def copy_to(self, target: sqlite3.Connection) -> None:
         """Write this generation into an empty database that rests on no other file."""
@@ -119,6 +128,9 @@ class SqliteSnapshot(BlockSnapshot):
         if self._files is None:  # a writer packs the rows last
             self._files = self._read_rows(known)
         return self._files
+
+    def forget_files(self) -> None:
+        self._files, self._table, self._by_path, self._by_number = None, None, {}, {}
 
     def _read_table(self) -> PackedFiles:
         rows = self._tables.rows("SELECT number, row_check, data FROM file_blocks ORDER BY number")

@@ -57,7 +57,7 @@ class ToyStore:
         except filelock.Timeout:
             return True
 
-    def snapshot(self) -> MemorySnapshot:
+    def snapshot(self, known: Snapshot | None = None) -> MemorySnapshot:
         return MemorySnapshot(self._read())
 
     @contextmanager
