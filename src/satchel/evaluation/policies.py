@@ -39,7 +39,10 @@ FIRST_PACK = 4_000  # tokens of the pack that an agent asks for by default
 _PAGE = 10  # hits of one search
 _MOST_HITS = 100
 _DEFINED_AT = re.compile(r"\bdefined at (.+):(\d+)$")
-_LONG, _AROUND = 150, 20  # lines of a definition that is not read whole, and those read on either side of a hit
+_LONG, _AROUND = (
+    150,
+    20,
+)  # lines of a definition that is not read whole, and those read on either side of a hit
 
 CountTokens = Callable[[str], int]
 

@@ -17,8 +17,8 @@ from satchel.types import Passage
 
 _MOST_HINTS = 4
 FETCH = "get "  # starts the hint that is a call of `get`, with the locators that it takes
-# Passages that one call of `get` is proposed for. After a pack of 4,000 tokens one call for the next 6 passages
-# of the order completes the changed lines of 7 in 100 fixes, for the 4 that promise most of 5.5, of 685 fixes.
+# Passages that one call of `get` is proposed for. After a pack of 4,000 tokens, one call for the next six of
+# the order completes the changed lines of 7 in 100 fixes; for the four that promise most, of 5.6 (685 fixes).
 MOST_FETCHED = (6, 3, 1)  # with less and less room
 LIKELY = 0.1  # of the best promise; a section without a passage that promises as much is not missed
 _UNLIKE = 1.4  # how much more tokens the rest may take for its length: shorter passages, denser text

@@ -4,10 +4,10 @@ A pack is a beginning of this order: whole passages, and of the next one as much
 shows whatever a smaller one shows.
 
 The most promising passage leads. If it is no code, the most promising code follows: an agent that asks how
-something is done goes on to the code that does it. Then come those that promise more for their size. A section that is full waits
-until the others had their turn. Between passages, files that may matter are named by one line each, more of
-them the more has been shown. A passage of which one line alone is long waits until enough is shown: otherwise
-it would keep all later ones out of a small pack.
+something is done goes on to the code that does it. Then come those that promise more for their size. A
+section that is full waits until the others had their turn. Between passages, files that may matter are named
+by one line each, more of them the more has been shown. A passage of which one line alone is long waits until
+enough is shown: otherwise it would keep all later ones out of a small pack.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ class PassageOrder:
         self._shown_files.add(step.passage.path)
 
     def _by_urgency(self) -> Iterator[int]:
-        """Yield the passages that lead, then the others by promise per character; with a limit only so many of
-        the most promising. Passages of full sections and faint ones come last: no section starves
+        """Yield the passages that lead, then the others by promise per character; with a limit only so many
+        of the most promising. Passages of full sections and faint ones come last: no section starves
         another, and no room stays unused."""
         waiting = [number for number in range(len(self.passages)) if number not in self.barred]
         waiting.sort(key=lambda number: -self.passages[number].promise)
