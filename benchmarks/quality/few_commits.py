@@ -6,8 +6,9 @@ A question of `mine_fixes.py` is asked of the parent of its fix, so each needs a
 is asked of the parent of an earlier fix: an index answers a dozen questions, and learning from 200
 repositories takes minutes instead of hours. A question is left out if a file of its answer was not there
 yet, or only declares types: libraries of JavaScript mend these in commits of their own, and 23 such fixes
-of 770 taught that examples and declarations come before code. Answers name files alone, because their lines
-were others then. A message of one line is a short question, a longer one a report.
+of 770 taught that examples and declarations come before code. The lines of an answer are those of the same
+text at the earlier commit; where a line was not there yet, the answer names files alone. A message of one
+line is a short question, a longer one a report.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from typing import Any
 
 import msgspec
 
-from satchel.walking import git
+from satchel.walking import git, git_diff
 from satchel.walking.git_command import GitUnusable
+from satchel.walking.git_diff import Hunk
 
 LEAST = 8  # questions of a repository; fewer are not worth an index
 PARTS = 3  # by time; the questions of all but the first are asked at the beginning of their part
@@ -28,6 +30,7 @@ OF_A_PART = 12  # questions, those first that have a text below the title
 DECLARATIONS = (".d.ts", ".d.mts", ".d.cts", ".pyi")  # files that declare types of code elsewhere
 
 Question = dict[str, Any]
+Gold = dict[str, Any]
 
 
 def regrouped(root: Path, questions: Sequence[Question]) -> Iterator[Question]:
@@ -48,8 +51,39 @@ def regrouped(root: Path, questions: Sequence[Question]) -> Iterator[Question]:
             key=lambda question: ("\n" not in question["query"], question["time"], question["query_id"])
         )
         for question in there[:OF_A_PART]:
-            paths = dict.fromkeys(gold["path"] for gold in question["gold"])
-            yield {**question, "commit": commit, "gold": [{"path": path} for path in paths]}
+            yield {**question, "commit": commit, "gold": earlier_gold(root, question, commit)}
+
+
+def earlier_gold(root: Path, question: Question, commit: str) -> list[Gold]:
+    """Return the answer of a question as an earlier commit has it: the same lines, else the same files."""
+    paths = list(dict.fromkeys(gold["path"] for gold in question["gold"]))
+    compared = git_diff.compare_commits(commit, question["commit"])
+    hunks = {
+        path: [hunk for file in git_diff.read_hunks(root, compared, [path]) for hunk in file.hunks]
+        for path in paths
+    }
+    ranges = [
+        {
+            "path": gold["path"],
+            "start_line": earlier_line(hunks[gold["path"]], gold["start_line"]),
+            "end_line": earlier_line(hunks[gold["path"]], gold["end_line"]),
+        }
+        for gold in question["gold"]
+    ]
+    were_there = all(gold["start_line"] and gold["end_line"] for gold in ranges)
+    return ranges if were_there else [{"path": path} for path in paths]
+
+
+def earlier_line(hunks: Sequence[Hunk], line: int) -> int:
+    """Return the number that a line of the new side has on the old side; 0 for a line that is new."""
+    moved = 0
+    for hunk in hunks:
+        if line < hunk.new_line + (hunk.new_count == 0):
+            break
+        if line < hunk.new_line + hunk.new_count:
+            return 0
+        moved += hunk.old_count - hunk.new_count
+    return line + moved
 
 
 def main() -> None:

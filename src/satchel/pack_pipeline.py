@@ -6,7 +6,7 @@ the text that the caller receives, last of all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -309,19 +309,26 @@ class PackPipeline:
     def _guided(self, assembly: Assembly, filled: FilledPack) -> Pack:
         """Return the pack with as much guidance as fits, sealed."""
         gauge, pack = assembly.gauge, filled.pack
-        said = assembly.frame.hints
-        hints = (*self._nothing(pack), *guidance.hints(pack, filled.left_out, filled.size))
-        queries = self._next(pack, filled.left_out.passages)
         left = gauge.left(filled.size)
-        most = max(len(hints), len(queries))
-        for count, asked in (*((count, count) for count in range(most, 0, -1)), (1, 0)):
-            wanted = {"hints": (*said, *hints[:count]), "next_queries": queries[:asked]}
+        for hints, queries in self._guidance(pack, filled):
+            wanted = {"hints": (*assembly.frame.hints, *hints), "next_queries": queries}
             if left.holds(assembly.cost(msgspec.structs.replace(assembly.frame, **wanted))):
                 fuller = msgspec.structs.replace(pack, **wanted)
                 size = gauge.size(fuller)
                 if gauge.fits(size):
                     return assembly.seal(fuller, size)
         return assembly.seal(pack, filled.size)
+
+    def _guidance(
+        self, pack: Pack, filled: FilledPack
+    ) -> Iterator[tuple[Sequence[str], Sequence[Suggestion]]]:
+        """Yield hints and next queries, fewer and fewer of them; the first hint is the last to go."""
+        queries = self._next(pack, filled.left_out.passages)
+        for fetched in guidance.MOST_FETCHED:
+            hints = (*self._nothing(pack), *guidance.hints(pack, filled.left_out, filled.size, fetched))
+            for count in range(max(len(hints), len(queries)), 0, -1):
+                yield hints[:count], queries[:count]
+            yield hints[:1], ()
 
     def _next(self, pack: Pack, left_out: Sequence[Passage]) -> tuple[Suggestion, ...]:
         """Return searches that this index answers: names that items use and that are defined elsewhere, first

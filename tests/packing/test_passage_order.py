@@ -132,6 +132,17 @@ def test_the_most_promising_passage_leads_then_what_promises_more_for_its_size()
     assert places(list(order_of(found, dict.fromkeys(Section, 5)).steps())) == [1, 2, 0]
 
 
+def test_the_best_code_follows_a_document_that_leads_however_faint_it_is() -> None:
+    found = [
+        (1.0, 300, Section.DOCS),
+        (0.04, 300, Section.DOCS),
+        (0.03, 900, Section.DEFINITIONS),
+        (0.01, 300, Section.KEY_USAGES),
+    ]
+    order = order_of(found, dict.fromkeys(SECTIONS, 4))
+    assert places(list(order.steps())) == [0, 2, 1, 3]
+
+
 def test_a_limit_leaves_the_most_promising_and_is_said() -> None:
     found = [(0.5 + number / 100, 300, Section.DOCS) for number in range(5)]
     order = order_of(found, dict.fromkeys(Section, 9), limit=2)

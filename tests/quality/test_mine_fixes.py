@@ -12,7 +12,7 @@ from builders import git, git_repo, make_tree
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "quality"))
 
-from few_commits import regrouped
+from few_commits import earlier_gold, regrouped
 from fix_history import spread_numbers
 from fix_messages import read_report
 from mine_fixes import forbidden_names
@@ -159,9 +159,30 @@ def test_questions_are_asked_at_few_commits_if_their_files_were_there(tmp_path: 
     commit(root, "Add a lamp", {"src/lamp.py": "def lamp():\n    return 1\n"})
     paths = ["src/till.py"] * 3 + ["src/stamp.py", "src/lamp.py", "src/till.py"]
     questions = [
-        {"query": "a", "query_id": str(at), "time": at, "commit": first, "gold": [{"path": path, "line": 3}]}
+        {"query": "a", "query_id": str(at), "time": at, "commit": first, "gold": [gold(path, 3, 3)]}
         for at, path in enumerate(paths)
     ]
     asked = list(regrouped(root, questions))
     assert [question["query_id"] for question in asked] == ["2", "3", "5"]  # the lamp was not there yet
-    assert asked[1] == {**questions[3], "gold": [{"path": "src/stamp.py"}]}
+    assert asked[1] == questions[3]
+
+
+def test_an_earlier_commit_is_asked_for_the_lines_that_it_had(tmp_path: Path) -> None:
+    lines = [f"line {number}\n" for number in range(1, 9)]
+    root = git_repo(tmp_path / "repo", {"a.py": "".join(lines)})
+    earlier = git(root, "rev-parse", "HEAD").strip()
+    changed = ["new\n", *lines[:2], *lines[3:5], "other\n", *lines[5:]]  # line 3 is gone, two are new
+    commit(root, "Change it", {"a.py": "".join(changed)})
+    later = git(root, "rev-parse", "HEAD").strip()
+
+    def answer(first: int, last: int) -> list[dict[str, object]]:
+        return earlier_gold(root, {"commit": later, "gold": [gold("a.py", first, last)]}, earlier)
+
+    for first, last in ((2, 3), (4, 5), (7, 9)):
+        ((_, start, end),) = [tuple(one.values()) for one in answer(first, last)]
+        assert changed[first - 1 : last] == lines[start - 1 : end]
+    assert answer(6, 6) == answer(1, 2) == [{"path": "a.py"}]
+
+
+def gold(path: str, first: int, last: int) -> dict[str, object]:
+    return {"path": path, "start_line": first, "end_line": last}

@@ -110,3 +110,25 @@ def test_only_short_queries_count_the_score_of_the_file_twice(engine: Engine) ->
     )
     assert short["file_score_short"] == short["file_score"] and any(report["file_score"].values())
     assert not any(report["file_score_short"].values())
+
+
+def test_what_the_text_of_a_report_names_is_named_below_the_title(engine: Engine) -> None:
+    found = signals(
+        engine, "Prices are wrong\n\nI called `round_up` and then `report.unrelated` on an order."
+    )
+    named = {name for name, value in found["named_below"].items() if value}
+    assert named == {"round_up", "unrelated"} and not any(found["named"].values())
+
+
+def test_meaning_counts_for_short_queries(engine: Engine) -> None:
+    assert any(signals(engine, "print an invoice")["meaning"].values())
+    assert not any(
+        signals(engine, "print an invoice\n\nThe total of the order is missing.")["meaning"].values()
+    )
+
+
+def test_a_test_inside_a_source_file_is_told_apart(tmp_path: Path) -> None:
+    filler = "".join(f"    let step_{number} = prepare({number});\n" for number in range(30))
+    text = f"fn print_invoice() {{\n{filler}}}\n\nmod tests {{\n    fn prints() {{\n{filler}    }}\n}}\n"
+    found = signals(memory_engine(make_tree(tmp_path, {"src/report.rs": text})), "print an invoice")
+    assert found["inner_test"]["print_invoice"] == 0.0 and sum(found["inner_test"].values()) >= 1.0

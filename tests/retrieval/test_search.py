@@ -122,6 +122,21 @@ def test_ties_break_by_path_and_files_come_before_second_chunks(
     ]
 
 
+def test_a_file_has_a_second_hit_when_ten_others_had_one(tmp_path: Path) -> None:
+    def text(file: int) -> str:
+        body = "".join(f"    step_{number} = basket({file}, {number})\n" for number in range(40))
+        return "\n\n".join(f"def basket_{name}_{file}():\n{body}" for name in ("sum", "list", "name"))
+
+    files = {f"src/part_{number:02}.py": text(number) for number in range(25)}
+    engine = memory_engine(make_tree(tmp_path, files))
+    hits = found(engine, "basket", 40)
+    seen = [hit.path for hit in hits]
+    assert len(set(seen[:11])) == 11 and seen[11] == seen[0] and seen[13] == seen[1]
+    assert len({(hit.path, hit.start_line) for hit in hits}) == 40
+    for k in (10, 11, 12, 13, 21, 30):
+        assert found(engine, "basket", k) == hits[:k]
+
+
 def test_a_larger_k_only_adds_hits_at_the_end(shop: Engine) -> None:
     everything = found(shop, "basket price till", 50)
     assert len(everything) > 4

@@ -5,14 +5,16 @@ tokens are counted over plain text, a citation and the lines, for Satchel and fo
 whose citation names nothing that is new is not made; every other call is paid for in full.
 
     pack     one pack, of the first budget of the ladder that is enough
-    next     a pack of 4,000 tokens, then the definitions that it proposes, then those that it names or cuts,
-             then as `search`
-    search   a search, then the definition around each hit, ten hits at a time
+    next     a pack of 4,000 tokens, then the call of `get` that it proposes, then the definitions that it
+             proposes, then those that it names or cuts, then as `search`
+    search   a search, then the definition around each hit, ten hits at a time; of a definition of more than
+             150 lines those of the hit and 20 on either side
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import islice
 from typing import NamedTuple
@@ -24,6 +26,7 @@ from satchel.errors import InvalidBudget
 from satchel.evaluation.fixes import Line
 from satchel.pack_request import PackRequest
 from satchel.packing import surrounding_lines
+from satchel.packing.guidance import FETCH
 from satchel.packing.pack import Pack, plain_text
 from satchel.packing.surrounding_lines import FetchedLines
 from satchel.storage.open_files import OpenFiles
@@ -36,6 +39,10 @@ FIRST_PACK = 4_000  # tokens of the pack that an agent asks for by default
 _PAGE = 10  # hits of one search
 _MOST_HITS = 100
 _DEFINED_AT = re.compile(r"\bdefined at (.+):(\d+)$")
+_LONG, _AROUND = (
+    150,
+    20,
+)  # lines of a definition that is not read whole, and those read on either side of a hit
 
 CountTokens = Callable[[str], int]
 
@@ -90,8 +97,15 @@ class AgentCalls:
         yield from self.search_then_get()
 
     def proposed(self, pack: Pack) -> Iterator[Reading]:
-        """Yield the definitions that the proposals of a pack lead to, the first proposal first: where the
-        proposal says that the name is defined, else the first hit of a search for it."""
+        """Yield what the proposals of a pack lead to, the first proposal first: the lines of a call of `get`,
+        all at once; then for each name the definition where the proposal says that it is, else the first hit
+        of a search for it."""
+        for hint in pack.hints:
+            if hint.startswith(FETCH):
+                fetched = [self._lines(one) for one in shlex.split(hint.removeprefix(FETCH))]
+                yield Reading(
+                    "".join(one.text for one in fetched), frozenset().union(*(one.lines for one in fetched))
+                )
         for proposal in pack.next_queries:
             if stated := _DEFINED_AT.search(proposal.reason):
                 yield from self._definition(stated[1], int(stated[2]), int(stated[2]))
@@ -108,13 +122,24 @@ class AgentCalls:
             for hit in page:
                 yield from self._definition(hit.path, hit.start_line, hit.end_line)
 
+    def _lines(self, locator: str) -> Reading:
+        """Return the lines that a locator names, as `get` shows them."""
+        path, first, last = locator.rsplit(":", 2)
+        file = self._files.get(path)
+        lines = file.lines if file is not None else ()
+        return reading_of(path, int(first), lines[int(first) - 1 : int(last)])
+
     def _definition(self, path: str, first: int, last: int) -> Iterator[Reading]:
-        """Yield the innermost definition around some lines, as `get --enclosing` shows it."""
+        """Yield the innermost definition around some lines, as `get --enclosing` shows it; of a long one the
+        lines and those around them."""
         file = self._files.get(path)
         if file is not None:
             definitions = surrounding_lines.definitions(file)
             found = surrounding_lines.enclosing(file, definitions, FetchedLines(path, first, last))
-            yield reading_of(path, found.first, file.lines[found.first - 1 : found.last])
+            start, end = found.first, found.last
+            if end - start >= _LONG:
+                start, end = max(start, first - _AROUND), min(end, last + _AROUND)
+            yield reading_of(path, start, file.lines[start - 1 : end])
 
 
 def reading_of(path: str, first: int, lines: Sequence[str]) -> Reading:

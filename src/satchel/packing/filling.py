@@ -94,15 +94,15 @@ class Filling:
         return _with_items(pack, self.related, self.all_related) if self.all_related else pack
 
     def left_out(self) -> LeftOutPassages:
-        """Return what did not fit, or not whole, and the sections that are likely to be missed: those of
-        promising passages, and those that a cap keeps empty."""
-        shown = self._shown()
-        unfitting = [
-            passage
-            for number, passage in enumerate(self.passages)
-            if number not in shown and number not in self._order.barred
+        """Return what did not fit, or not whole, in the order in which it would have been shown, and the
+        sections that are likely to be missed: those of promising passages, and those that a cap keeps
+        empty."""
+        shown, cut = self._shown(), set(self._cut())
+        passages = [
+            self.passages[number]
+            for number in self._order.by_urgency
+            if (number not in shown and number not in self._order.barred) or self.passages[number] in cut
         ]
-        passages = sorted((*unfitting, *self._cut()), key=lambda passage: -passage.promise)
         related = (len(item.content) for item in _others(self.all_related, self.related))
         return LeftOutPassages(
             passages,

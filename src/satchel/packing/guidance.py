@@ -16,7 +16,10 @@ from satchel.tokenizers import CharsPerToken
 from satchel.types import Passage
 
 _MOST_HINTS = 4
-_MOST_FETCHED = 4  # passages that one call of `get` is proposed for
+FETCH = "get "  # starts the hint that is a call of `get`, with the locators that it takes
+# Passages that one call of `get` is proposed for. After a pack of 4,000 tokens, one call for the next six of
+# the order completes the changed lines of 7 in 100 fixes; for the four that promise most, of 5.6 (685 fixes).
+MOST_FETCHED = (6, 3, 1)  # with less and less room
 LIKELY = 0.1  # of the best promise; a section without a passage that promises as much is not missed
 _UNLIKE = 1.4  # how much more tokens the rest may take for its length: shorter passages, denser text
 _ITEM_TOKENS, _ITEM_CHARS = 180, 600  # of a citation with its hashes, in the longest of the formats
@@ -30,15 +33,16 @@ _SAME_FOLDER = 0.6  # the share of items below one folder that makes it worth na
 class LeftOutPassages(msgspec.Struct, frozen=True):
     """What is not in a pack, or not whole."""
 
-    passages: Sequence[Passage]  # that did not fit, the most promising first
+    passages: Sequence[Passage]  # that did not fit, those first that would be shown next
     chars: Sequence[int]  # of each of them, and of each related item that did not fit
     missed: Collection[Section]  # of passages that are likely to be needed, or that a cap forbids
 
 
-def hints(pack: Pack, left_out: LeftOutPassages, size: Size) -> tuple[str, ...]:
-    """Return the hints of a pack, most useful first; `size` is that of the whole pack."""
+def hints(pack: Pack, left_out: LeftOutPassages, size: Size, fetched: int) -> tuple[str, ...]:
+    """Return the hints of a pack, most useful first; `size` is that of the whole pack, `fetched` the number
+    of passages that one call of `get` is proposed for."""
     found = (
-        *_fetchable(left_out.passages),
+        *_fetchable(left_out.passages[:fetched]),
         *_larger_budget(pack, left_out.chars, size),
         *_empty_sections(pack, left_out.missed),
         *_narrower(pack, _SAME_FOLDER),
@@ -55,10 +59,17 @@ def all_hints(pack: Pack, passages: Sequence[Passage]) -> tuple[str, ...]:
 
 
 def _fetchable(passages: Sequence[Passage]) -> Iterator[str]:
-    """Yield the locators of the best passages that did not fit, which `get` takes in one call."""
-    if passages:
-        first = passages[:_MOST_FETCHED]
-        yield "get " + shlex.join(f"{one.path}:{one.start_line}:{one.end_line}" for one in first)
+    """Yield the call of `get` for passages that did not fit; neighbours have one locator."""
+    ranges: list[tuple[str, int, int]] = []
+    for one in sorted(passages, key=lambda one: (one.path, one.start_line)):
+        if ranges and ranges[-1][0] == one.path and one.start_line <= ranges[-1][2] + 2:
+            ranges[-1] = (one.path, ranges[-1][1], one.end_line)
+        else:
+            ranges.append((one.path, one.start_line, one.end_line))
+    first = {one.path: number for number, one in reversed(list(enumerate(passages)))}
+    ranges.sort(key=lambda found: (first[found[0]], found[1]))
+    if ranges:
+        yield FETCH + shlex.join(f"{path}:{start}:{end}" for path, start, end in ranges)
 
 
 def _empty_sections(pack: Pack, missed: Collection[Section]) -> Iterator[str]:

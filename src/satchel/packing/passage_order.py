@@ -3,10 +3,11 @@
 A pack is a beginning of this order: whole passages, and of the next one as much as fits. So a larger budget
 shows whatever a smaller one shows.
 
-The most promising passage leads, then those that promise more for their size. A section that is full waits
-until the others had their turn. Between passages, files that may matter are named by one line each, more of
-them the more has been shown. A passage of which one line alone is long waits until enough is shown: otherwise
-it would keep all later ones out of a small pack.
+The most promising passage leads. If it is no code, the most promising code follows: an agent that asks how
+something is done goes on to the code that does it. Then come those that promise more for their size. A
+section that is full waits until the others had their turn. Between passages, files that may matter are named
+by one line each, more of them the more has been shown. A passage of which one line alone is long waits until
+enough is shown: otherwise it would keep all later ones out of a small pack.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from satchel.packing.sections import Section
 from satchel.packing.selection import NO_LINES, PackPlan, PassageReader, SelectedPassage, is_weak
 from satchel.types import LineRange, Passage
 
+_OF_CODE = frozenset({Section.DEFINITIONS, Section.KEY_USAGES})
 _FAINT = 0.05  # of the best promise; a passage below it waits until all others had their turn
 _LEAST_PART = 300  # characters; a shorter part of a passage says nothing
 _GROWTH = 1.5  # how much longer the next part of a passage is
@@ -47,6 +49,7 @@ class PassageOrder:
         self.reader = reader
         self.citation_chars = citation_chars
         self.barred = dict(self._barred())
+        self.by_urgency = tuple(self._by_urgency())  # numbers of passages
         self._shown_chars = 0
         self._shown_files: set[str] = set()
         self._named = 0  # files that had their turn to be named
@@ -56,7 +59,7 @@ class PassageOrder:
     def steps(self) -> Iterator[SelectedPassage]:
         """Yield each passage that may be shown, whole, and each line that names a file, in their order."""
         best = self._best_of_files()
-        for number in self._without_long_lines(self._by_urgency()):
+        for number in self._without_long_lines(self.by_urgency):
             yield from self._names_due(best)
             step = self._whole(number)
             if self.plan.limit and self._items == self.plan.limit:
@@ -113,28 +116,36 @@ class PassageOrder:
         self._shown_files.add(step.passage.path)
 
     def _by_urgency(self) -> Iterator[int]:
-        """Yield the most promising passage, then the others by promise per character; with a limit only so
-        many of the most promising. Passages of full sections and faint ones come last: no section starves
+        """Yield the passages that lead, then the others by promise per character; with a limit only so many
+        of the most promising. Passages of full sections and faint ones come last: no section starves
         another, and no room stays unused."""
         waiting = [number for number in range(len(self.passages)) if number not in self.barred]
         waiting.sort(key=lambda number: -self.passages[number].promise)
         if self.plan.limit:
             self.barred.update(dict.fromkeys(waiting[self.plan.limit :], DropReason.LIMIT))
             waiting = waiting[: self.plan.limit]
-        best = waiting[:1]
-        least = _FAINT * max((self.passages[number].promise for number in best), default=0.0)
+        most = max((self.passages[number].promise for number in waiting), default=0.0)
+        leading = self._leading(waiting)
+        least = _FAINT * most
         of_section: Counter[Section] = Counter()
         later: list[int] = []
         for number in sorted(
-            waiting, key=lambda number: (number not in best, -self._density(number), number)
+            waiting,
+            key=lambda number: (leading.get(number, len(leading)), -self._density(number), number),
         ):
             section = self.sections[number]
-            if of_section[section] >= self.plan.caps[section] or self.passages[number].promise < least:
+            is_faint = self.passages[number].promise < least and number not in leading
+            if is_faint or of_section[section] >= self.plan.caps[section]:
                 later.append(number)
             else:
                 of_section[section] += 1
                 yield number
         yield from later
+
+    def _leading(self, waiting: Sequence[int]) -> dict[int, int]:
+        """Return the places of the passages that lead, given all with the most promising first."""
+        best = [*waiting[:1], *[number for number in waiting if self.sections[number] in _OF_CODE][:1]]
+        return {number: place for place, number in enumerate(dict.fromkeys(best))}
 
     def _without_long_lines(self, numbers: Iterable[int]) -> Iterator[int]:
         """Yield the passages, those with a line that is too long for what is shown so far later."""

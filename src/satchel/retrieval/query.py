@@ -227,6 +227,11 @@ def _chains(text: str) -> Iterator[str]:
             yield chain
 
 
+def chain_member(chain: str) -> str:
+    """Return the last name of a qualified name."""
+    return re.split(_SEPARATOR, chain)[-1]
+
+
 def _symbol(title: str) -> str:
     """Return the last name of a query that is only a name. A plain lower-case word is none."""
     if " " in title:

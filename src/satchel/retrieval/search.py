@@ -33,6 +33,9 @@ MAX_RESULTS = 1000
 _SNIPPET_CHARS = 480
 _SCORE_DIGITS = 4
 _SAME_TEXT_CHARS = 200  # shorter texts may be equal by chance
+# Files that have a hit before any has a second. The lines that a fix changes are in the first ten files nine
+# times in ten, more often in another definition of them than in a later file.
+_FILES_FIRST = 10
 
 
 class SearchOptions(msgspec.Struct, frozen=True):
@@ -64,7 +67,7 @@ def check(text: str, k: int) -> None:
 
 
 def search(corpus: Corpus, text: str, k: int, filters: Filters, options: SearchOptions = _USUAL) -> list[Hit]:
-    """Return the best k chunks, one for each file before any file has a second. Ties break by path, then
+    """Return the best k chunks: ten files have one before any has a second. Ties break by path, then
     line."""
     check(text, k)
     # Only the chunks of a file tell whether it holds a kind of chunk, so all files are candidates then.
@@ -113,7 +116,8 @@ def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:
 
 
 def _choose(selector: HitLineSelector, order: Sequence[int], k: int) -> list[tuple[int, HitLines]]:
-    """Return one chunk of each file in rank order, then further chunks; no text is shown twice."""
+    """Return one chunk of each file in rank order; a file has a further one when ten others had theirs, and
+    again ten files later. No text is shown twice."""
     chosen: list[tuple[int, HitLines]] = []
     further: list[tuple[int, Iterator[HitLines]]] = []
     shown: set[str] = set()
@@ -122,13 +126,18 @@ def _choose(selector: HitLineSelector, order: Sequence[int], k: int) -> list[tup
         first = next(rest, None)
         if first is not None and _is_new(first, shown):
             chosen.append((at, first))
-            further.append((at, rest))
-        if len(chosen) == k:
-            return chosen
+            further.append((at, (hit_lines for hit_lines in rest if _is_new(hit_lines, shown))))
+            for number in range(len(further) - 1 - _FILES_FIRST, -1, -_FILES_FIRST):
+                chosen += _next_of(*further[number], 1)
+        if len(chosen) >= k:
+            return chosen[:k]
     for at, rest in further:
-        new = (hit_lines for hit_lines in rest if _is_new(hit_lines, shown))
-        chosen += [(at, hit_lines) for hit_lines in islice(new, k - len(chosen))]
+        chosen += _next_of(at, rest, k - len(chosen))
     return chosen
+
+
+def _next_of(at: int, rest: Iterator[HitLines], count: int) -> list[tuple[int, HitLines]]:
+    return [(at, hit_lines) for hit_lines in islice(rest, count)]
 
 
 def _is_new(hit_lines: HitLines, shown: set[str]) -> bool:

@@ -25,12 +25,12 @@ def compute(context: Context) -> dict[str, Floats]:
         return {}
     best = np.maximum.reduceat(pooling.similarities(vectors, asked), context.evidence.unit_starts)
     return {
-        "meaning_unit": _spread(best),
-        "meaning_file": _spread(similarity),
+        "meaning_unit": above_median(best),
+        "meaning_file": above_median(similarity),
     }
 
 
-def _spread(similarity: Floats) -> Floats:
+def above_median(similarity: Floats) -> Floats:
     """Return how far each value is above the median: 0 at the median, 1 at the top, at least -1."""
     # np.median would load numpy.ma, which takes 10 ms.
     middle = float(np.sort(similarity)[(len(similarity) - 1) // 2])
