@@ -6,8 +6,8 @@ A question of `mine_fixes.py` is asked of the parent of its fix, so each needs a
 is asked of the parent of an earlier fix: an index answers a dozen questions, and learning from 200
 repositories takes minutes instead of hours. A question is left out if a file of its answer was not there
 yet, or only declares types: libraries of JavaScript mend these in commits of their own, and 23 such fixes
-of 770 taught that examples and declarations come before code. Answers name files alone, because their lines were others then. A message of one line is a short
-question, a longer one a report.
+of 770 taught that examples and declarations come before code. Answers name files alone, because their lines
+were others then. A message of one line is a short question, a longer one a report.
 """
 
 from __future__ import annotations

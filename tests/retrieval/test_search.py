@@ -257,7 +257,10 @@ def test_an_empty_index_finds_nothing(tmp_path: Path) -> None:
 def test_what_the_issue_form_of_the_repository_asks_counts_nothing(
     tmp_path: Path, path: str, form: str
 ) -> None:
-    tree = {"drawer.py": "def drawer_lock():\n    pass\n\n\ndef drawer_open():\n    pass\n", "till.py": "till = 1\n"}
+    tree = {
+        "drawer.py": "def drawer_lock():\n    pass\n\n\ndef drawer_open():\n    pass\n",
+        "till.py": "till = 1\n",
+    }
     report = "The till jams\n\n### Do you use `drawer_lock` or `drawer_open`?\n\nIt jams.\n"
     engine = memory_engine(make_tree(tmp_path, {**tree, path: form}))
     context = gather_evidence(engine.corpus(), report, Filters(), 10)

@@ -93,8 +93,16 @@ def test_a_frame_of_a_foreign_file_is_not_that_of_the_same_name(tmp_path: Path) 
     assert not any(mentions(tmp_path, query)["traceback"].values())
 
 
-@pytest.mark.parametrize("written", ["ol.format.Till", "ol/format/Till", "Ol::Format::Till", "format.till.open()"])
+@pytest.mark.parametrize(
+    "written", ["ol.format.Till", "ol/format/Till", "Ol::Format::Till", "format.till.open()"]
+)
 def test_a_qualified_name_means_the_file_of_its_folder_and_name(tmp_path: Path, written: str) -> None:
-    tree = dict.fromkeys(["src/ol/format/till.js", "src/ol/source/till.js", "src/ol/format/drawer.js"], "till open\n")
+    tree = dict.fromkeys(
+        ["src/ol/format/till.js", "src/ol/source/till.js", "src/ol/format/drawer.js"], "till open\n"
+    )
     found = signals(memory_engine(make_tree(tmp_path, tree)), f"{written} jams", "mentions")["qualified"]
-    assert found == {"src/ol/format/till.js": 1.0, "src/ol/source/till.js": 0.0, "src/ol/format/drawer.js": 0.0}
+    assert found == {
+        "src/ol/format/till.js": 1.0,
+        "src/ol/source/till.js": 0.0,
+        "src/ol/format/drawer.js": 0.0,
+    }

@@ -53,7 +53,9 @@ def test_the_name_of_the_project_counts_nothing(tmp_path: Path, said: dict[str, 
     tree = {**dict.fromkeys(["till.js", "till-drawer.js", "grey.js"], "the till drawer\n"), **said}
     engine = memory_engine(make_tree(tmp_path, tree))
     found = signals(engine, "till drawer", "paths")
-    assert found["stem_whole_full"]["till-drawer.js"] == 1.0 and found["stem_joined_full"]["till-drawer.js"] > 0
+    assert (
+        found["stem_whole_full"]["till-drawer.js"] == 1.0 and found["stem_joined_full"]["till-drawer.js"] > 0
+    )
     assert found["stem_share_full"]["till.js"] == found["stem_share_full"]["grey.js"] == 0.0
     # Asked for alone, it is a word as any other.
     assert signals(engine, "till", "paths")["stem_share_full"]["till.js"] == 1.0
