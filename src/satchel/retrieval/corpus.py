@@ -1,6 +1,7 @@
 """One generation of the index as arrays: which units exist, how long they are, which files they belong to.
 
 A unit is addressed by its position in all posting runs laid end to end, a file by its position in `files`.
+The file is long because all that retrieval reads of an index is read through it.
 """
 
 from __future__ import annotations
