@@ -36,6 +36,7 @@ RICH: dict[str, str | bytes] = {
     ".github/workflows/ci.yml": "x",
     ".github/FUNDING.yml": "x",
     ".github/ISSUE_TEMPLATE/bug.md": "x",
+    ".github/linters/a.md": "x",
     ".github/agents/a.md": "x",
     ".gitlab-ci.yml": "x",
     ".circleci/config.yml": "x",
@@ -64,14 +65,14 @@ RICH: dict[str, str | bytes] = {
     "a/drop.py": "x",
 }
 KEPT = [
-    ".circleci/config.yml", ".github/workflows/ci.yml", ".gitlab-ci.yml", "README.md", "a/keep.log",
-    "secrets.py", "src/app.py", "src/emoji 😀.py",
+    ".circleci/config.yml", ".github/ISSUE_TEMPLATE/bug.md", ".github/workflows/ci.yml", ".gitlab-ci.yml",
+    "README.md", "a/keep.log", "secrets.py", "src/app.py", "src/emoji 😀.py",
 ]  # fmt: skip
 LEFT_OUT = {
     ".env": "sensitive",
     ".github/FUNDING.yml": "hidden",
-    ".github/ISSUE_TEMPLATE": "hidden",
     ".github/agents": "sensitive",
+    ".github/linters": "hidden",
     ".gitignore": "hidden",
     ".idea": "hidden",
     ".ignore": "hidden",

@@ -106,7 +106,8 @@ def compute(context: Context) -> dict[str, Floats]:
 def _find_qualified(context: Context, found: Floats) -> None:
     """Note the candidates whose folder and name stand beside each other in a qualified name or an import:
     `ol.format.GeoJSON` and `ol/format/GeoJSON` mean `src/ol/format/geojson.js`."""
-    text = re.sub(URL, " ", context.query.text[:_MOST_READ])
+    text = context.query.text[:_MOST_READ]
+    text = re.sub(URL, " ", text) if "://" in text else text
     pairs: set[tuple[str, str]] = set()
     for chain in dict.fromkeys(_CHAIN.findall(text)):
         pairs.update(pairwise(_CHAIN_STEP.split(chain.lower())))

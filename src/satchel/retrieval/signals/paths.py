@@ -139,10 +139,10 @@ class _NameWords:
         self.paths = [
             _without(path_words(corpus.own_path(record.path)), self.own) for record in context.records
         ]
-        count = Counter(term for path in self.paths for term in set(path.stem_terms))
-        self.rarity = {
-            term: inverse_document_frequency(files, len(self.paths)) for term, files in count.items()
-        }
+        count = Counter(term for path in self.paths for term in dict.fromkeys(path.stem_terms))
+        # Most words are in one or two names: a logarithm for each number, not for each word.
+        rarity = {files: inverse_document_frequency(files, len(self.paths)) for files in set(count.values())}
+        self.rarity = {term: rarity[files] for term, files in count.items()}
 
 
 class _QueryWords:
