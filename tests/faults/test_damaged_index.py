@@ -48,11 +48,14 @@ def damaged(root: Path, statement: str) -> Path:
 
 
 DAMAGES = {
-    "another hash": ("UPDATE files SET file_hash = zeroblob(32) WHERE path = 'src/money.py'", "get"),
-    "another path": ("UPDATE files SET path = 'src/honey.py' WHERE path = 'src/money.py'", "get"),
+    "another record": (
+        "UPDATE file_blocks SET data = CAST(replace(data, 'money', 'honey') AS BLOB)",
+        "search",
+    ),
+    "other records": ("UPDATE file_blocks SET data = zeroblob(length(data))", "search"),
     "another line": ("UPDATE chunks SET start_line = -32631 WHERE title LIKE '%add_money%'", "get"),
     "a chunk lost": ("DELETE FROM chunks WHERE title LIKE '%add_money%'", "get"),
-    "a file lost": ("DELETE FROM files WHERE path = 'docs/guide.md'", "search"),
+    "files lost": ("DELETE FROM file_blocks", "search"),
     "a text lost": (
         "DELETE FROM contents WHERE file = (SELECT number FROM files WHERE path = 'src/money.py')",
         "get",
@@ -98,6 +101,30 @@ def test_what_sqlite_does_not_notice_is_an_error_and_then_mended(tmp_path: Path,
         engine.refresh(force=True)
         assert _plain(mended) == _plain(session_of(engine).call(action, dict(payload)))
     assert list(tmp_path.glob("_ctx/*unusable*"))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE files SET file_hash = zeroblob(32) WHERE path = 'src/money.py'",
+        "UPDATE files SET path = 'src/honey.py' WHERE path = 'src/money.py'",
+        "DELETE FROM files WHERE path = 'docs/guide.md'",
+    ],
+)
+@pytest.mark.parametrize("action", ["get", "search"])
+def test_damage_of_what_readers_have_twice_changes_no_answer_and_is_mended_by_the_next_refresh(
+    tmp_path: Path, action: str, statement: str
+) -> None:
+    payload = PAYLOADS[action]
+    age(make_tree(tmp_path / "whole", SHOP))
+    damaged(tmp_path / "damaged", statement)
+    with make_engine(tmp_path / "whole") as whole, make_engine(tmp_path / "damaged") as engine:
+        for change in ({}, {"new.py": "NEW = 1\n"}):
+            for root, one in ((tmp_path / "whole", whole), (tmp_path / "damaged", engine)):
+                make_tree(root, change)
+                one.refresh()
+            expected = session_of(whole).call(action, dict(payload))
+            assert _plain(session_of(engine).call(action, dict(payload))) == _plain(expected)
 
 
 def _plain(answer: object) -> str:

@@ -201,10 +201,11 @@ class _Pointing:
         return found
 
     def _is_linked(self, passage: RankedPassage) -> bool:
-        """Whether a link in the query names lines of a passage."""
+        """Whether a link in the query names lines of a passage, or its file is all that the query names."""
         first, last = passage.span.first_line, passage.span.last_line
         return any(
-            item.first_line and first <= item.last_line and item.first_line <= last
+            item.path == self.query.title.strip()
+            or (item.first_line and first <= item.last_line and item.first_line <= last)
             for item in self.query.mentions
             if passage.at in self.targets[item.path]
         )
