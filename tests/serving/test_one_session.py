@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +42,15 @@ def index(root: Path) -> None:
 
 
 def break_index(root: Path) -> None:
-    data = bytearray((root / "_ctx" / "context.db").read_bytes())
-    data[8192 : 8192 + 4096] = b"\xff" * 4096
-    (root / "_ctx" / "context.db").write_bytes(bytes(data))
+    """Overwrite the page on which the list of files begins, which every query reads."""
+    path = root / "_ctx" / "context.db"
+    with closing(sqlite3.connect(path)) as connection:
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        found = "SELECT rootpage FROM sqlite_master WHERE name = 'file_blocks'"
+        (page,) = connection.execute(found).fetchone()
+    with path.open("rb+") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
 
 
 def test_the_data_is_the_same(shop: Path) -> None:
