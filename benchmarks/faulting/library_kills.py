@@ -192,7 +192,8 @@ class Trial:
         done = sum(found[root] == after[root] for root in changed)
         again = subprocess.run([sys.executable, "-m", "satchel", *map(str, words)], capture_output=True)
         if again.returncode or any(self.contents(root) != after[root] for root in changed):
-            return f"sync, {victim} killed: LOST {again.stderr.decode()[-300:]}"
+            told = (again.stdout + again.stderr).decode()[-300:]
+            return f"sync, {victim} killed: LOST, exit code {again.returncode}: {told}"
         state = "was done" if done == len(changed) else "was resumed"
         return f"sync, {victim} killed: each index whole, the work {state}"
 
