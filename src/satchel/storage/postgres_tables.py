@@ -48,8 +48,9 @@ class SegmentTables:
     def __init__(self, opened: Database, home: str, name: str) -> None:
         self._database = opened
         self._name = home, name
-        self._view: View | None
+        self._view: View | None  # none as long as the database cannot be reached, and after the end
         self._view, self.row = opened.open_view(home, name)
+        self._is_closed = False
         self.number = self.row.number
         self._tables = table_names(self.row.part)
 
@@ -69,16 +70,16 @@ class SegmentTables:
             return run(self._reopened().connection, written, values)
 
     def _held_view(self) -> View:
-        if self._view is None:
+        if self._is_closed:
             raise IndexStale("this snapshot is closed", hint="open another one")
-        if self._view.process != os.getpid():
+        if self._view is None or self._view.process != os.getpid():
             return self._reopened()
         self._view = self._database.newer_view(self._view, *self._name, self.row)
         return self._view
 
     def _reopened(self) -> View:
         """Return a new view in place of one whose connection broke, if the segment is still the same."""
-        self.close()
+        self._release()
         self._database = self._database.here()
         self._database.close()
         view, row = self._database.open_view(*self._name)
@@ -92,7 +93,11 @@ class SegmentTables:
         return view
 
     def close(self) -> None:
-        """Let the view go."""
+        """Let the view go, for good."""
+        self._is_closed = True
+        self._release()
+
+    def _release(self) -> None:
         view, self._view = self._view, None
         if view is not None:
             self._database.release(view)
