@@ -91,11 +91,13 @@ def test_a_worker_that_ended_while_nobody_asked_costs_no_call(pool: WorkerPool) 
 
 
 def test_a_call_whose_worker_is_killed_is_answered_by_another(pool: WorkerPool) -> None:
-    for worker in [pool._take_free(Call(seconds=60)) for _ in range(2)]:
-        os.kill(worker._process.pid or 0, signal.SIGSTOP)
+    asked, other = (pool._take_free(Call(seconds=60)) for _ in range(2))
+    os.kill(asked._process.pid or 0, signal.SIGSTOP)
+    for worker in (asked, other):  # they are asked in this order
         pool._free.put(worker)
-        threading.Timer(0.3, worker._process.kill).start()
+    threading.Timer(0.3, asked._process.kill).start()
     assert pool.answer(SEARCH, Call(seconds=60)).status == "ok" and pool.killed == 0
+    assert not asked.is_alive() and other.is_alive()
 
 
 def test_a_call_that_ends_two_workers_is_not_tried_a_third_time(
