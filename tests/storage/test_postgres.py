@@ -378,6 +378,10 @@ def test_connections_that_waited_while_the_server_was_restarted_are_not_used(
     own_server.kill()
     own_server.start()
     assert paths(one) == ["a.py"] and two.exists()
+    held = one.snapshot()  # of a view in which the other store was not read
+    own_server.kill()
+    own_server.start()
+    assert paths(two) == ["b.py"] and held.file("a.py") is not None
     own_server.kill()
     own_server.start()
     put(two, {"c.py": CODE})

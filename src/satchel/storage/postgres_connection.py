@@ -192,7 +192,9 @@ class Database:
         with self._lock, self.typed_errors():
             self.require_schema()
             view = self._newest
-            if view is None or not view.is_usable or not self._shows_newest(view, home, name):
+            # A server that was restarted has ended the view, which its connection tells only when it is used.
+            is_there = view is not None and view.is_usable and _is_alive(view.connection)
+            if view is None or not is_there or not self._shows_newest(view, home, name):
                 view = self._begin_view()
             row = view.segment(home, name)
             if row is None:
