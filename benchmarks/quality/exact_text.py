@@ -110,7 +110,7 @@ def ask(engine: Engine, question: Question) -> tuple[bool, bool, float]:
 
 def measure(copies: Path, indexes: Path, count: int) -> list[str]:
     """Ask every question and return the rows of the result."""
-    names = sorted(path.name for path in copies.iterdir() if path.is_dir())
+    names = sorted(path.name for path in copies.iterdir() if path.is_dir() and path.name[0] != ".")
     per_repository = -(-count // len(names))
     totals: Counter[str] = Counter()
     rows, missed, times = [], [], []
