@@ -168,10 +168,12 @@ class SqliteSnapshot(BlockSnapshot):
         if self._own and self._files is not None:
             return None
         row = self._tables.one(f"SELECT {STORED_COLUMNS} FROM files WHERE path = ?", path)
+        if row is None and self._own:
+            # A row may be damaged so that it is not found by its path. The sum of all packed rows is checked.
+            self.files()
+            row = self._row_in_table(path)
+            return None if row is None else checked_rows.stored(row)
         if row is None:
-            lost = self._own and self._tables.one("SELECT row_check FROM files WHERE +path = ?", path)
-            if lost:
-                raise damaged("the list of paths")
             return None
         checked_rows.check_stored(row)
         if row[PATH] != path:
