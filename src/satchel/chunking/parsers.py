@@ -25,7 +25,7 @@ from satchel.languages.language import Language
 _QUERY_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _CAPTURE = re.compile(r"@([\w.]+)")
 _MOST_PARTS = 4  # queries of some patterns; a process that parses more files compiles the whole query
-# Nodes of a tree that is looked through for kinds of nodes. On a busy machine that took 27 ms for 44,000 nodes
+# Nodes of a tree that is looked through for kinds of nodes. On a busy machine it took 27 ms for 44,000 nodes
 # of C++ and saved 210 ms of compiling, 51 ms for 90,000 nodes of Python and saved 13.
 _MOST_NODES = 100_000
 _ROLES = frozenset({"use", "member", "bind", "comment"})
