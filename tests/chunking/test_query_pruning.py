@@ -91,6 +91,13 @@ def test_few_patterns_are_compiled_for_a_small_file() -> None:
     assert grammar.query_for(tree) is part
 
 
+def test_few_patterns_are_compiled_for_one_large_file() -> None:
+    grammar = Grammar(compiled_language("cpp"), languages.get("cpp").query)
+    tree = grammar.parser.parse(b"int twice(int value) {\n  return 2 * value;\n}\n" * 2_500)
+    assert tree.root_node.descendant_count > 50_000
+    assert len(grammar.query_for(tree).numbers) < len(parse_query(languages.get("cpp").query)) // 4
+
+
 def test_after_a_few_files_the_whole_query_is_used() -> None:
     grammar = Grammar(compiled_language("python"), languages.get("python").query)
     texts = (b"x = 1\n", b"def f():\n    pass\n", b"import a\n", b"class A(B):\n    pass\n", b"f(x)[1].y\n")

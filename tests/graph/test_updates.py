@@ -17,6 +17,7 @@ from satchel.errors import Cancelled
 from satchel.graph import update
 from satchel.graph.update import GraphUpdate
 from satchel.storage.memory import MemorySnapshot
+from satchel.storage.sqlite_reader import SqliteSnapshot
 
 MODULES = {
     "pkg/a.py": (
@@ -203,3 +204,20 @@ def test_the_search_for_cycles_is_on_again_after_every_file_was_resolved(
         memory_engine(make_tree(tmp_path, {"a.py": "def a():\n    pass\n"}))
     assert seen == [False]
     assert gc.isenabled()
+
+
+def test_a_first_index_asks_its_store_for_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def look_up(_: SqliteSnapshot, name: str) -> list[Any]:
+        asked.append(name)
+        return []
+
+    monkeypatch.setattr(SqliteSnapshot, "symbols_named", look_up)
+    files = {"list.c": "int size(void) { return 1; }\n", "main.c": "int main(void) { return size(); }\n"}
+    root = make_tree(tmp_path / "tree", files)
+    Engine.open(root, index_dir=tmp_path / "index").refresh()
+    assert asked == []
+    make_tree(root, {"main.c": "int main(void) { return size() + 1; }\n"})
+    Engine.open(root, index_dir=tmp_path / "index").refresh()
+    assert "size" in asked

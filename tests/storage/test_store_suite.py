@@ -434,6 +434,19 @@ def test_a_writer_reads_what_it_has_written(store: Store) -> None:
         assert [item.symbol.name for item in writer.snapshot.symbols_named("basket")] == ["Basket"]
 
 
+def test_many_files_are_there_that_were_put_before_anything_was_read(store: Store) -> None:
+    names = [f"m{number}.py" for number in range(200)]
+    with store.write() as writer:
+        for name in (*names, names[0], names[-1]):  # two of them once more
+            writer.put_file(*packed(name, CODE))
+        writer.put_edges(names[3], FileEdges((Target(names[4]),), (), ((0, 0),)), ())
+    with closing(store.snapshot()) as snapshot:
+        assert sorted(record.path for record in snapshot.files()) == sorted(names)
+        assert {snapshot.text(name) for name in names} == {CODE}
+        assert len(snapshot.symbols_named("basket")) == len(names)
+        assert [edges.targets for edges in snapshot.edges(names[3:5])] == [(Target(names[4]),), ()]
+
+
 def test_a_file_is_found_by_its_content_and_language(store: Store) -> None:
     put(store, {"a.py": CODE, "b.md": "# B\n"})
     with closing(store.snapshot()) as snapshot:

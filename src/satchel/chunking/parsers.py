@@ -25,7 +25,9 @@ from satchel.languages.language import Language
 _QUERY_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _CAPTURE = re.compile(r"@([\w.]+)")
 _MOST_PARTS = 4  # queries of some patterns; a process that parses more files compiles the whole query
-_MOST_NODES = 30_000  # of a tree that is looked through for kinds of nodes, which takes 15 ms
+# Nodes of a tree that is looked through for kinds of nodes. On a busy machine it took 27 ms for 44,000 nodes
+# of C++ and saved 210 ms of compiling, 51 ms for 90,000 nodes of Python and saved 13.
+_MOST_NODES = 100_000
 _ROLES = frozenset({"use", "member", "bind", "comment"})
 _NOT_LINE_END = re.compile(rb"[^\n]")
 _BYTE_ORDER_MARK = "\ufeff"
@@ -153,9 +155,9 @@ def is_too_deep(data: bytes) -> bool:
         return True
     if data.count(b"#") > MAX_COMMENT_RUN and _COMMENT_RUN.search(data):
         return True
-    brackets = data.translate(None, _NO_BRACKET)
-    if brackets.count(b"(") + brackets.count(b"[") + brackets.count(b"{") <= MAX_BRACKETS:
+    if data.count(b"(") + data.count(b"[") + data.count(b"{") <= MAX_BRACKETS:
         return False
+    brackets = data.translate(None, _NO_BRACKET)
     depths = np.cumsum(_DELTAS[np.frombuffer(brackets, np.uint8)])
     return int(depths.max()) > MAX_BRACKETS
 

@@ -95,7 +95,8 @@ class GraphUpdate:
             paths = sorted(groups[name] if wanted is None else wanted.intersection(groups[name]))
             if paths:
                 plugin = plugins.load("modules", name)
-                run = _ResolveRun(writer, plugin, groups[name], every_path, self._parsed)
+                is_large = everything or len(paths) > _MANY_FILES
+                run = _ResolveRun(writer, plugin, groups[name], every_path, self._parsed, is_large=is_large)
                 count += run.run(paths, scip, check)
         if imported or scip.documents:
             others = (imported | scip.documents.keys()).difference(*groups.values())
@@ -195,6 +196,8 @@ class _ResolveRun:
         language_of: dict[str, str],
         every_path: frozenset[str],
         parsed: Mapping[str, _Parsed],
+        *,
+        is_large: bool,
     ) -> None:
         self.writer = writer
         self.parsed = parsed
@@ -202,7 +205,9 @@ class _ResolveRun:
         self.languages = language_of
         self.interfaces: Cache[str, Interface] = Cache(_INTERFACES_KEPT)
         self.named: Cache[str, Sequence[NamedDefinition]] = Cache(_NAMES_KEPT)
-        self.is_large = False  # whether so many files are resolved that reading every definition pays
+        # So many files are resolved that reading every definition pays. A first index has nothing else: its
+        # tables get their indexes last, and each look-up of one name would read all symbols.
+        self.is_large = is_large
         self.facts: Cache[str, FileFacts] = Cache(_FACTS_KEPT)
         table = FileTable(
             paths=tuple(sorted(self.languages)),
@@ -264,7 +269,6 @@ class _ResolveRun:
     def run(self, paths: Sequence[str], scip: ScipEdges, check: Callable[[], None]) -> int:
         """Resolve some files, put their edges, and return how many files there were."""
         count = 0
-        self.is_large = len(paths) > _MANY_FILES
         for path in paths:
             check()
             edges, consulted = self._edges(path), self.resolver.consulted(path)

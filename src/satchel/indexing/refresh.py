@@ -296,8 +296,10 @@ class _RefreshRun:
 
     def retire(self, path: str, packed: PackedFile | None = None) -> None:
         """Store the ids that end with the old version of a file, so that a stale id can be answered."""
+        if self.first:
+            return
         snapshot = self.writer.snapshot
-        record = None if self.first else snapshot.file(path)
+        record = snapshot.file(path)
         if record is None:
             return
         after = [(row[-1], split_title(row[1])) for row in packed.chunks] if packed is not None else []

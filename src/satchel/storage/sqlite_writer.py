@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from types import NoneType
@@ -64,6 +64,8 @@ _CONTENT_TABLES = (
     "kept",
     "dropped_runs",
 )
+_FILE_ROW = f"number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check"  # in the order in which values are put
+_MOST_WAITING = 128  # files
 _COUNTERS = ("next_file", "next_chunk", "next_unit", "next_segment", "next_block")
 
 
@@ -102,9 +104,13 @@ class SqliteWriter:
         # all files there are, no other has to be looked for.
         self._put: dict[str, tuple[int, int]] = {}
         self._changed_blocks: set[int] = set()  # of the packed rows of files
+        # The rows of files that were put, by table, until somebody reads: added for 128 files at once, those
+        # of Django took .56 to .70 s instead of .68 to .84.
+        self._waiting: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
 
     @property
     def snapshot(self) -> SqliteSnapshot:
+        self._add_waiting()
         return SqliteSnapshot(self._connection, self._totals)
 
     def has_base(self) -> bool:
@@ -115,6 +121,12 @@ class SqliteWriter:
     def next_run(self) -> int:
         self._next_run += 1
         return self._next_run - 1
+
+    def _add_waiting(self) -> None:
+        """Add the rows that wait to their tables."""
+        for table, rows in self._waiting.items():
+            self._insert(table, rows, _FILE_ROW if table == "files" else "")
+        self._waiting.clear()
 
     def put_file(self, record: FileRecord, packed: PackedFile) -> int:
         self.drop_file(record.path)
@@ -147,14 +159,17 @@ class SqliteWriter:
         check = row_check(*row)
         self._count(check, (chunk[0] for chunk in packed.chunks), (item[0] for item in packed.symbols))
         edges = self._count_edges(number, b"", b"")
-        self._insert("files", [(*row, check)], f"number, {FILE_COLUMNS}, {CHECK_COLUMNS}, row_check")
-        self._insert("outlines", [(number, packed.outline, packed.vectors)])
-        self._insert("contents", [(number, packed.text, packed.extras)])
-        self._insert("facts", [(number, packed.facts)])
-        self._insert("edges", [edges])
-        self._insert("chunks", chunks)
-        self._insert("symbols", [(*symbol, row_check(first, *symbol)) for symbol in symbols])
+        waiting = self._waiting
+        waiting["files"].append((*row, check))
+        waiting["outlines"].append((number, packed.outline, packed.vectors))
+        waiting["contents"].append((number, packed.text, packed.extras))
+        waiting["facts"].append((number, packed.facts))
+        waiting["edges"].append(edges)
+        waiting["chunks"] += chunks
+        waiting["symbols"] += [(*symbol, row_check(first, *symbol)) for symbol in symbols]
         self._put[record.path] = number, edges[1]
+        if len(waiting["files"]) >= _MOST_WAITING:
+            self._add_waiting()
         return first_unit
 
     def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], columns: str = "") -> None:
@@ -216,6 +231,7 @@ class SqliteWriter:
             self._names[name] += sign * count
 
     def put_edges(self, path: str, edges: FileEdges, consulted: Collection[str]) -> None:
+        self._add_waiting()
         number, check = self._put.get(path) or self._stored_edges(path)
         self._totals.edges -= check
         row = self._count_edges(number, records.pack_consulted(consulted), records.pack_edges(edges))
@@ -395,6 +411,7 @@ class SqliteWriter:
 
     def count_generation(self) -> None:
         """Write the number, the marks and the totals of this generation. Called once, before the commit."""
+        self._add_waiting()
         self._count_names()
         self._pack_files()
         meta = dict(self._connection.execute("SELECT key, value FROM meta WHERE key <> 'check'"))
