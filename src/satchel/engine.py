@@ -295,8 +295,8 @@ class Engine(Segment):
         return next((path for path in paths if snapshot.file(path) is not None), "")
 
     def near_symbols(self, name: str, limit: int = 5) -> list[str]:
-        """Return names in this index that start like `name`."""
-        return self.snapshot().symbol_names(name[:3], limit)
+        """Return names in this index that are spelled like `name`, the most similar first."""
+        return suggest.near_names(self.corpus(), name.rpartition(".")[2] or name, limit)
 
     def references(
         self, name: str, labels: Sequence[Label] = (), *, possible: bool = False

@@ -16,6 +16,7 @@ from satchel import Engine, tokenizers
 from satchel.commands.onboard import OnboardLine, OnboardRequest, OnboardResponse, run
 from satchel.errors import InvalidBudget
 from satchel.lines import split_lines
+from satchel.onboarding.documents import plain
 from satchel.rendering import agent_text
 from satchel.rendering.style import Style
 from satchel.rendering.terminal import render
@@ -184,3 +185,10 @@ def test_the_page_does_not_depend_on_how_the_index_came_about(engine: Engine, tm
     make_tree(other.root, FILES)
     other.refresh()
     assert onboard(other) == onboard(engine)
+
+
+def test_a_link_of_restructuredtext_keeps_its_words_also_over_a_line_end() -> None:
+    assert (
+        plain("made at `FriendFeed\n<https://example.org/x>`_ and `here <https://example.org>`__.")
+        == "made at FriendFeed and here."
+    )

@@ -100,3 +100,33 @@ def test_a_painted_review_marks_its_changed_lines_and_is_read_back() -> None:
         cited = renderer.read(renderer.render(make_pack(added, removed)))
         assert cited is not None and [one.changed for one in cited.citations] == [((5, 5),), ((9, 9),)]
     assert re.search(r"a\.py:4-5 #\w+ \+5 ", context.render(make_pack(added)))
+
+
+@pytest.mark.parametrize(
+    ("language", "excerpt", "inside", "outside"),
+    [
+        ("python", 'which is not for the class\nand more.\n"""\ndef f():\n    return 1', "for", "return"),
+        ("python", 'def f():\n    """Sign it and\n    if it is not signed, with care', "with", "def"),
+        ("python", "Subclasses define what is\nand more of these, for a while", "for", ""),
+        ("c", " * while the lock is held\n * by others\n */\nint f(void) { return 1; }", "while", "return"),
+        ("java", "/** Give it\n * for a while", "for", ""),
+    ],
+)
+def test_an_excerpt_that_begins_or_ends_inside_a_string_or_comment(
+    language: str, excerpt: str, inside: str, outside: str
+) -> None:
+    rows = highlight(excerpt, language)
+    assert "\n".join("".join(token.text for token in row) for row in rows) == excerpt
+    tokens = [token for row in rows for token in row]
+    assert {token.kind.value for token in tokens if inside in token.text} <= {"s", "c"}
+    if outside:
+        assert TokenKind.KEYWORD in {token.kind for token in tokens if token.text == outside}
+
+
+def test_an_excerpt_of_unfinished_code_stays_code() -> None:
+    tokens = [
+        token
+        for row in highlight("    self,\n    name: str,\n) -> None:\n    return f(", "python")
+        for token in row
+    ]
+    assert TokenKind.STRING not in {token.kind for token in tokens}

@@ -106,3 +106,13 @@ def test_suggestions_are_few_and_differ(shop: Engine) -> None:
 
 def test_hits_come_without_suggestions(shop: Engine) -> None:
     assert shop.search("basket")[1] == []
+
+
+@pytest.mark.parametrize("asked", ["HTTPServr", "httpserver", "Web.HTTPServer_"])
+def test_near_names_begin_with_the_most_similar(tmp_path: Path, asked: str) -> None:
+    names = ("HTTPClient", "HTTPError", "HTTPHandler", "HTTPMessage", "HTTPPool", "HTTPServer", "HTTPSocket")
+    root = make_tree(tmp_path / "web", {"web.py": "".join(f"class {name}:\n    pass\n\n" for name in names)})
+    with memory_engine(root) as engine:
+        engine.refresh()
+        assert engine.near_symbols(asked)[0] == "HTTPServer"
+        assert engine.near_symbols("zzq") == []

@@ -16,8 +16,11 @@ from viewer_server import EVIL_NAME, Viewer, make_repository, viewing
 
 from satchel import extras, plugins
 from satchel.errors import Unsupported
+from satchel.library.catalogue import Catalogue
+from satchel.library.grants import Grant
 from satchel.library.library import Library
-from satchel.serving.viewer import templating
+from satchel.library.tokens import TokenBook
+from satchel.serving.viewer import map_page, templating
 from satchel.serving.viewer.page import PageLinks
 from satchel.serving.viewer.treemap import Box, lay_out
 
@@ -40,6 +43,7 @@ PAGES = (
     "/map",
     "/map?path=src/&color=used_by",
     "/map?name=add_money",
+    "/map?name=cv",
     "/map?diff=HEAD~1..HEAD",
     "/quality",
     "/status",
@@ -338,3 +342,24 @@ def test_areas_of_a_treemap_are_sizes_and_boxes_do_not_overlap() -> None:
                 one.box.y, other.box.y
             )
             assert wide < 1e-6 or high < 1e-6
+
+
+def test_a_library_is_viewed_without_a_token(tmp_path: Path) -> None:
+    library = Library.open(str(tmp_path / "books"))
+    library.catalogue.create()
+    for name in ("shop", "till"):
+        library.add(str(make_tree(tmp_path / name, SHOP)))
+    TokenBook(Catalogue(library.folder)).create("somebody", Grant((), ("web",)))
+    with viewing(None, "--library", str(library.folder)) as found:
+        found.sign_in()
+        shown = found.get("/code/").text
+        assert "shop/" in shown and "till/" in shown
+    done = run_cli("view", "basket", "--library", library.folder, "--html", tmp_path / "x.html")
+    assert done.returncode == 2 and b"--segment" in done.stderr
+
+
+def test_a_label_of_a_folder_stays_inside_of_its_box() -> None:
+    box = Box(0, 0, 70, 40)
+    assert map_page._label("benchmark", box, is_folder=False) == "benchmark"
+    assert map_page._label("benchmark", box, is_folder=True) == "benchma…"
+    assert map_page._label("tcpclient.py", Box(0, 0, 82, 40), is_folder=False) == "tcpclient…"

@@ -23,6 +23,11 @@ EVIL = {
     "src/bidi.py": "def basket_bidi():\n    access = 'user\u202e \u2066// admin\u2069 \u2066'  # trojan\n    return access\n",
     "docs/long.md": "# Long basket\n\nbasket " + "a" * 49_000 + "\n",
     "docs/evil.md": "# Basket <script>window.hacked=1</script>\n\n</pre></main><script>window.hacked = 1</script> basket \"' onfocus=alert(1)\n",
+    "src/a_name_that_is_longer_than_the_box_it_is_given_on_a_map_of_this_shop.py": "def cv(a):\n    return a\n",
+    "src/short.py": (
+        "from src.a_name_that_is_longer_than_the_box_it_is_given_on_a_map_of_this_shop import cv\n\n\n"
+        "class AVeryLongNameOfAUserThatIsCutOnTheMap:\n    def sees(self):\n        return cv(1)\n"
+    ),
     "src/keys.py": 'TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"\n\n\ndef basket_key():\n    return TOKEN\n',
 }
 
@@ -75,10 +80,11 @@ class Viewer:
 
 
 @contextmanager
-def viewing(root: Path, *words: str) -> Iterator[Viewer]:
-    """`satchel view` in a process of its own."""
+def viewing(root: Path | None, *words: str) -> Iterator[Viewer]:
+    """`satchel view` in a process of its own, of a folder or of the library that the words name."""
+    segment = ["--segment", str(root)] if root is not None else []
     process = subprocess.Popen(
-        [sys.executable, "-m", "satchel", "view", "--segment", str(root), "--no-browser", "--json", *words],
+        [sys.executable, "-m", "satchel", "view", *segment, "--no-browser", "--json", *words],
         env=clean_environment(),
         stdout=subprocess.PIPE,
         start_new_session=True,

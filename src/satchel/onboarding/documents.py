@@ -45,7 +45,7 @@ _NO_PROSE = re.compile(
 _TAGS = re.compile(r"<[^>]{0,300}>")
 _IMAGES = re.compile(r"\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\)|\]\[[^\]]*\])?")
 _LINKS = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])")
-_ROLE = re.compile(r":\w+:`([^`<]+)(?:<[^`]*>)?`|`([^`<]+) <[^`]*>`__?")
+_ROLE = re.compile(r":\w+:`([^`<]+)(?:<[^`]*>)?`|`([^`<]+)\s<[^`]*>`__?")
 
 
 def readme_of(reader: RepositoryReader) -> str:
@@ -137,12 +137,11 @@ def paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 def _paragraph(block: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int, str]]:
     if len(block) > 1 and re.fullmatch(r"([=\-~^*#])\1{2,}", block[1][1]):  # a heading with a line below it
         block = block[2:]
-    prose = [(number, plain(text)) for number, text in block if not _is_markup(text)]
-    prose = [(number, text) for number, text in prose if text]
+    prose = [(number, text) for number, text in block if not _is_markup(text) and plain(text)]
     is_list = block[:1] and _NO_PROSE.match(block[0][1]) and not re.match(r"[*_`]{1,3}\w", block[0][1])
     if not prose or is_list:
         return
-    text = " ".join(part for _, part in prose)
+    text = plain("\n".join(part for _, part in prose))  # as a whole: a link may go over a line end
     if len(text) >= _LEAST_PROSE and text.count(" ") >= 5:
         yield prose[0][0], prose[-1][0], text
 

@@ -28,6 +28,21 @@ else:  # a terminal without colours loads no parser
 _PART_CHARS = 40_000
 _LONGEST_LINE = 5_000  # characters; a longer line is data, not code, and stays plain
 _MOST_CHARS = 2_000_000  # of a text that is painted at all
+# An excerpt may begin or end inside one of these; a grammar tells which of them its language has.
+_DELIMITERS = (
+    ('"""', '"""'),
+    ("'''", "'''"),
+    ("/*", "*/"),
+    ("`", "`"),
+    ("<!--", "-->"),
+    ("{-", "-}"),
+    ("--[[", "]]"),
+)
+_LONGEST_EXCERPT = (
+    8_000  # characters; a longer text with errors is hardly cut inside a comment, and costs more
+)
+_LINE_OF_CODE = re.compile(r"[(){}\[\]=;]|[,:]$")
+_EXPLAINED = 0.25  # of the bytes with errors: a reading that leaves more of them explains nothing
 
 
 class TokenKind(StrEnum):
@@ -138,7 +153,69 @@ def _tokens(text: str, language: str) -> tuple[CodeToken, ...]:
     if parse_limits.could_stall(data) or parsers.is_too_deep(data):
         return (CodeToken(TokenKind.PLAIN, text),)
     tree = parsers.load_grammar(language).parser.parse(data)
+    if tree.root_node.has_error and len(text) <= _LONGEST_EXCERPT:
+        return _tokens_of_excerpt(text, language, tree)
     return tuple(_joined(data, tree))
+
+
+def _tokens_of_excerpt(text: str, language: str, tree: tree_sitter.Tree) -> tuple[CodeToken, ...]:
+    """Return the tokens of a text with syntax errors, which may begin or end inside a long string or comment:
+    with the delimiter that leaves the fewest errors, if it explains most of them."""
+    least = _error_bytes(tree) * _EXPLAINED
+    # Between two delimiters any text is right, so more must speak for that than errors.
+    is_prose = _error_bytes(tree) > len(text) / 2 and _reads_like_prose(text)
+    before, after = "", ""
+    for opening, closing in _delimiters(language):
+        readings = [(opening, ""), ("", closing)] if opening in text or closing in text else []
+        for start, end in [*readings, *([(opening, closing)] if is_prose else [])]:
+            data = f"{start}{text}{end}".encode("utf-8", "surrogatepass")
+            errors = _error_bytes(parsers.load_grammar(language).parser.parse(data))
+            if errors < least:
+                least, before, after = errors, start, end
+    data = f"{before}{text}{after}".encode("utf-8", "surrogatepass")
+    tokens = _joined(data, parsers.load_grammar(language).parser.parse(data))
+    return tuple(_within(tokens, len(before), len(before) + len(text)))
+
+
+@lru_cache(maxsize=64)
+def _delimiters(language: str) -> tuple[tuple[str, str], ...]:
+    """Return what opens and closes strings and comments of several lines in a language."""
+    parser = parsers.load_grammar(language).parser
+    found = []
+    for opening, closing in _DELIMITERS:
+        data = f"{opening}a\n{closing}\n".encode()
+        kinds = {token.kind for token in _joined(data, parser.parse(data)) if token.text.strip()}
+        if len(kinds) == 1 and kinds <= {TokenKind.STRING, TokenKind.COMMENT}:
+            found.append((opening, closing))
+    return tuple(found)
+
+
+def _reads_like_prose(text: str) -> bool:
+    """Return whether at most a quarter of the lines look like code."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    return sum(bool(_LINE_OF_CODE.search(line)) for line in lines) * 4 <= len(lines)
+
+
+def _error_bytes(tree: tree_sitter.Tree) -> int:
+    """Return how many bytes of a text a parser could not read, with one for each token that it missed."""
+    total, nodes = 0, [tree.root_node]
+    while nodes:
+        node = nodes.pop()
+        if node.is_error:
+            total += node.end_byte - node.start_byte
+        elif node.has_error:
+            total += node.is_missing
+            nodes.extend(node.children)
+    return total
+
+
+def _within(tokens: Iterator[CodeToken], start: int, end: int) -> Iterator[CodeToken]:
+    """Yield what tokens have between two offsets of their whole text."""
+    at = 0
+    for kind, text in tokens:
+        if inside := text[max(0, start - at) : max(0, end - at)]:
+            yield CodeToken(kind, inside)
+        at += len(text)
 
 
 def _joined(data: bytes, tree: tree_sitter.Tree) -> Iterator[CodeToken]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from satchel.lines import split_lines
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.fuzzy_match import LEAST_SIMILARITY, similar_names
+from satchel.retrieval.fuzzy_match import LEAST_SIMILARITY, NameMatcher, similar_names
 from satchel.retrieval.search import search
 from satchel.terms import stem, terms, tokens
 from satchel.types import Suggestion
@@ -53,6 +53,12 @@ def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Sugge
         found = [(len(files), ", ".join(names))]
     reason = "; ".join(f"{count} files match without the filter {name}" for count, name in found)
     return [Suggestion(query, reason)]
+
+
+def near_names(corpus: Corpus, name: str, limit: int) -> list[str]:
+    """Return names of definitions spelled like a name, whatever their case, the most similar first."""
+    names = {known.lower(): known for known in reversed(corpus.snapshot.symbol_names("", _ALL_NAMES))}
+    return [names[near] for near in NameMatcher(names).nearest(name.lower(), limit)]
 
 
 def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:

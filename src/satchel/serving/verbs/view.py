@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel import extras
-from satchel.commands.command import Flag, GitName, Group, Positional
+from satchel.commands.command import BareValue, Flag, GitName, Group, Positional
 from satchel.errors import InvalidRequest, ProjectNotFound
 from satchel.plugins import late
 from satchel.serving.access import LOGIN_PATH, make_access
@@ -24,12 +24,14 @@ from satchel.serving.verbs import Verb
 from satchel.serving.verbs.serve import make_dispatcher
 
 if TYPE_CHECKING:
+    from satchel.library import library as libraries
     from satchel.serving import call_runner, lifecycle
     from satchel.serving.http import server
     from satchel.serving.transports import http
     from satchel.serving.viewer import export, routes
     from satchel.verifying import saved_pack
 else:  # `--help` must load no web server
+    libraries = late("satchel.library.library")
     call_runner, lifecycle = late("satchel.serving.call_runner"), late("satchel.serving.lifecycle")
     http, server = late("satchel.serving.transports.http"), late("satchel.serving.http.server")
     routes, export = late("satchel.serving.viewer.routes"), late("satchel.serving.viewer.export")
@@ -45,6 +47,11 @@ class ViewRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         str, Meta(description="a question, or the file of a saved pack; nothing: the project"), Positional()
     ] = ""
     segment: Annotated[str, Meta(description="the project (default: .)"), Flag("-s")] = "."
+    library: Annotated[
+        str | None,
+        Meta(description="a library as one project: the user's own, or that in DIR"),
+        BareValue(""),
+    ] = None
     diff: Annotated[str, Meta(description="a change for review: A..B, A...B, or A"), GitName()] = ""
     staged: Annotated[bool, Meta(description="what is staged, for review")] = False
     changed: Annotated[bool, Meta(description="what differs from HEAD, for review")] = False
@@ -66,6 +73,7 @@ def run(request: ViewRequest) -> int:
     satchel view "where are sessions stored"      ask, and look at the hits
     satchel view pack.md                          are the citations of a saved pack still true
     satchel view --diff main..HEAD --html r.html  a review as one file, to attach to a pull request
+    satchel view --library                        all repositories of the user's library, as one project
 
     The address signs one browser in. `serve http` has the same pages at its first address.
     """
@@ -75,6 +83,10 @@ def run(request: ViewRequest) -> int:
         raise ProjectNotFound(f"{request.segment!r} is not a folder", hint="give the root of a repository")
     if request.eval and not request.html:
         raise InvalidRequest("--eval is shown by --html", hint="the page Quality shows kept runs")
+    if request.html and request.library is not None:
+        raise InvalidRequest(
+            "--html writes what one folder answers, not a library", hint="name the folder: --segment DIR"
+        )
     if request.html:
         return _export(request, root)
     return _serve(request, root)
@@ -91,15 +103,23 @@ def _export(request: ViewRequest, root: Path) -> int:
 
 def _serve(request: ViewRequest, root: Path) -> int:
     """Serve the pages to this machine until interrupted."""
+    if request.library is not None:
+        libraries.Library.open(request.library).repositories()  # raises if there is no library
     options = ServeOptions(
-        transport="http", segments=(str(root),), port=request.port, index_dir=request.index_dir, workers=1
+        transport="http",
+        segments=(str(root),) if request.library is None else (),
+        library=request.library,
+        port=request.port,
+        index_dir=request.index_dir,
+        workers=1,
     )
     opened = _opened(request.target)
     access = make_access(options.host, public=False, token=secrets.token_urlsafe(), hosts=(), origins=())
     bound = server.bind(options.host, request.port)
     runner = call_runner.CallRunner(timeout_seconds=options.timeout_seconds)
     transport: Transport = http.TRANSPORT
-    dispatcher = make_dispatcher([root], transport, options)
+    roots = [root] if request.library is None else []
+    dispatcher = make_dispatcher(roots, transport, options)
     viewer = routes.Viewer(dispatcher, runner, access, opened=opened)
     try:
         dispatcher.start()

@@ -16,6 +16,7 @@ _HEAD, _EDGE = 17.0, 2.0  # of a folder: the line with its name, and the frame
 _MOST_BOXES = 160  # of one folder; the smaller ones are drawn as one
 _LEAST_LABEL = (46.0, 13.0)  # of a box that has room for a name
 _CHAR = 6.4  # units that a letter of a label takes
+_BOLD_CHAR = 7.4  # of the label of a folder
 _CENTRAL = "used_by"
 _COLORS = ("language", _CENTRAL, "changes")
 _LANGUAGES = 9  # that have a colour of their own
@@ -106,7 +107,7 @@ def _drawn(
     frame = {
         **_geometry(box),
         "class": "frame",
-        "label": _label(path.removeprefix(prefix).rstrip("/"), box, is_head=True),
+        "label": _label(path.removeprefix(prefix).rstrip("/"), box, is_folder=True, is_head=True),
         "title": f"{path}: {sum(entry.get('files', 1) for entry in entries):,} files",
         "href": links.page("map", path=path, color=paint.color),
         "is_folder": True,
@@ -134,7 +135,7 @@ def _box(entry: Mapping[str, Any], box: Box, prefix: str, paint: _Paint, links: 
         **_geometry(box),
         "class": color,
         "deep": is_deep,
-        "label": _label(path.removeprefix(prefix).rstrip("/"), box),
+        "label": _label(path.removeprefix(prefix).rstrip("/"), box, is_folder=is_folder),
         "title": f"{path}: {figures}{used}{changed}",
         "href": links.page("map", path=path, color=paint.color) if is_folder else links.code(path),
         "is_folder": is_folder,
@@ -157,12 +158,12 @@ def _geometry(box: Box) -> dict[str, float]:
     return {name: round(value, 1) for name, value in box._asdict().items()}
 
 
-def _label(name: str, box: Box, *, is_head: bool = False) -> str:
+def _label(name: str, box: Box, *, is_folder: bool, is_head: bool = False) -> str:
     """Return as much of a name as a box has room for; empty if that is too little."""
     if box.width < _LEAST_LABEL[0] or box.height < (_HEAD + 8 if is_head else _LEAST_LABEL[1]):
         return ""
-    room = int((box.width - 8) / _CHAR)
-    return name if len(name) <= room else f"{name[: room - 1]}…"
+    room = int((box.width - 8) / (_BOLD_CHAR if is_folder else _CHAR))
+    return name if len(name) <= room else f"{name[: room - 1].rstrip('._-')}…"
 
 
 class _Paint:
