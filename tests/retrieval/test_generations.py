@@ -92,3 +92,26 @@ def test_uses_of_an_unchanged_file_follow_the_files_that_it_imports(tmp_path: Pa
         (root / "a.py").write_text("from b import run\n")
         writer.refresh(paths=["a.py"])
         assert {use.target.path for use in file_uses(old.corpus(), "use.py").uses} == {"b.py"}
+
+
+def test_what_is_known_of_unchanged_files_is_kept_after_an_edit(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, SHOP)
+    with Engine.open(root) as engine, Engine.open(root) as writer:
+        engine.ensure_fresh()
+        engine.search("money is added to a basket total")
+        before = engine.corpus()
+        at = before.position_of["src/basket.py"]
+        ends = {path: before.file_cache.line_ends[path] for path in before.file_cache.line_ends}
+        ((row, (known, table)),) = before.file_cache.numbers.items()
+        assert known[at] and "src/basket.py" in ends and len(ends) > 1
+        apply(root, "src/basket.py", TEXTS[3])
+        writer.refresh(paths=["src/basket.py"])
+        after = engine.corpus().file_cache
+        still_known, rows = after.numbers[row]
+        expected = known.copy()
+        expected[at] = False
+        assert still_known.tolist() == expected.tolist()
+        assert (rows[still_known] == table[still_known]).all()
+        assert {path: after.line_ends.get(path) is array for path, array in ends.items()} == {
+            path: path != "src/basket.py" for path in ends
+        }

@@ -115,3 +115,18 @@ def file_of_number(store: SqliteStore, number: int) -> list[FileRecord]:
         table = snapshot.files()
         assert isinstance(table, PackedFiles)
         return [table[table.position_of_number[number]]]
+
+
+def test_records_of_unchanged_files_are_taken_over(store: SqliteStore) -> None:
+    with closing(store.snapshot()) as before:
+        known = before.files()
+        list(known)  # every record is made
+        changed, gone = known[3].path, known[7].path
+        with store.write() as writer:
+            writer.put_file(*packed(changed, "y = 2\n"))
+            writer.drop_file(gone)
+        with closing(store.snapshot()) as after:
+            files = after.files(known)
+            old = {record.path: record for record in known}
+            assert list(files) == list(after.files())
+            assert {record.path for record in files if record is not old[record.path]} == {changed}

@@ -98,7 +98,6 @@ class Corpus:
             self.file_cache.adopt(before)
         self._postings: Cache[str, tuple[Positions, Counts]] = Cache(_POSTINGS_KEPT * self.unit_count)
         self._tagged: dict[str, Positions] = {}
-        self._numbers: dict[Callable[[FileRecord], tuple[float, ...]], tuple[Any, NDArray[np.float64]]] = {}
         self._memo: dict[Callable[[Corpus], Any], Any] = {}
         self._norms: tuple[float, NDArray[np.float64]] | None = None  # with the mean length that they are of
         self._changes: FileChanges | None = None
@@ -312,10 +311,11 @@ class Corpus:
     ) -> NDArray[np.float64]:
         """Return a row of `width` numbers for each of some files, computed once by `row`, which is given the
         path that the file has in its own repository."""
-        if row not in self._numbers:
+        kept = self.file_cache.numbers
+        if row not in kept:
             count = len(self.files)
-            self._numbers[row] = np.zeros(count, bool), np.zeros((count, width))
-        known, table = self._numbers[row]
+            kept[row] = np.zeros(count, bool), np.zeros((count, width))
+        known, table = kept[row]
         for at in files[~known[files]].tolist():
             record = self.files[at]
             own = replace(record, path=self.own_path(record.path)) if self.repositories else record

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from satchel.caching import Cache
 from satchel.storage.file_table import PackedFiles
 from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
+
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
 
 _FILES_KEPT = 600  # the files of some dozen queries: about 40 MB with their passages
 _OUTLINES_KEPT = 10_000  # of the candidates of some hundred queries: about 90 MB
@@ -19,6 +23,7 @@ _GRAPH_FILES_KEPT = 2_000  # whose edges or definitions were asked for: about 20
 _LINKING_FILES_KEPT = 10_000  # most files have no link, so that an entry is one slot of a dictionary
 _RANGES_KEPT = 2_000  # line ranges and units of other files: about 3 MB
 _CONTENT_BYTES = 64 << 20  # of all texts that `grep` scans; Django has 26 MB
+_LINES_KEPT = 2_000_000  # line ends of texts that messages were looked for in: 8 MB
 
 
 def encode_name(name: str) -> bytes:
@@ -113,16 +118,21 @@ class FileCache:
         self.passages: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `FilePassages`
         self.unit_passages: Cache[tuple[str, int], Any] = Cache(_RANGES_KEPT)  # path and unit → that passage
         self.chunks: Cache[tuple[str, int, int], list[ChunkRecord]] = Cache(_RANGES_KEPT)  # path and lines
+        # Function of a record → for which files its numbers are known, and a row of them for each file
+        self.numbers: dict[Callable[[FileRecord], tuple[float, ...]], tuple[Any, NDArray[np.float64]]] = {}
         self.contents: Cache[str, bytes] = Cache(_CONTENT_BYTES)  # path → its text, with line ends as \\n
+        self.line_ends: Cache[str, NDArray[np.int32]] = Cache(_LINES_KEPT)  # path → where these stand in it
 
     def adopt(self, before: FileCache) -> None:
         """Keep what an earlier generation of the same index read of files that did not change since."""
         if (before.index, before.signature) != (self.index, self.signature):
             return
-        self._adopt_outlines(before)
+        same = _SameFiles(self, before)
+        self._adopt_outlines(before, same)
+        self._adopt_numbers(before, same)
 
         def is_same(path: str) -> bool:
-            return self._same_file(before, path) is not None
+            return same[path] is not None
 
         self.lines.adopt(before.lines, is_same)
         self.definitions.adopt(before.definitions, is_same)
@@ -138,6 +148,9 @@ class FileCache:
         for path, content in before.contents.items():
             if is_same(path):
                 self.contents.keep(path, content, len(content))
+        for path, ends in before.line_ends.items():
+            if is_same(path):
+                self.line_ends.keep(path, ends, len(ends))
 
     def is_full_with(self, more: int) -> bool:
         """Return whether so many further outlines are more than are kept."""
@@ -156,26 +169,50 @@ class FileCache:
         for name in loaded.defines:
             defining[name] = defining.get(name, ()) + alone
 
-    def _adopt_outlines(self, before: FileCache) -> None:
+    def _adopt_outlines(self, before: FileCache, same: _SameFiles) -> None:
         """Keep the outlines of unchanged files. If no position changed, others are taken out."""
-        if list(self.position_of) != list(before.position_of):
+        paths = list(before.position_of)
+        if list(self.position_of) != paths:
             for old, loaded in before.outlines.items():
-                at = self._same_file(before, before.files[old].path)
+                at = same[paths[old]]
                 if at is not None:
                     self.keep_outline(at, loaded)
             return
         self.outlines, self.defining = dict(before.outlines), dict(before.defining)
         for at in before.outlines:
-            if self._same_file(before, self.files[at].path) is None:
+            if same[paths[at]] is None:
                 for name in self.outlines.pop(at).defines:
                     self.defining[name] = tuple(other for other in self.defining[name] if other != at)
 
-    def _same_file(self, before: FileCache, path: str) -> int | None:
-        """Return the position of a file whose content and numbers are as they were; None for another one."""
-        at, old = self.position_of.get(path), before.position_of.get(path)
-        if at is None or old is None:
-            return None
-        mine, theirs = self.files[at], before.files[old]
-        if (mine.file_hash, mine.language) != (theirs.file_hash, theirs.language):
-            return None
-        return at if (mine.first_chunk, mine.first_unit) == (theirs.first_chunk, theirs.first_unit) else None
+    def _adopt_numbers(self, before: FileCache, same: _SameFiles) -> None:
+        """Keep the numbers of unchanged files."""
+        paths = list(before.position_of)
+        for row, (known, table) in before.numbers.items():
+            places = {at: same[paths[at]] for at in np.flatnonzero(known).tolist()}
+            kept = {old: here for old, here in places.items() if here is not None}
+            still_known, rows = np.zeros(len(self.files), bool), np.zeros((len(self.files), table.shape[1]))
+            still_known[list(kept.values())], rows[list(kept.values())] = True, table[list(kept)]
+            self.numbers[row] = still_known, rows
+
+
+class _SameFiles(dict[str, int | None]):
+    """Path → the position of the file if its content and numbers are as they were, or None."""
+
+    def __init__(self, cache: FileCache, before: FileCache) -> None:
+        self._cache, self._before = cache, before
+
+    def __missing__(self, path: str) -> int | None:
+        at, old = self._cache.position_of.get(path), self._before.position_of.get(path)
+        is_same = (
+            at is not None and old is not None and _is_same(self._cache.files[at], self._before.files[old])
+        )
+        self[path] = at if is_same else None
+        return self[path]
+
+
+def _is_same(one: FileRecord, other: FileRecord) -> bool:
+    """Return whether two records of a path are of the same content with the same numbers and tags."""
+    return one is other or (
+        (one.file_hash, one.language, one.first_chunk, one.first_unit, one.tags)
+        == (other.file_hash, other.language, other.first_chunk, other.first_unit, other.tags)
+    )

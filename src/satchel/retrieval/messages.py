@@ -23,7 +23,7 @@ from satchel.retrieval.evidence import first_largest, inverse_document_frequency
 from satchel.retrieval.query import Query
 from satchel.retrieval.required_text import Part
 from satchel.retrieval.text_pattern import compile_expression
-from satchel.retrieval.text_scan import candidate_units, content_of
+from satchel.retrieval.text_scan import candidate_units, content_of, line_ends
 from satchel.terms import terms
 
 # Characters of a query that is about its message. A longer report also quotes what has little to do with its
@@ -35,7 +35,6 @@ _LONGEST_RUN = 300  # characters of a message that are compared
 _LEAST_CHARS = 6  # of a text that may stand for itself
 _MOST_FILES = 60  # that are read for one message
 _LONGEST_LINE = 1_000  # bytes; longer lines are data
-_LINE_END = ord("\n")
 _MOST_UNITS = 150  # that are compared with one message literal by literal
 _MOST_LINES = 3  # that one message may mean; a text on more lines says nothing about where it is from
 _LEAST_PARTS = 10  # characters of a literal that a message must hold
@@ -254,7 +253,7 @@ def _matching_lines(
 ) -> Iterator[tuple[int, int, str]]:
     """Yield the file, number and text of the lines in some ranges of files on which an expression matches."""
     places = [(at, first) for at, held in ranges.items() for first, _ in held]
-    parts = [part for at, held in ranges.items() for part in _parts(content_of(corpus, at), held)]
+    parts = [part for at, held in ranges.items() for part in _parts(corpus, at, held)]
     starts = list(accumulate((len(part) + 1 for part in parts), initial=0))
     seen = set()
     # All parts in one search: one for each part takes three times as long.
@@ -273,9 +272,9 @@ def _matching_lines(
             yield at, number, part[line_start:line_end].decode("utf-8", "surrogatepass")
 
 
-def _parts(content: bytes, ranges: Sequence[tuple[int, int]]) -> Iterator[bytes]:
-    """Yield the lines of some ranges of a content."""
-    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _LINE_END)
+def _parts(corpus: Corpus, at: int, ranges: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+    """Yield the lines of some ranges of a file."""
+    content, ends = content_of(corpus, at), line_ends(corpus, at)
     for first, last in ranges:
         start = int(ends[first - 2]) + 1 if first > 1 else 0
         yield content[start : int(ends[last - 1]) if last <= len(ends) else len(content)]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _POLLED = 64  # files between two looks at the token
 _LINE_END = re.compile(rb"\r\n?")
+_NEWLINE = ord("\n")
 
 
 class FileMatches(msgspec.Struct, frozen=True):
@@ -54,6 +55,18 @@ def content_of(corpus: Corpus, at: int) -> bytes:
         content = _LINE_END.sub(b"\n", content)
     # A file of a tree that does not fit is not kept: it would push out another before it is asked for again.
     return kept.keep(path, content, len(content)) if corpus.memo(_fits) else content
+
+
+def line_ends(corpus: Corpus, at: int) -> NDArray[np.int32]:
+    """Return where the line ends stand in the content of a file."""
+    path = corpus.files[at].path
+    kept = corpus.file_cache.line_ends
+    found = kept.get(path)
+    if found is None:
+        content = np.frombuffer(content_of(corpus, at), np.uint8)
+        found = np.flatnonzero(content == _NEWLINE).astype(np.int32)
+        kept.keep(path, found, len(found))
+    return found
 
 
 def _fits(corpus: Corpus) -> bool:

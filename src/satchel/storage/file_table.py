@@ -63,8 +63,9 @@ def _column(parts: Sequence[tuple[bytes, int]], place: int) -> bytes:
 class PackedFiles(Sequence[FileRecord]):
     """All files of a generation, by path."""
 
-    def __init__(self, blocks: Iterable[bytes]) -> None:
-        """Make the table of packed blocks; raises MsgspecError or ValueError for bytes that are none."""
+    def __init__(self, blocks: Iterable[bytes], known: Sequence[FileRecord] = ()) -> None:
+        """Make the table of packed blocks; raises MsgspecError or ValueError for bytes that are none. The
+        records that a `known` table has made are taken over where their rows are as they were."""
         found = [_DECODER.decode(data) for data in blocks]
         self._paths = [path for block in found for path in block.paths]
         self._hashes = [one for block in found for one in block.hashes]
@@ -82,6 +83,18 @@ class PackedFiles(Sequence[FileRecord]):
         self.order = sorted(range(len(self._paths)), key=self._paths.__getitem__)
         self.paths = [self._paths[place] for place in self.order]
         self._records: dict[int, FileRecord] = {}
+        if isinstance(known, PackedFiles):
+            self._take_over(known)
+
+    def _take_over(self, known: PackedFiles) -> None:
+        """Take over the records of another table whose rows have the same checks and contents here."""
+        for old, record in known._records.items():
+            at = self.position_of.get(record.path)
+            if at is not None:
+                here, there = self.order[at], known.order[old]
+                same_content = self._hashes[here] == known._hashes[there]
+                if same_content and self._narrow[0][here] == known._narrow[0][there]:
+                    self._records[at] = record
 
     @cached_property
     def position_of(self) -> dict[str, int]:

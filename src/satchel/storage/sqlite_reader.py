@@ -124,7 +124,7 @@ class SqliteSnapshot(BlockSnapshot):
 
     def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
         if self._files is None and self._own:
-            self._files = self._table = self._read_table()
+            self._files = self._table = self._read_table(known)
         if self._files is None:  # a writer packs the rows last
             self._files = self._read_rows(known)
         return self._files
@@ -132,13 +132,13 @@ class SqliteSnapshot(BlockSnapshot):
     def forget_files(self) -> None:
         self._files, self._table, self._by_path, self._by_number = None, None, {}, {}
 
-    def _read_table(self) -> PackedFiles:
+    def _read_table(self, known: Sequence[FileRecord]) -> PackedFiles:
         rows = self._tables.rows("SELECT number, row_check, data FROM file_blocks ORDER BY number")
         if sum_checks(row[1] for row in rows) != self._totals.file_blocks:
             raise damaged("the list of files")
         if any(blob_check(data, start=number) != check for number, check, data in rows):
             raise damaged("the record of a file")
-        table = PackedFiles(data for _, _, data in rows)
+        table = PackedFiles((data for _, _, data in rows), known)
         if table.check_sum() != self._totals.files or len(table.position_of) != len(table):
             raise damaged("the list of files")
         return table
