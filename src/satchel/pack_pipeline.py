@@ -50,7 +50,6 @@ _CHARS_PER_NAME = 1_200  # one more file is named for so much more that is shown
 _CHARS_PER_NAME_OF_REPORT = 2_700  # a report says more of what it means, so fewer files may be meant
 _MOST_QUERIES = 3  # that are proposed
 _CLEAR = 0.7  # how sure it must be what a question asks for before that decides
-_UNSURE = 0.5  # how likely documents must be asked for, so that code does not go before them
 _OTHER_KIND = 0.6  # what a document is worth where code is preferred, and the other way round
 _BY_WORDS = 0.3  # what a passage promises that words found, where the code graph answers the question
 
@@ -128,7 +127,6 @@ class PackPipeline:
         plan = PackPlan(
             self.request.caps(),
             chars_per_name=_CHARS_PER_NAME_OF_REPORT if is_report else _CHARS_PER_NAME,
-            documents_lead=self._asks_for_documents,
         )
         found = [] if self.is_elsewhere else self.passages(self.request.max_candidates)
         assembly = Assembly(self._frame(gauge, self.request.mode.value), gauge, self.reading, plan)
@@ -144,12 +142,7 @@ class PackPipeline:
         """List primary items by rank, then what belongs to them."""
         caps = dict.fromkeys(Section, len(found) + 1)
         plan = PackPlan(
-            caps,
-            limit=self.request.limit,
-            with_imports=True,
-            flat=True,
-            apart=is_only_anchor(self.asked),
-            documents_lead=self._asks_for_documents,
+            caps, limit=self.request.limit, with_imports=True, flat=True, apart=is_only_anchor(self.asked)
         )
         assembly = Assembly(self._frame(gauge, ""), gauge, self.reading, plan)
         filled = assembly.fill(found, lambda: self._about(found, some=True), self._related)
@@ -238,11 +231,6 @@ class PackPipeline:
             anchor_kind=first.kind.value if first else "",
             anchor_primary=first.text if first else "",
         )
-
-    @property
-    def _asks_for_documents(self) -> bool:
-        """Whether a word of the query asks for documents, be it one that often means something else."""
-        return self.context is not None and self.context.intents.get(Intent.DOCUMENTS, 0.0) >= _UNSURE
 
     def _leaning(self, found: Sequence[Passage]) -> list[Passage]:
         """Return the passages with documents or code preferred, by a bounded factor."""

@@ -85,10 +85,9 @@ def order_of(
     chars_per_name: int = 0,
     limit: int = 0,
     long: dict[tuple[str, int], int] | None = None,
-    documents_lead: bool = False,
 ) -> PassageOrder:
     passages = [passage(number, promise, size) for number, (promise, size, _) in enumerate(found)]
-    plan = PackPlan(caps, chars_per_name=chars_per_name, limit=limit, documents_lead=documents_lead)
+    plan = PackPlan(caps, chars_per_name=chars_per_name, limit=limit)
     return PassageOrder(passages, [section for *_, section in found], plan, Reader(long), 120)
 
 
@@ -142,15 +141,6 @@ def test_the_best_code_follows_a_document_that_leads_however_faint_it_is() -> No
     ]
     order = order_of(found, dict.fromkeys(SECTIONS, 4))
     assert places(list(order.steps())) == [0, 2, 1, 3]
-
-
-def test_code_goes_before_a_document_that_promises_little_more_unless_documents_are_asked_for() -> None:
-    found = [(1.0, 300, Section.DOCS), (0.2, 900, Section.DEFINITIONS), (0.9, 300, Section.DOCS)]
-    caps = dict.fromkeys(SECTIONS, 4)
-    assert places(list(order_of(found, caps).steps())) == [1, 0, 2]
-    assert places(list(order_of(found, caps, documents_lead=True).steps())) == [0, 1, 2]
-    found[0] = (1.0, 300, Section.CONFIG)
-    assert places(list(order_of(found, caps).steps())) == [0, 1, 2]
 
 
 def test_files_that_promise_next_to_nothing_are_named_only_if_they_are_among_the_first() -> None:

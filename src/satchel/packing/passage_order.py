@@ -4,11 +4,10 @@ A pack is a beginning of this order: whole passages, and of the next one as much
 shows whatever a smaller one shows.
 
 The most promising passage leads. If it is no code, the most promising code follows: an agent that asks how
-something is done goes on to the code that does it. Unless documents are asked for, that code goes before a
-document that promises little more: the smallest packs hold only one of the two. Then come those that promise
-more for their size. A section that is full waits until the others had their turn. Between passages, files
-that may matter are named by one line each, more of them the more has been shown. A passage of which one line
-alone is long waits until enough is shown: otherwise it would keep all later ones out of a small pack.
+something is done goes on to the code that does it. Then come those that promise more for their size. A
+section that is full waits until the others had their turn. Between passages, files that may matter are named
+by one line each, more of them the more has been shown. A passage of which one line alone is long waits until
+enough is shown: otherwise it would keep all later ones out of a small pack.
 """
 
 from __future__ import annotations
@@ -24,13 +23,12 @@ from satchel.packing.selection import NO_LINES, PackPlan, PassageReader, Selecte
 from satchel.types import LineRange, Passage
 
 _OF_CODE = frozenset({Section.DEFINITIONS, Section.KEY_USAGES})
-_RIVAL = 0.1  # of the promise of a document; the code that promises as much goes before it
 _FAINT = 0.05  # of the best promise; a passage below it waits until all others had their turn
 _LEAST_PART = 300  # characters; a shorter part of a passage says nothing
 _GROWTH = 1.5  # how much longer the next part of a passage is
 _LEAST_NAMED, _MOST_NAMED = 10, 40  # files that are named, with enough room
-# A file after the first few is named if a passage of it promises this share of the best promise. Of 573 lines
-# that named files with less, 2 led to one that the fix changed; of 294 with more 8 (48 fixes, 12
+# A file after the first few is named if a passage of it promises this share of the best promise. Of 603 lines
+# that named files with less, 2 led to one that the fix changed; of 264 with more 8 (52 fixes, 13
 # repositories).
 _SURELY_NAMED, _NAMED_PROMISE = 5, 0.01
 _OF_NAMES = 5  # naming files may take one part in so many of what is shown
@@ -152,14 +150,7 @@ class PassageOrder:
     def _leading(self, waiting: Sequence[int]) -> dict[int, int]:
         """Return the places of the passages that lead, given all with the most promising first."""
         best = [*waiting[:1], *[number for number in waiting if self.sections[number] in _OF_CODE][:1]]
-        if len(best) == 2 and self._is_behind(*best):
-            best.reverse()
         return {number: place for place, number in enumerate(dict.fromkeys(best))}
-
-    def _is_behind(self, number: int, code: int) -> bool:
-        """Whether a passage is a document that is not asked for and not far more promising than some code."""
-        is_aside = self.sections[number] is Section.DOCS and not self.plan.documents_lead
-        return is_aside and self.passages[code].promise >= _RIVAL * self.passages[number].promise
 
     def _without_long_lines(self, numbers: Iterable[int]) -> Iterator[int]:
         """Yield the passages, those with a line that is too long for what is shown so far later."""

@@ -31,7 +31,6 @@ class PackPlan(msgspec.Struct, frozen=True):
     with_imports: bool = False  # whether items carry the import lines that they need
     flat: bool = False  # whether items are ordered by score alone, whatever their section
     apart: bool = False  # whether neighbours stay items of their own
-    documents_lead: bool = False  # whether documents are asked for
 
 
 class PassageReader(Protocol):
