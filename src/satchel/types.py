@@ -93,7 +93,7 @@ class ResponseMode(StrEnum):
 
 
 class Counted(StrEnum):
-    """What the budget of a pack counts: its structured data, its text, or its text together with facts or
+    """What the budget of an answer counts: its structured data, its text, or its text together with facts or
     data."""
 
     DATA = "data"

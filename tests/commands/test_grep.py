@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 
 from satchel import Engine, tokenizers
 from satchel.commands.grep import COMMAND, GrepRequest, GrepResponse, run
+from satchel.commands.session import Session
+from satchel.commands.tool_results import facts, result_json
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.lines import split_lines
 from satchel.rendering import agent_text
+from satchel.rendering.packs import PACK_FORMATS
 from satchel.visible_json import compact
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -41,7 +44,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 
 def grep(engine: Engine, pattern: str, **fields: object) -> GrepResponse:
-    return run(engine, msgspec.convert({"pattern": pattern, **fields}, GrepRequest))
+    return run(Session(engine, PACK_FORMATS), msgspec.convert({"pattern": pattern, **fields}, GrepRequest))
 
 
 @settings(max_examples=60, deadline=None)
@@ -58,6 +61,33 @@ def test_every_budget_holds_and_every_citation_is_true(engine: Engine, budget: i
             assert all("items" in lines[number - 1] for number in part.matched)
             chunk = engine.get(part.chunk_id)
             assert chunk.start_line <= part.matched[0] <= chunk.end_line
+
+
+@pytest.mark.parametrize("tokenizer", ["o200k", "claude"])
+@pytest.mark.parametrize("reserve", [0, 30])
+def test_a_budget_counts_what_the_caller_receives(engine: Engine, tokenizer: str, reserve: int) -> None:
+    count = tokenizers.get(tokenizer).count
+    for budget in range(200, 1_000, 50):
+        asked = {"budget_tokens": budget, "tokenizer": tokenizer, "reserve_tokens": reserve, "context": 1}
+        text = grep(engine, "items", budget_counts="text", **asked)
+        assert count(agent_text.render(text)) <= text.used_tokens <= budget - reserve
+        both = grep(engine, "items", budget_counts="text_and_facts", **asked)
+        sent = result_json(agent_text.render(both), {"data": facts(both)})
+        assert count(sent) <= both.used_tokens <= budget - reserve
+        assert text.shown_matches >= both.shown_matches
+
+
+def test_text_has_room_for_twice_the_lines_of_json(tmp_path: Path) -> None:
+    files = {
+        f"app/part_{number}.py": f"def first_{number}(wanted):\n    return wanted + {number}\n"
+        for number in range(60)
+    }
+    engine = Engine.open(make_tree(tmp_path / "parts", files))
+    engine.refresh()
+    data, text = (
+        grep(engine, "wanted", budget_tokens=2_000, budget_counts=counts) for counts in ("data", "text")
+    )
+    assert text.shown_matches > 2 * data.shown_matches > 0
 
 
 def test_counts_add_up(engine: Engine) -> None:
@@ -111,7 +141,7 @@ def test_what_cannot_be_asked_is_refused(engine: Engine) -> None:
 def test_the_text_for_agents_cites_each_line(engine: Engine) -> None:
     text = agent_text.render(grep(engine, "def total"))
     assert "src/cart.py:2-3 method Cart.total [defined here]" in text
-    assert re.search(r"^  2 #[0-9a-f]{12}:     def total\(self, items\):$", text, re.MULTILINE)
+    assert re.search(r"^  2 #[0-9a-f]{8}:     def total\(self, items\):$", text, re.MULTILINE)
     assert COMMAND.tool == "grep"
 
 

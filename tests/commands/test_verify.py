@@ -34,6 +34,7 @@ from satchel.errors import FileNotFound, InvalidBudget, InvalidRequest, RefNotFo
 from satchel.packing.pack import WORK_TREE, Budget, Item, Pack, Role
 from satchel.packing.sections import Section
 from satchel.verifying import saved_pack
+from satchel.verifying.saved_pack import SHORT_HASH
 from satchel.verifying.verification import State
 
 TEXT_FORMATS = ("context", "markdown", "terminal", "xml")
@@ -457,7 +458,7 @@ def test_an_edited_hash_is_a_changed_citation(shop: Path, name: str) -> None:
     item = cite(shop, "src/money.py", 4, 6)
     text = written(name, make_pack(item))
     text = (
-        text.replace(item.content_hash[:12], "0" * 12)
+        text.replace(item.content_hash[:SHORT_HASH], "0" * SHORT_HASH)
         if name in TEXT_FORMATS
         else text.replace("sum(", "max(")
     )

@@ -16,6 +16,7 @@ from satchel.pack_pipeline import HOPS
 from satchel.packing.pack import Item, Role
 from satchel.packing.sections import Section, caps_of
 from satchel.retrieval.filters import Filters
+from satchel.verifying.saved_pack import SHORT_HASH
 
 _MADE_UP_KEY = re.compile(r"ghp_\w{36}")
 
@@ -107,8 +108,9 @@ def check_document(case: Case, answer: Answer) -> None:
     cited = plugins.load("renderer", case.action).read(answer.document)
     ordered = [item for section in Section for item in answer.pack.of_section(section)]
     assert [
-        (found.path, found.start_line, found.end_line, found.section, found.content_hash[:12])
+        (found.path, found.start_line, found.end_line, found.section, found.content_hash[:SHORT_HASH])
         for found in cited.citations
     ] == [
-        (item.path, item.start_line, item.end_line, item.section, item.content_hash[:12]) for item in ordered
+        (item.path, item.start_line, item.end_line, item.section, item.content_hash[:SHORT_HASH])
+        for item in ordered
     ]

@@ -143,6 +143,12 @@ def test_the_best_code_follows_a_document_that_leads_however_faint_it_is() -> No
     assert places(list(order.steps())) == [0, 2, 1, 3]
 
 
+def test_files_that_promise_next_to_nothing_are_named_only_if_they_are_among_the_first() -> None:
+    found = [(1.0, 3000, Section.DEFINITIONS), *[(0.001, 300, Section.KEY_USAGES)] * 6]
+    steps = order_of(found, dict.fromkeys(SECTIONS, 4), chars_per_name=100).steps()
+    assert places([step for step in steps if step.is_name]) == [1, 2, 3, 4]
+
+
 def test_a_limit_leaves_the_most_promising_and_is_said() -> None:
     found = [(0.5 + number / 100, 300, Section.DOCS) for number in range(5)]
     order = order_of(found, dict.fromkeys(Section, 9), limit=2)

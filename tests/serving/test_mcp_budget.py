@@ -64,6 +64,22 @@ def test_the_whole_result_is_inside_the_budget(connected: Agent, name: str, mode
     assert context.read(result.content[0].text).citations
 
 
+@pytest.mark.parametrize("mode", ["facts", "minimal", "full"])
+def test_the_whole_result_of_grep_is_inside_the_budget(connected: Agent, mode: str) -> None:
+    for budget in (900, 2_000, 8_000):
+        result, text = sent(connected, "grep", pattern="self", budget_tokens=budget, response_mode=mode)
+        assert not result.is_error and COUNT(text) <= budget
+    assert mode == "full" or COUNT(text) > 0.75 * budget
+
+
+@pytest.mark.parametrize("mode", ["facts", "full"])
+def test_the_budget_that_an_error_of_grep_names_works(connected: Agent, mode: str) -> None:
+    refused, _ = sent(connected, "grep", pattern="self", budget_tokens=20, response_mode=mode)
+    least = refused.structured_content["error"]["details"]["min_tokens"]
+    answered, text = sent(connected, "grep", pattern="self", budget_tokens=least, response_mode=mode)
+    assert refused.is_error and not answered.is_error and COUNT(text) <= least
+
+
 @pytest.mark.parametrize("name", PACKS)
 def test_the_budget_is_used(connected: Agent, name: str) -> None:
     _, text = sent(connected, name, query=QUESTION, budget_tokens=3_000)

@@ -19,19 +19,20 @@ from satchel.commands.command import (
     Verbatim,
 )
 from satchel.commands.shared import FilterFields, at_ref
+from satchel.commands.tool_results import counted_form
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.plugins import late
 from satchel.retrieval.text_pattern import PatternOptions, TextPattern
-from satchel.visible_json import compact
+from satchel.types import Counted
 
 if TYPE_CHECKING:
-    from satchel.engine import Engine
+    from satchel.commands.session import Session
     from satchel.retrieval import match_excerpts
     from satchel.retrieval.match_excerpts import FileCount, MatchAnswer, MatchItem
 else:  # loads numpy, which `satchel --help` does without
     match_excerpts = late("satchel.retrieval.match_excerpts")
 
-DEFAULT_TOKENS = 8_000  # as for a pack; the JSON of a matching line takes 100 tokens, most of them hashes
+DEFAULT_TOKENS = 8_000  # as for a pack; a matching line takes 100 tokens of JSON or 35 of text
 MOST_TOKENS = 200_000
 MOST_CONTEXT = 50
 _SCAN_SECONDS = 20.0  # a scan of so many gigabytes that nobody waits for its end
@@ -45,6 +46,13 @@ class GrepRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields
     context: Annotated[int, Meta(description="lines around each match"), Flag("-C")] = 0
     count: Annotated[bool, Meta(description="only how many matches each file has"), Flag("-c")] = False
     budget_tokens: Annotated[int, Meta(description="tokens it may take")] = DEFAULT_TOKENS
+    budget_counts: Annotated[
+        Counted,
+        Meta(description="what the budget counts: the data, the text for agents, or a tool's whole result"),
+    ] = Counted.DATA
+    reserve_tokens: Annotated[
+        int, Meta(ge=0, description="tokens of the budget to leave free for what is sent with the answer")
+    ] = 0
     tokenizer: Annotated[
         str, Meta(description="o200k, cl100k, claude or chars4"), LocalPath(or_name=True)
     ] = tokenizers.DEFAULT_BUDGET
@@ -105,7 +113,7 @@ class GrepResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     unread_files: int = 0
 
 
-def run(engine: Engine, request: GrepRequest) -> GrepResponse:
+def run(session: Session, request: GrepRequest) -> GrepResponse:
     """Find every line with an exact text, like grep over the index: definitions first, by enclosing
     definition, cited, within a budget; the rest is counted.
 
@@ -115,16 +123,22 @@ def run(engine: Engine, request: GrepRequest) -> GrepResponse:
     options = PatternOptions(request.regex, request.ignore_case, request.word)
     pattern = TextPattern(request.pattern, options)
     tokenizer = tokenizers.get(request.tokenizer)
-    with at_ref(engine, request.ref) as asked:
+
+    def respond(shown: MatchAnswer) -> GrepResponse:
+        return _response(request, shown)
+
+    written = counted_form(
+        request.budget_counts, respond, lambda shown: session.formats.agent_text(respond(shown))
+    )
+    room = int(request.budget_tokens / (1 + tokenizer.headroom)) - request.reserve_tokens
+    with at_ref(session.engine, request.ref) as asked:
         found = asked.find_text(pattern, request.filters(), request.budget_tokens, _SCAN_SECONDS)
-        room = int(request.budget_tokens / (1 + tokenizer.headroom))
-        filling = match_excerpts.MatchFilling(asked.corpus(), found, pattern, request.context)
+        costs = match_excerpts.COSTS[request.budget_counts]
+        filling = match_excerpts.MatchFilling(asked.corpus(), found, pattern, request.context, costs)
         fill = filling.file_counts if request.count else filling.lines
-        answer = fill(
-            tokenizer.count, lambda shown: tokenizer.count(compact(_response(request, shown))), room
-        )
+        answer = fill(tokenizer.count, lambda shown: tokenizer.count(written(shown)), room)
     if answer.used_tokens > room:
-        raise _too_small(request, answer.used_tokens, tokenizer.headroom)
+        raise _too_small(request, answer.used_tokens + request.reserve_tokens, tokenizer.headroom)
     return _response(request, answer)
 
 
@@ -200,5 +214,12 @@ def _file(count: FileCount) -> GrepFile:
 
 
 COMMAND = Command(
-    "grep", GrepRequest, GrepResponse, run, tool="grep", tool_fields=frozenset({"ref"}), group=Group.LOOK
+    "grep",
+    GrepRequest,
+    GrepResponse,
+    run,
+    takes_session=True,
+    tool="grep",
+    tool_fields=frozenset({"ref"}),
+    group=Group.LOOK,
 )

@@ -1,13 +1,13 @@
 """The seam between packs and their formats: what a format promises, and how a command is handed the formats.
 
-The formats themselves are plug-ins above the commands (`rendering/packs`). Whoever makes a session hands them
-in, so that no command has to know where they are.
+The formats themselves are plug-ins above the commands (`rendering/packs`), and so is the text that agents
+read. Whoever makes a session hands them in, so that no command has to know where they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -41,3 +41,6 @@ class PackFormats(Protocol):
 
     def names(self) -> list[str]:
         """Return the names of all formats, sorted."""
+
+    def agent_text(self, response: Any) -> str:
+        """Return any answer as the text that agents read."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from satchel.pack_request import PackRequest
 
 Response = TypeVar("Response", bound=msgspec.Struct)
+Answer = TypeVar("Answer")
 _HASH = "_hash"
 _NOT_FACTS = (Verbatim, SaidInText, OfWholeData)
 
@@ -42,21 +43,17 @@ def result_json(text: str, structured: Any = None) -> str:
 
 
 def counted_form(
-    counts: Counted, respond: Callable[[Pack], msgspec.Struct], text_of: Callable[[Pack], str]
-) -> Callable[[Pack], str]:
-    """Return what writes the text that the budget of a pack counts: its data, the text that agents read, or a
-    whole tool result. The text for agents states no budget."""
-
-    def text(pack: Pack) -> str:
-        return text_of(msgspec.structs.replace(pack, budget=Budget(tokenizer=pack.budget.tokenizer)))
-
+    counts: Counted, respond: Callable[[Answer], msgspec.Struct], text_of: Callable[[Answer], str]
+) -> Callable[[Answer], str]:
+    """Return what writes the text that the budget of an answer counts: its data, the text that agents read,
+    or a whole tool result."""
     if counts is Counted.TEXT:
-        return text
+        return text_of
     if counts is Counted.TEXT_AND_FACTS:
-        return lambda pack: result_json(text(pack), {"data": facts(respond(pack))})
+        return lambda answer: result_json(text_of(answer), {"data": facts(respond(answer))})
     if counts is Counted.TEXT_AND_DATA:
-        return lambda pack: result_json(text(pack), {"data": respond(pack)})
-    return lambda pack: compact(respond(pack))
+        return lambda answer: result_json(text_of(answer), {"data": respond(answer)})
+    return lambda answer: compact(respond(answer))
 
 
 def packed_response(
@@ -67,8 +64,12 @@ def packed_response(
     text_of: Callable[[Pack], str],
 ) -> Response:
     """Return the response to a request for a pack. Its budget counts what `counts` says; `respond` makes the
-    data of a pack, `text_of` the text that agents read."""
-    pack = engine.make_pack(request, counted_form(counts, respond, text_of))
+    data of a pack, `text_of` the text that agents read, which states no budget."""
+
+    def text(pack: Pack) -> str:
+        return text_of(msgspec.structs.replace(pack, budget=Budget(tokenizer=pack.budget.tokenizer)))
+
+    pack = engine.make_pack(request, counted_form(counts, respond, text))
     if counts is Counted.TEXT_AND_DATA:  # then the data says how large it is itself
         pack = request.restated(pack, lambda pack: compact(respond(pack)))
     return respond(pack)

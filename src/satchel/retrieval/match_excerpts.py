@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,17 +17,35 @@ from satchel import ids
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.text_matches import MatchGroup, MatchLine, TextMatches, in_turns
 from satchel.retrieval.text_pattern import TextPattern
-from satchel.types import Symbol
+from satchel.types import Counted, Symbol
 from satchel.visible_json import compact
 
 _LONGEST_LINE = 400  # characters; of a longer line the surroundings of the match are shown
 _MOST_MISSED = 50  # lines in turn that do not fit: no further one is likely to
 _PATH_CHARS = 3  # of a path or name in one token
-_HASH_TOKENS = 42  # of a sha256
-_EXCERPT_TOKENS = 80  # of the fields of an excerpt and its hash
-_GROUP_TOKENS = 35  # of the names of a group's fields
 _MOST_TOKENS_OF_LINE = 200  # by which lines are taken back
 _LARGE = 999_999  # states a size with as many tokens as any that is allowed
+
+
+class MatchCosts(NamedTuple):
+    """About how many tokens an answer takes beside the lines of files that it shows."""
+
+    excerpt: int  # the fields of an excerpt and its hash
+    line: int  # what stands before each line
+    group: int  # the fields of a group
+    file: int  # the hash of a file
+    repeats_path: bool  # whether each excerpt has an id that begins with its path
+
+
+_OF_DATA = MatchCosts(excerpt=80, line=0, group=35, file=42, repeats_path=True)
+_OF_TEXT = MatchCosts(excerpt=6, line=3, group=6, file=0, repeats_path=False)
+COSTS = {
+    Counted.DATA: _OF_DATA,
+    Counted.TEXT: _OF_TEXT,
+    Counted.TEXT_AND_FACTS: _OF_TEXT,
+    Counted.TEXT_AND_DATA: _OF_DATA,
+}
+"""By what the budget counts. The whole answer is counted last, so that a low estimate breaks no budget."""
 
 
 class MatchExcerpt(msgspec.Struct, frozen=True):
@@ -75,8 +94,11 @@ class MatchAnswer(msgspec.Struct, frozen=True):
 class MatchFilling:
     """Fills an answer with the matches that were found. `measure` counts a whole answer, `count` a text."""
 
-    def __init__(self, corpus: Corpus, found: TextMatches, pattern: TextPattern, context: int) -> None:
+    def __init__(
+        self, corpus: Corpus, found: TextMatches, pattern: TextPattern, context: int, costs: MatchCosts
+    ) -> None:
         self._corpus, self._found, self._pattern, self._context = corpus, found, pattern, context
+        self._costs = costs
 
     def lines(
         self, count: Callable[[str], int], measure: Callable[[MatchAnswer], int], room: int
@@ -147,14 +169,16 @@ class MatchFilling:
         first, last, _ = next(self._ranges((line,), record.line_count))
         lines = self._corpus.lines(record.path)[first - 1 : last]
         text = "".join(part[:_LONGEST_LINE] for part in lines)
-        return count(text) + _EXCERPT_TOKENS + len(record.path) // _PATH_CHARS
+        path = len(record.path) // _PATH_CHARS if self._costs.repeats_path else 0
+        return count(text) + self._costs.excerpt + len(lines) * self._costs.line + path
 
     def _head_cost(self, group: MatchGroup, *, is_new_file: bool) -> int:
         """Return the tokens that a group adds to an answer, beside its lines."""
         record = self._corpus.files[group.at]
         length = len(record.path) + (len(group.symbol.qualified_name) if group.symbol else 0)
-        hashed = _HASH_TOKENS + len(record.path) // _PATH_CHARS if is_new_file else 0
-        return length // _PATH_CHARS + hashed + _GROUP_TOKENS
+        costs = self._costs
+        path = len(record.path) // _PATH_CHARS if costs.file else 0
+        return length // _PATH_CHARS + (costs.file + path if is_new_file else 0) + costs.group
 
     @cached_property
     def _empty(self) -> MatchAnswer:

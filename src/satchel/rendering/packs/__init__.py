@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from satchel import plugins
 
 if TYPE_CHECKING:
     from satchel.commands.pack_formats import Renderer
+    from satchel.rendering import agent_text
+else:  # loads the format `context`, which a pack in another one does without
+    agent_text = plugins.late("satchel.rendering.agent_text")
 
 
 class PluginFormats:
@@ -21,6 +24,10 @@ class PluginFormats:
     def names(self) -> list[str]:
         """Return the names of all formats, sorted."""
         return plugins.names("renderer")
+
+    def agent_text(self, response: Any) -> str:
+        """Return any answer as the text that agents read."""
+        return agent_text.render(response)
 
 
 PACK_FORMATS = PluginFormats()

@@ -6,7 +6,7 @@
 
     ## definitions
 
-    ### `src/shop/session.py:12-48` #3f2a9c1d2e4b class `SessionStore`
+    ### `src/shop/session.py:12-48` #3f2a9c1d class `SessionStore`
     ```python
     …
     ```

@@ -6,7 +6,7 @@
     definitions (1)
 
     src/shop/session.py:12-48  class SessionStore  · definition, words
-      #3f2a9c1d2e4b score 0.912
+      #3f2a9c1d score 0.912
       12 │ class SessionStore:
 
     left out: 40 budget, 12 weak; 3 duplicates

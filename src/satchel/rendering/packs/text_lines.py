@@ -2,8 +2,8 @@
 an item, next queries, and the errors for a pack that was cut or edited.
 
 headline       worktree, 12 items, 3812 of 4000 o200k tokens
-citation line  src/shop/session.py:12-48 #3f2a9c1d2e4b class SessionStore
-of a library   shop@0f4c1d9e22ab:src/shop/session.py:12-48 #3f2a9c1d2e4b class SessionStore
+citation line  src/shop/session.py:12-48 #3f2a9c1d class SessionStore
+of a library   shop@0f4c1d9e22ab:src/shop/session.py:12-48 #3f2a9c1d class SessionStore
 
     line     = [path] ":" first ["-" last] tail
     tail     = " #" hash [" @" ref] [related] [changed] [" " kind [" " symbol]]
