@@ -4,7 +4,7 @@ what the document says?
     python benchmarks/faulting/openapi.py [--examples 300] [--seed 1] [--operation PATH]…
 
 Each operation of the OpenAPI document gets so many requests from schemathesis, half of them such as the
-document forbids.
+document forbids. A run of all operations keeps its figures in results/openapi.txt.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from schemathesis.specs.openapi.checks import (  # noqa: E402
 from satchel.serving.http import openapi  # noqa: E402
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+RESULTS = HERE.parent / "results" / "openapi.txt"
 _SECONDS = 60  # for one answer of a busy machine
 
 
@@ -98,11 +99,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--operation", action="append", default=[], metavar="PATH")
     options = parser.parse_args()
-    requests, wrong = run(
-        options.examples, options.seed, options.operation, lambda text: print(text, flush=True)
-    )
-    print(f"{len(requests)} operations, {sum(requests.values())} requests, {len(wrong)} wrong")
-    print("\n".join(wrong[:30]))
+    lines: list[str] = []
+
+    def tell(text: str) -> None:
+        print(text, flush=True)
+        lines.append(text)
+
+    requests, wrong = run(options.examples, options.seed, options.operation, tell)
+    figures = f"{len(requests)} operations, {sum(requests.values())} requests, {len(wrong)} wrong"
+    print(figures, *wrong[:30], sep="\n")
+    if not options.operation:
+        RESULTS.write_text("\n".join([figures, "", *lines]) + "\n")
     return bool(wrong)
 
 
