@@ -29,6 +29,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from hypothesis.errors import Unsatisfiable  # noqa: E402
 from schemathesis.checks import not_a_server_error  # noqa: E402
+from schemathesis.core.failures import FailureGroup  # noqa: E402
 from schemathesis.generation import GenerationMode  # noqa: E402
 from schemathesis.specs.openapi.checks import (  # noqa: E402
     content_type_conformance,
@@ -52,9 +53,11 @@ def run_operation(
     def ask(case: schemathesis.Case) -> None:
         try:
             case.call_and_validate(base_url=server.url, checks=CHECKS, timeout=_SECONDS)
-        except Exception as error:  # every check that does not hold, and a server that does not answer
-            body = repr(case.body)[:200]
-            wrong[f"{' '.join(str(error).split())[:300]} body {body}"] += 1
+        # Every check that does not hold, which come as a group, and a server that does not answer.
+        except (Exception, FailureGroup) as error:
+            failures = error.exceptions if isinstance(error, FailureGroup) else [error]
+            told = " ".join(" ".join(str(one) for one in failures).split())
+            wrong[f"{told[:300]} body {repr(case.body)[:200]}"] += 1
 
     for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
         cases: st.SearchStrategy[schemathesis.Case] = operation.as_strategy(generation_mode=mode)
