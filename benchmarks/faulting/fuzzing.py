@@ -44,6 +44,7 @@ SLOW_SECONDS = 3.0  # of CPU time for one input; a usual one takes a few millise
 STALL_SECONDS = 30.0  # of CPU time for one input, after which a process is ended
 _STANDSTILL_SECONDS = 600.0  # the same by the clock: a busy machine may give a process little for a while
 _LOOK_SECONDS = 0.5
+_NEVER = 86_400  # seconds of the clock for one input; the parent looks at the CPU time, and 0 means 1 here
 _AT_LIMIT = f"exit {-signal.SIGPROF}:"  # how the limit of a parser's CPU time ends its process
 _HEAD = 16  # bytes before the input in the shared page: how many inputs there were, how long this one is
 _FAMILY = ":"
@@ -227,7 +228,7 @@ def _led_by_coverage(trying: Trying, seconds: float, seed: int) -> None:
             Path(corpus, str(number)).write_bytes(data[:MOST_BYTES])
         flags = [f"-max_total_time={max(1, round(seconds))}", f"-seed={seed}", f"-max_len={MOST_BYTES}"]
         atheris.Setup(
-            ["fuzzing", *flags, "-rss_limit_mb=0", "-timeout=0", "-verbosity=0", corpus], trying.one
+            ["fuzzing", *flags, "-rss_limit_mb=0", f"-timeout={_NEVER}", "-verbosity=0", corpus], trying.one
         )
         atheris.Fuzz()
 
