@@ -106,7 +106,7 @@ def test_a_typedef_of_c_is_named_behind_its_body(tmp_path: Path) -> None:
     make_tree(tmp_path, {"a.h": "int x;\ntypedef enum\n{\n   ONE,\n} kinds;\n"})
     for name, line, is_true in (("kinds", 2, True), ("other", 2, False), ("kinds", 1, False)):
         row = {"path": "a.h", "line": line, "name": name}
-        assert not list(repositories.untrue("map", {"symbols": [row]}, tmp_path)) is is_true
+        assert bool(list(repositories.untrue("map", {"symbols": [row]}, tmp_path))) is not is_true
 
 
 def test_the_scenario_of_a_folder_whose_time_looks_like_a_year() -> None:

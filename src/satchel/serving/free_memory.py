@@ -22,7 +22,7 @@ def _find_trim() -> Callable[[int], int] | None:
     # Windows has no handle of the process itself, and other C libraries have no such function.
     except (AttributeError, OSError, TypeError):
         return None
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 class FreeMemory:
