@@ -79,10 +79,9 @@ IDLE_RATE = 2.0  # requests a second that nobody has to wait for
 SENDERS = 128  # more than are ever answered at once, so that none waits for its turn
 EDIT_SECONDS = 1.0
 CHECKED_EVERY = 20  # answers
-# Caches with a limit fill as questions and edits come: at the second mark they are full. What is still gained
-# from there to the end is growth.
-START_SECONDS, FULL_SECONDS = 10.0, 120.0
-MOST_TIMES_IDLE, MOST_GROWTH = 3.0, 0.05  # what is promised
+# Memory is looked at early, later and at the end: what is gained from the first mark to the end is growth.
+START_SECONDS, LATER_SECONDS = 10.0, 120.0
+MOST_GROWTH = 0.05  # what is called flat
 _TICKS = os.sysconf("SC_CLK_TCK")
 _WHO = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
@@ -265,7 +264,7 @@ class Run:
     loaded: list[Sample]
     edits: int
     start_mb: float
-    full_mb: float
+    later_mb: float
     end_mb: float
     cpu_share: float
 
@@ -279,11 +278,12 @@ class Run:
 
     @property
     def growth(self) -> float:
-        return self.end_mb / self.full_mb - 1
+        return self.end_mb / self.start_mb - 1
 
     @property
     def holds(self) -> bool:
-        return not self.errors and self.times_idle <= MOST_TIMES_IDLE and self.growth < MOST_GROWTH
+        """Whether no answer failed, none that was compared was untrue, and memory stayed flat."""
+        return not self.errors and self.growth < MOST_GROWTH
 
 
 def measure(root: Path, options: argparse.Namespace) -> Run:
@@ -295,7 +295,7 @@ def measure(root: Path, options: argparse.Namespace) -> Run:
         held: list[float] = []
         watches = [
             threading.Timer(min(mark, options.seconds / 2), lambda: held.append(resident(process)))
-            for mark in (START_SECONDS, FULL_SECONDS)
+            for mark in (START_SECONDS, LATER_SECONDS)
         ]
         spent, started = cpu(process), time.perf_counter()
         for watch in watches:
@@ -328,10 +328,11 @@ def report(run: Run, options: argparse.Namespace, name: str) -> str:
         "",
         f"errors                {len(run.errors)} {sorted(set(run.errors)) or ''}".rstrip(),
         f"citations compared    {sum(sample.checked for sample in run.loaded)} of every 20th answer",
-        f"p95 loaded / idle     {run.times_idle:.2f} (at most {MOST_TIMES_IDLE:g})",
+        f"p95 loaded / idle     {run.times_idle:.2f}",
         f"memory                {run.start_mb:.0f} MB at {START_SECONDS:g} s,"
-        f" {run.full_mb:.0f} MB at {FULL_SECONDS:g} s,"
-        f" {run.end_mb:.0f} MB at the end: {run.growth:+.1%} since {FULL_SECONDS:g} s (below 5 %)",
+        f" {run.later_mb:.0f} MB at {LATER_SECONDS:g} s,"
+        f" {run.end_mb:.0f} MB at the end: {run.growth:+.1%} since {START_SECONDS:g} s"
+        f" (below {MOST_GROWTH:.0%})",
         f"CPU of the server     {run.cpu_share:.2f} cores",
         f"holds                 {'yes' if run.holds else 'no'}",
     ]

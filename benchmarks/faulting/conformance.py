@@ -4,7 +4,8 @@
 
 Installs the npm package @modelcontextprotocol/conformance, and the Node that it needs, into the cache. A
 scenario passes, or is explained in the table below by what its checks say; one that fails in any other way
-is wrong, and so is an explanation of a scenario that passes.
+is wrong, and so is an explanation of a scenario that passes. How each ended is kept in
+results/conformance.txt.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,7 @@ import surfaces  # noqa: E402
 from builders import SHOP, make_tree  # noqa: E402
 from corpora import default_cache  # noqa: E402
 
+RESULTS = HERE.parent / "results" / "conformance.txt"
 PACKAGES = ("@modelcontextprotocol/conformance@0.1.16", "node@22")
 _PROGRAM = Path("node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
 _NODE = Path("node_modules", "node", "bin", "node")
@@ -86,6 +89,7 @@ EXPLAINED: Mapping[str, Explained] = {
     "prompts-get-with-image": _fixture("prompt", "test_prompt_with_image"),
 }
 _HELD = ("SUCCESS", "INFO")
+_DATE = re.compile(r"-\d{4}-\d\d-\d\dT.*")
 
 
 def install(cache: Path) -> Path:
@@ -112,11 +116,15 @@ def run_suite(suite: Path, url: str, results: Path) -> dict[str, list[dict[str, 
     )
     found = {}
     for file in sorted(results.glob("*/checks.json")):
-        name = file.parent.name.removeprefix("server-").rpartition("-20")[0]  # a date follows
-        found[name] = json.loads(file.read_text())
+        found[scenario_of(file.parent.name)] = json.loads(file.read_text())
     if not found:
         raise SystemExit(f"the suite ran no scenario\n{_cut(done.stdout + done.stderr)}")
     return found
+
+
+def scenario_of(folder: str) -> str:
+    """Return the scenario whose results the suite put into a folder of this name, which ends in a time."""
+    return _DATE.sub("", folder).removeprefix("server-")
 
 
 def capabilities(server: surfaces.Server) -> Any:
@@ -176,13 +184,16 @@ def _cut(text: str) -> str:
 
 
 def main() -> int:
-    """Run the suite and print how each scenario ended."""
+    """Run the suite, print how each scenario ended, and keep it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--cache", type=Path, default=default_cache())
     options = parser.parse_args()
-    ends, wrong = run(options.cache, print)
-    print(dict(ends))
-    print("\n".join(wrong))
+    lines: list[str] = []
+    ends, wrong = run(options.cache, lines.append)
+    figures = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
+    text = "\n".join([f"{PACKAGES[0]}: {figures}", "", *lines]) + "\n"
+    print(text, *wrong, sep="\n")
+    RESULTS.write_text(text)
     return bool(wrong)
 
 

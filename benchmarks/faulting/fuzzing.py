@@ -1,12 +1,15 @@
 """Broken files, requests and packs: does every parser of ours refuse or read them, exactly and in time?
 
-    python benchmarks/faulting/fuzzing.py [--seconds 3600] [--seed 1] [--parser NAME]… [--findings FOLDER]
+    python benchmarks/faulting/fuzzing.py [--seconds 3600] [--jobs 1] [--seed 1] [--parser NAME]…
     python benchmarks/faulting/fuzzing.py --parser NAME --replay FILE
 
 The seconds are shared out over the parsers of `parsers.py`; a NAME that is a family (`chunks`) means all of
 it. Each parser runs in a process of its own, which its parent ends when one input takes too long; the input
-is known then, also after a crash. Where atheris is installed inputs are led by coverage; else, or with
-`--plain`, they are mutations of the seeds and the same for the same seed. Each finding is kept as a file.
+is known then, also after a crash. An input at which a parser's own limits ended the process is parsed once
+more as a command would, by a helper process, and is a finding if that fails. Where atheris is installed
+inputs are led by coverage; else, or with `--plain`, they are mutations of the seeds and the same for the same
+seed. Each finding is kept as a file (`--findings FOLDER`), the figures of a run of all parsers in
+results/fuzzing.txt.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import hashlib
 import importlib.util
 import mmap
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,17 +27,25 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
+
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parents[1] / "src" / "satchel"
+RESULTS = HERE.parent / "results" / "fuzzing.txt"
 sys.path[:0] = [str(HERE.parent)]
 
 MOST_BYTES = 20_000  # of an input; what is slow on more is found by the trials of long files
 SLOW_SECONDS = 3.0  # of CPU time for one input; a usual one takes a few milliseconds
-STALL_SECONDS = 30.0  # of wall time after which a process is ended
+STALL_SECONDS = 30.0  # of CPU time for one input, after which a process is ended
+_STANDSTILL_SECONDS = 600.0  # the same by the clock: a busy machine may give a process little for a while
 _LOOK_SECONDS = 0.5
+_NEVER = 86_400  # seconds of the clock for one input; the parent looks at the CPU time, and 0 means 1 here
+_AT_LIMIT = f"exit {-signal.SIGPROF}:"  # how the limit of a parser's CPU time ends its process
 _HEAD = 16  # bytes before the input in the shared page: how many inputs there were, how long this one is
 _FAMILY = ":"
 # Pieces that mean something to one of the parsers, or are hard to get by changing single bytes.
@@ -216,7 +228,7 @@ def _led_by_coverage(trying: Trying, seconds: float, seed: int) -> None:
             Path(corpus, str(number)).write_bytes(data[:MOST_BYTES])
         flags = [f"-max_total_time={max(1, round(seconds))}", f"-seed={seed}", f"-max_len={MOST_BYTES}"]
         atheris.Setup(
-            ["fuzzing", *flags, "-rss_limit_mb=0", "-timeout=0", "-verbosity=0", corpus], trying.one
+            ["fuzzing", *flags, "-rss_limit_mb=0", f"-timeout={_NEVER}", "-verbosity=0", corpus], trying.one
         )
         atheris.Fuzz()
 
@@ -240,7 +252,8 @@ def run_parser(name: str, seconds: float, seed: int, findings: Path, *, plain: b
             turn += 1
             if not broken:
                 break
-            write_finding(findings, name, broken, data)
+            if not (broken.startswith(_AT_LIMIT) and _holds_in_helper(name, data, Path(folder))):
+                write_finding(findings, name, broken, data)
     return inputs
 
 
@@ -252,14 +265,15 @@ def _watch(
     command = [sys.executable, __file__, *map(str, words), *(["--plain"] if plain else [])]
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, cwd=page.parent)
-        count, since, broken = 0, time.monotonic(), ""
+        count, since, spent, broken = 0, time.monotonic(), 0.0, ""
         while process.poll() is None and not broken:
             time.sleep(_LOOK_SECONDS)
             now, _ = _current(page)
+            used = _cpu_seconds(process.pid)
             if now != count:
-                count, since = now, time.monotonic()
-            elif time.monotonic() - since > STALL_SECONDS:
-                broken = f"stalls for {STALL_SECONDS:.0f} s"
+                count, since, spent = now, time.monotonic(), used
+            elif used - spent > STALL_SECONDS or time.monotonic() - since > _STANDSTILL_SECONDS:
+                broken = f"stalls after {used - spent:.0f} s of CPU"
                 process.kill()
         code = process.wait()
         count, data = _current(page)
@@ -267,6 +281,21 @@ def _watch(
             said.seek(0)
             broken = f"exit {code}: {said.read()[-300:].decode(errors='replace').strip()}"
     return count, broken, data
+
+
+def _cpu_seconds(process: int) -> float:
+    """Return the CPU time of a process so far; 0 if it has ended."""
+    with suppress(psutil.Error):
+        user, system, *_ = psutil.Process(process).cpu_times()
+        return user + system
+    return 0.0
+
+
+def _holds_in_helper(name: str, data: bytes, folder: Path) -> bool:
+    """Return whether a command, which asks a helper to parse, does with an input what it promises."""
+    (file := folder / "input").write_bytes(data)
+    command = [sys.executable, __file__, "--parser", name, "--replay", str(file)]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def _current(page: Path) -> tuple[int, bytes]:
@@ -291,15 +320,30 @@ def run(
     tell: Callable[[str], None],
     *,
     plain: bool,
+    jobs: int,
 ) -> tuple[dict[str, int], list[str]]:
     """Share the seconds out over the parsers; return how many inputs each had, and a sentence for each
     finding in the folder."""
-    inputs: dict[str, int] = {}
-    for at, name in enumerate(names):
-        inputs[name] = run_parser(name, seconds / len(names), seed + at, findings, plain=plain)
-        found = list(_found(findings, name))
-        tell(f"{name}: {inputs[name]} inputs, {len(found)} findings")
+
+    def one(at: int, name: str) -> int:
+        inputs = run_parser(name, seconds / len(names), seed + at, findings, plain=plain)
+        tell(f"{name}: {inputs} inputs, {len(list(_found(findings, name)))} findings")
+        return inputs
+
+    with ThreadPoolExecutor(jobs) as threads:
+        inputs = dict(zip(names, threads.map(one, range(len(names)), names), strict=True))
     return inputs, [sentence for name in names for sentence in _found(findings, name)]
+
+
+def report(inputs: dict[str, int], wrong: Sequence[str], seconds: float, led: str) -> str:
+    """Return the figures as text: how many inputs each parser had, and how many findings there are."""
+    lines = [
+        f"{len(inputs)} parsers, {sum(inputs.values())} inputs ({led}) in {seconds:.0f} s, "
+        f"{seconds / len(inputs):.0f} s each; findings: {len(wrong)}",
+        "",
+        *(f"{name:32}{count:>10} inputs" for name, count in inputs.items()),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _found(findings: Path, name: str) -> Iterator[str]:
@@ -322,10 +366,15 @@ def main() -> int:
         print(what or "holds")
         return bool(what)
     plain = options.plain or importlib.util.find_spec("atheris") is None
-    print("mutations of the seeds" if plain else "led by coverage", flush=True)
-    inputs, wrong = run(names, options.seconds, options.seed, options.findings, tell_at_once, plain=plain)
-    print(f"{len(inputs)} parsers, {sum(inputs.values())} inputs, {len(wrong)} findings")
-    print("\n".join(wrong))
+    led = "mutations of the seeds" if plain else "led by coverage"
+    print(led, flush=True)
+    inputs, wrong = run(
+        names, options.seconds, options.seed, options.findings, tell_at_once, plain=plain, jobs=options.jobs
+    )
+    text = report(inputs, wrong, options.seconds, led)
+    print(text, *wrong, sep="\n")
+    if not options.parser:
+        RESULTS.write_text(text)
     return bool(wrong)
 
 
@@ -338,6 +387,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="parsers that are tried at once")
     parser.add_argument("--parser", action="append", default=[], metavar="NAME")
     parser.add_argument(
         "--plain", action="store_true", help="mutations of the seeds, also where atheris is there"

@@ -4,7 +4,7 @@ what the document says?
     python benchmarks/faulting/openapi.py [--examples 300] [--seed 1] [--operation PATH]…
 
 Each operation of the OpenAPI document gets so many requests from schemathesis, half of them such as the
-document forbids.
+document forbids. A run of all operations keeps its figures in results/openapi.txt.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from hypothesis.errors import Unsatisfiable  # noqa: E402
 from schemathesis.checks import not_a_server_error  # noqa: E402
+from schemathesis.core.failures import FailureGroup  # noqa: E402
 from schemathesis.generation import GenerationMode  # noqa: E402
 from schemathesis.specs.openapi.checks import (  # noqa: E402
     content_type_conformance,
@@ -39,6 +40,7 @@ from schemathesis.specs.openapi.checks import (  # noqa: E402
 from satchel.serving.http import openapi  # noqa: E402
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+RESULTS = HERE.parent / "results" / "openapi.txt"
 _SECONDS = 60  # for one answer of a busy machine
 
 
@@ -51,9 +53,11 @@ def run_operation(
     def ask(case: schemathesis.Case) -> None:
         try:
             case.call_and_validate(base_url=server.url, checks=CHECKS, timeout=_SECONDS)
-        except Exception as error:  # every check that does not hold, and a server that does not answer
-            body = repr(case.body)[:200]
-            wrong[f"{' '.join(str(error).split())[:300]} body {body}"] += 1
+        # Every check that does not hold, which come as a group, and a server that does not answer.
+        except (Exception, FailureGroup) as error:
+            failures = error.exceptions if isinstance(error, FailureGroup) else [error]
+            told = " ".join(" ".join(str(one) for one in failures).split())
+            wrong[f"{told[:300]} body {repr(case.body)[:200]}"] += 1
 
     for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
         cases: st.SearchStrategy[schemathesis.Case] = operation.as_strategy(generation_mode=mode)
@@ -98,11 +102,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--operation", action="append", default=[], metavar="PATH")
     options = parser.parse_args()
-    requests, wrong = run(
-        options.examples, options.seed, options.operation, lambda text: print(text, flush=True)
-    )
-    print(f"{len(requests)} operations, {sum(requests.values())} requests, {len(wrong)} wrong")
-    print("\n".join(wrong[:30]))
+    lines: list[str] = []
+
+    def tell(text: str) -> None:
+        print(text, flush=True)
+        lines.append(text)
+
+    requests, wrong = run(options.examples, options.seed, options.operation, tell)
+    figures = f"{len(requests)} operations, {sum(requests.values())} requests, {len(wrong)} wrong"
+    print(figures, *wrong[:30], sep="\n")
+    if not options.operation:
+        RESULTS.write_text("\n".join([figures, "", *lines]) + "\n")
     return bool(wrong)
 
 

@@ -5,7 +5,8 @@
 A CLONE is a git directory or a work tree of nst/JSONTestSuite, minimaxir/big-list-of-naughty-strings,
 commonmark/commonmark-spec or any other repository. Its files are checked out into a temporary folder and
 asked by every command. Strings in a `blns.json` are then used as questions, names, contents, filters and
-addresses; files in a `test_parsing/` as requests, settings, packs, notebooks and datasets.
+addresses; files in a `test_parsing/` as requests, settings, packs, notebooks and datasets. The figures are
+kept in results/hostile_repositories.txt.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from satchel.engine import Engine  # noqa: E402
 from satchel.serving.cli import main as satchel_main  # noqa: E402
 from satchel.serving.error_table import ERRORS, EXIT_DOES_NOT_HOLD, EXIT_OK  # noqa: E402
 
+RESULTS = HERE.parent / "results" / "hostile_repositories.txt"
 FORMATS = ("context", "markdown", "xml", "terminal", "json", "sections")
 STRINGS, JSON_FILES = "blns.json", "test_parsing"
 _ENCODINGS = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1", "shift_jis", "gb18030")
@@ -481,7 +483,8 @@ def run(clones: Sequence[Path], tell: Callable[[str], None]) -> tuple[dict[str, 
             for trial, found in trials.items():
                 sentences = list(found)
                 wrong += [f"{trial}: {sentence}" for sentence in sentences]
-                tell(f"{clone.parent.name or clone}, {len(files)} files, as {trial}: {len(sentences)} wrong")
+                place = f"{clone.parent.name}/{clone.name}"
+                tell(f"{place}, {len(files)} files, as {trial}: {len(sentences)} wrong")
     return sizes, wrong
 
 
@@ -490,8 +493,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clones", nargs="+", type=Path, metavar="CLONE")
     options = parser.parse_args()
-    _, wrong = run([clone.resolve() for clone in options.clones], lambda text: print(text, flush=True))
-    print("\n".join(wrong[:60]))
+    lines: list[str] = []
+
+    def tell(text: str) -> None:
+        print(text, flush=True)
+        lines.append(text)
+
+    _, wrong = run([clone.resolve() for clone in options.clones], tell)
+    print(*wrong[:60], sep="\n")
+    RESULTS.write_text("\n".join(lines) + "\n")
     return bool(wrong)
 
 

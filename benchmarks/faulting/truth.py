@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 _LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 FOREVER = float("inf")
+_NAMED_BEHIND = "typedef"  # what C names behind its body, which may be many lines later
 
 
 class Citation(NamedTuple):
@@ -35,7 +36,8 @@ class Citation(NamedTuple):
             return False
         shown = "".join(_LINE.findall(content)[self.first - 1 : self.last])
         if not self.is_exact:
-            return self.text in shown
+            rest = content.partition(shown)[2] if shown.lstrip().startswith(_NAMED_BEHIND) else ""
+            return self.text in shown + rest
         if self.content_hash and hashlib.sha256(shown.encode()).hexdigest() != self.content_hash:
             return False
         return shown == self.text

@@ -286,7 +286,10 @@ class Engine(Segment):
     def all_symbols(self, limit: int, start: int = 0) -> tuple[list[SymbolRecord], int]:
         """Return the first symbols of the segment, by path and line, and how many there are."""
         snapshot = self.snapshot()
-        return list(islice(snapshot.all_symbols(), start, start + limit)), snapshot.symbol_count()
+        total = snapshot.symbol_count()
+        # A caller may ask for more than the 64 bits that a slice takes.
+        shown = islice(snapshot.all_symbols(), min(start, total), min(start + limit, total))
+        return list(shown), total
 
     def known_path(self, written: str) -> str:
         """Return the indexed file that a path means, also with `./` or back-slashes; empty if none."""

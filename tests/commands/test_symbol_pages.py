@@ -35,6 +35,12 @@ def test_pages_together_are_the_whole_list(shop: Path, name: str) -> None:
     assert found == whole["symbols"]
 
 
+@pytest.mark.parametrize("limit", [2**63, 7133584019807474912986136576])
+def test_a_limit_of_more_than_64_bits_is_no_limit(shop: Path, limit: int) -> None:
+    found = ask(shop, "symbols", limit=limit)
+    assert found["status"] == "ok" and found["data"] == ask(shop, "symbols")["data"]
+
+
 def test_a_cursor_is_of_one_name_and_one_index(shop: Path) -> None:
     cursor = ask(shop, "symbols", limit=1)["data"]["next_cursor"]
     assert ask(shop, "symbols", name="src/basket.py", cursor=cursor)["error"]["code"] == "cursor_mismatch"

@@ -102,6 +102,18 @@ def test_an_answer_that_is_not_true_is_noticed(tmp_path: Path) -> None:
     assert list(repositories.untrue("search", {"hits": [hit | {"snippet": "y = 3\n"}]}, tmp_path))
 
 
+def test_a_typedef_of_c_is_named_behind_its_body(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"a.h": "int x;\ntypedef enum\n{\n   ONE,\n} kinds;\n"})
+    for name, line, is_true in (("kinds", 2, True), ("other", 2, False), ("kinds", 1, False)):
+        row = {"path": "a.h", "line": line, "name": name}
+        assert bool(list(repositories.untrue("map", {"symbols": [row]}, tmp_path))) is not is_true
+
+
+def test_the_scenario_of_a_folder_whose_time_looks_like_a_year() -> None:
+    for time_of_run in ("2026-11-18T20-16-20-204Z", "2026-11-18T09-41-07-001Z"):
+        assert conformance.scenario_of(f"server-tools-call-audio-{time_of_run}") == "tools-call-audio"
+
+
 def test_a_scenario_is_passed_explained_or_wrong() -> None:
     failed = [{"status": "FAILURE", "errorMessage": "MCP error -32601: Method not found"}]
     assert conformance.judge("ping", [{"status": "SUCCESS"}], {})[0] == "passed"

@@ -231,6 +231,15 @@ COMMANDS = {
     "status": ["status", "--json"],
     "doctor": ["doctor"],
     "build": ["build"],
+    "grep": ["grep", "alpha"],
+    "grep --ref": ["grep", "alpha", "--ref", "HEAD~1"],
+    "map": ["map"],
+    "symbols --ref": ["symbols", "alpha", "--ref", "HEAD~1"],
+    "refs": ["refs", "alpha"],
+    "impact": ["impact", "alpha"],
+    "impact --diff": ["impact", "--diff", "HEAD~1"],
+    "onboard": ["onboard"],
+    "recall": ["recall", QUESTION],
     "eval --history": ["eval", "--history", "2"],
 }
 
@@ -266,6 +275,14 @@ def test_verify_runs_no_program_of_the_repository(trap: Trap, tmp_path: Path) ->
         with quiet():
             main(["verify", str(tmp_path / "pack.json"), "--segment", str(trap.root), *more])
     assert trap.sprung() == []
+
+
+def test_the_viewer_runs_no_program_of_the_repository(trap: Trap, tmp_path: Path) -> None:
+    trap.stir()
+    with quiet() as said:
+        code = main(["view", QUESTION, "--html", str(tmp_path / "page.html"), "--segment", str(trap.root)])
+    assert trap.sprung() == []
+    assert code == 0 and (tmp_path / "page.html").is_file(), said.getvalue()
 
 
 def test_what_stays_runs_no_program_of_the_repository(trap: Trap) -> None:

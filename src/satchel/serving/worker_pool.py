@@ -28,6 +28,7 @@ from satchel.errors import Cancelled, Internal, InvalidRequest, SatchelError, Ti
 from satchel.library.grants import Caller
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, Request, Response, encode, failure
+from satchel.serving.free_memory import FreeMemory
 from satchel.serving.served_project import KnownFreshness
 
 _POLL_SECONDS = 0.05  # between two checks whether the caller is still there
@@ -302,6 +303,7 @@ def run_worker(pipe: Connection, settings: dict[str, Any]) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     dispatcher = Dispatcher(**settings)
     dispatcher.warm()
+    memory = FreeMemory()
     received: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     current: list[Call] = []
     threading.Thread(target=_listen, args=(pipe, received, current), daemon=True).start()
@@ -319,6 +321,7 @@ def run_worker(pipe: Connection, settings: dict[str, Any]) -> None:
         current.clear()
         with suppress(OSError):
             _send(pipe, _AnswerMessage(encode(response)))
+        memory.give_back()
     dispatcher.close()
 
 

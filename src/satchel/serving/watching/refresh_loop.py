@@ -17,6 +17,7 @@ from satchel.engine import Engine
 from satchel.errors import Cancelled, IndexBusy, IndexProblem, ProjectNotFound, SatchelError
 from satchel.indexing.index_state import IndexState, decode_watermark, encode_watermark
 from satchel.indexing.plan import Refresh
+from satchel.serving.free_memory import FreeMemory
 from satchel.serving.watching.file_events import (
     FolderWatcher,
     PendingChanges,
@@ -62,6 +63,7 @@ class RefreshLoop:
         self._batches = 0  # batches of events that reported a change
         self._cookie_missing_since: float | None = None  # a cookie was written, and its event has not come
         self._schedule = RefreshSchedule(poll_seconds)
+        self._memory = FreeMemory()
         self._watcher: FolderWatcher | None = None
         self._watcher_failures = 0
         self._version = ""  # of the index that is known to match the tree
@@ -74,9 +76,12 @@ class RefreshLoop:
             # A cookie that was issued before now has no event, and the first check covers its changes.
             self._pending.cookie = self._state.last_cookie
             while not self._stop.is_set() and not self._pending.settings:
-                if self._is_refresh_due():
+                is_due = self._is_refresh_due()
+                if is_due:
                     self._try_refresh()
                 self._confirm_cookies()
+                if is_due:
+                    self._memory.give_back()
                 self._add_changes(self._next_burst())
         finally:
             if self._watcher is not None:

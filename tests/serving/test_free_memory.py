@@ -1,0 +1,41 @@
+"""Memory that is free goes back to the system, where the C library can do that, and not all the time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STATM = Path("/proc/self/statm")
+# Blocks that the C library keeps in its heap, and one behind them that holds the heap up.
+PROGRAM = """
+from satchel.serving.free_memory import FreeMemory
+
+def pages():
+    return int(open("/proc/self/statm").read().split()[1])
+
+memory = FreeMemory()
+blocks = [bytes(50_000) for _ in range(2_000)]
+last = bytes(50_000)
+full = pages()
+blocks.clear()
+freed = pages()
+memory.give_back()
+given_back = pages()
+blocks = [bytes(50_000) for _ in range(2_000)]
+blocks.clear()
+memory.give_back()
+print(full, freed, given_back, pages())
+"""
+
+
+@pytest.mark.skipif(not STATM.exists() or "CS_GNU_LIBC_VERSION" not in os.confstr_names, reason="no GNU libc")
+def test_what_is_free_is_given_back_but_not_every_time() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    full, freed, given_back, soon_after = map(int, done.stdout.split())
+    assert freed > 0.9 * full, "the C library gave it back by itself: nothing is tried here"
+    assert given_back < full - 15_000
+    assert soon_after > given_back + 15_000, "it was given back again within a second"
