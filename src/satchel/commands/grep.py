@@ -18,7 +18,7 @@ from satchel.commands.command import (
     SaidInText,
     Verbatim,
 )
-from satchel.commands.shared import FilterFields, at_ref
+from satchel.commands.shared import FilterFields, RepositoryRefs, at_ref, repository_refs
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.plugins import late
 from satchel.retrieval.text_pattern import PatternOptions, TextPattern
@@ -103,6 +103,7 @@ class GrepResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     counts: Annotated[tuple[GrepFile, ...], SaidInText()] = ()
     file_hashes: Annotated[dict[str, str], SaidInText()] = msgspec.field(default_factory=dict)
     unread_files: int = 0
+    refs: RepositoryRefs = msgspec.field(default_factory=dict)
 
 
 def run(engine: Engine, request: GrepRequest) -> GrepResponse:
@@ -121,11 +122,11 @@ def run(engine: Engine, request: GrepRequest) -> GrepResponse:
         filling = match_excerpts.MatchFilling(asked.corpus(), found, pattern, request.context)
         fill = filling.file_counts if request.count else filling.lines
         answer = fill(
-            tokenizer.count, lambda shown: tokenizer.count(compact(_response(request, shown))), room
+            tokenizer.count, lambda shown: tokenizer.count(compact(_response(asked, request, shown))), room
         )
-    if answer.used_tokens > room:
-        raise _too_small(request, answer.used_tokens, tokenizer.headroom)
-    return _response(request, answer)
+        if answer.used_tokens > room:
+            raise _too_small(request, answer.used_tokens, tokenizer.headroom)
+        return _response(asked, request, answer)
 
 
 def _check(request: GrepRequest) -> None:
@@ -151,7 +152,7 @@ def _too_small(request: GrepRequest, used: int, headroom: float) -> InvalidBudge
     )
 
 
-def _response(request: GrepRequest, answer: MatchAnswer) -> GrepResponse:
+def _response(engine: Engine, request: GrepRequest, answer: MatchAnswer) -> GrepResponse:
     return GrepResponse(
         pattern=request.pattern,
         matches=answer.matches,
@@ -164,6 +165,9 @@ def _response(request: GrepRequest, answer: MatchAnswer) -> GrepResponse:
         counts=tuple(map(_file, answer.counts)),
         file_hashes={item.path: item.file_hash for item in answer.items},
         unread_files=answer.unread,
+        refs=repository_refs(
+            engine, (*(item.path for item in answer.items), *(item.path for item in answer.counts))
+        ),
     )
 
 
