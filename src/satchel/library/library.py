@@ -182,7 +182,11 @@ class Library:
         for repository in gone:
             self.catalogue.drop(repository.name)
             for ref in repository.refs:
-                storage.open_store(self._place(repository, ref)).remove()
+                store = storage.open_store(self._place(repository, ref))
+                siblings = store.siblings()
+                for commit in siblings.names():
+                    siblings.remove(commit)
+                store.remove()
             for folder in (self._mirror(repository), self.folder / "indexes" / repository.name):
                 shutil.rmtree(folder, ignore_errors=True)
             Path(f"{self._mirror(repository)}.lock").unlink(missing_ok=True)
