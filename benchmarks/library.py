@@ -211,8 +211,8 @@ class GrowingLibrary:
                 ["git", "clone", "-q", "--bare", "--shared", origin, self._work / name], check=True
             )
             origin = self._work / name
-        if name not in {one.name for one in Library(self.folder).repositories()}:
-            Library(self.folder).add(str(origin), name=name, refs=("HEAD",))
+        if name not in {one.name for one in Library.open(self.folder).repositories()}:
+            Library.open(self.folder).add(str(origin), name=name, refs=("HEAD",))
         done = measure(satchel("library", "sync", name, "--library", str(self.folder)))
         self.loaded[name] = done.cpu_s, done.wall_s
         self._kept.write_text(json.dumps(self.loaded))

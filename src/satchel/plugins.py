@@ -7,6 +7,7 @@ load("language", "python")   -> the value that languages/python.py calls LANGUAG
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from functools import cache
 from importlib.machinery import PathFinder
@@ -16,6 +17,7 @@ from satchel.errors import Unsupported
 
 # kind -> (folder, the name that every plug-in in it defines). A file without that name is not a plug-in.
 _DOORS = {
+    "catalogue": ("satchel.library.catalogues", "CATALOGUE"),
     "chunker": ("satchel.chunking", "CHUNKER"),
     "client": ("satchel.serving.clients", "CLIENT"),
     "command": ("satchel.commands", "COMMAND"),
@@ -28,6 +30,9 @@ _DOORS = {
     "transport": ("satchel.serving.transports", "TRANSPORT"),
     "verb": ("satchel.serving.verbs", "VERB"),
 }
+# One letter before the colon is a drive of Windows.
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
+_SCHEME_NAMES = {"postgresql": "postgres"}
 # kind -> the folder with further names of plug-ins, which no list shows
 _ALIASES = {"command": "satchel.commands.aliases"}
 
@@ -88,6 +93,22 @@ def load(kind: str, name: str) -> Any:
     if value is None:
         raise Unsupported(f"unknown {kind} {name!r}", hint=f"known: {', '.join(names(kind))}")
     return value
+
+
+def by_url(kind: str, place: str) -> tuple[Any, str]:
+    """Return the plug-in of a kind that the scheme of a URL names, and what follows the scheme and its colon;
+    None and the whole place where it is a plain path. An unknown scheme is an error, never a folder."""
+    url = _URL.fullmatch(place)
+    if url is None:
+        return None, place
+    name = url[1].lower()
+    found = find(kind, _SCHEME_NAMES.get(name, name))
+    if found is None:  # the URL itself may hold a password, so it is not repeated
+        raise Unsupported(
+            f"no {kind} has the scheme {url[1]!r}",
+            hint=f"known: {', '.join(names(kind))}; write ./{url[1]}:… for a folder of that name",
+        )
+    return found, url[2]
 
 
 @cache

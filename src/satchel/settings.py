@@ -212,6 +212,11 @@ def library_folder() -> Path:
     return Path(base) / "satchel" / "library"
 
 
+def libraries_folder() -> Path:
+    """Return the folder for what this machine keeps of libraries whose catalogue is elsewhere."""
+    return library_folder().with_name("libraries")
+
+
 def _user_file() -> Path:
     base = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("APPDATA") or os.path.expanduser("~/.config")
     return Path(base) / "satchel" / "config.toml"

@@ -48,7 +48,7 @@ def test_every_answer_is_that_of_a_library_without_the_others(
 ) -> None:
     make_library(tmp_path / "all" / "library", roots, NAMES)
     some = make_library(tmp_path / "some" / "library", roots, seen)
-    granted = Library(tmp_path / "all" / "library", grant)
+    granted = Library.open(tmp_path / "all" / "library", grant)
     assert [one.name for one in granted.repositories()] == [one.name for one in some.repositories()]
     assert said(granted, "hidden") == said(some, "hidden")
     rng = random.Random(f"grant {seen}")
@@ -73,7 +73,7 @@ def said(library: Library, pattern: str) -> str:
 
 def test_a_grant_of_nothing_sees_nothing(roots: dict[str, Path], tmp_path: Path) -> None:
     make_library(tmp_path / "library", roots, NAMES)
-    nobody = Library(tmp_path / "library", Grant(()))
+    nobody = Library.open(tmp_path / "library", Grant(()))
     assert nobody.repositories() == []
     with nobody.engine() as engine, pytest.raises(SatchelError, match="no repository of the library"):
         engine.search("basket")

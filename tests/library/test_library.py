@@ -315,3 +315,35 @@ def test_an_engine_at_a_commit_closes_nothing_of_the_engine_it_came_from(
             with engine.at(ref) as one:
                 assert one.search("open_drawer") or ref.startswith("shop")
         assert engine.search("open_drawer") == before and engine.corpus().snapshot.all_symbols()
+
+
+def test_every_answer_with_paths_says_the_commit_of_each_repository(tmp_path: Path) -> None:
+    files = {
+        "till.py": "def open_drawer():\n    return 'open'\n\n\ndef begin():\n    return open_drawer()\n",
+        "shift.py": "from till import begin\n\n\ndef run_shift():\n    return begin()\n",
+    }
+    git_repo(tmp_path / "far", files)
+    make_tree(tmp_path / "near", {"bank.py": "def open_vault():\n    return 'open'\n"})
+    place = "--library=books"
+    for words in (("init",), ("add", "near"), ("add", "far", "--ref", "main"), ("sync",)):
+        assert run_cli("library", *words, place, cwd=tmp_path).returncode == 0
+    commit = git(tmp_path / "far", "rev-parse", "HEAD").strip()
+    questions = (
+        ("refs", "open_drawer"),
+        ("symbols", "open_drawer"),
+        ("impact", "open_drawer"),
+        ("path", "run_shift", "open_drawer"),
+        ("grep", "open_drawer"),
+        ("grep", "open_drawer", "--count"),
+    )
+    for words in questions:
+        told = run_cli(*words, place, cwd=tmp_path).stdout.decode()
+        assert f"far@{commit[:12]}:till.py" in told, told
+        answer = json.loads(run_cli(*words, "--json", place, cwd=tmp_path).stdout)
+        assert answer["refs"] == {"far": f"far@{commit}"}
+    for words in (("grep", "open"), ("map",)):
+        answer = json.loads(run_cli(*words, "--json", place, cwd=tmp_path).stdout)
+        expected = {"far": f"far@{commit}", "near": "near@worktree"}
+        assert answer["refs"].items() <= expected.items() and "far" in answer["refs"]
+    alone = run_cli("symbols", "open_drawer", "--json", "-s", "far", cwd=tmp_path)
+    assert "refs" not in json.loads(alone.stdout)

@@ -83,6 +83,14 @@ def test_a_removed_repository_leaves_no_index_in_the_database(
     library = made(tmp_path / "library", repositories, server.place(tmp_path))
     own = f"SELECT count(*) FROM satchel.segments WHERE home LIKE '{str(tmp_path).strip('/')}/%'"
     assert server.ask(own) == 2
+    git(repositories[1], "tag", "-f", "before", "HEAD")
+    make_tree(repositories[1], {"later.py": "def open_later():\n    pass\n"})
+    git(repositories[1], "add", "-A")
+    git(repositories[1], "commit", "-q", "-m", "later")
+    assert not any(result.problem for result in library.sync(["till"]))
+    with library.engine() as engine, engine.at("till@before") as before:
+        assert before.search("till is open")[0]
+    assert server.ask(own) == 3  # one of another commit that was asked for
     library.remove(["till"])
     assert server.ask(own) == 1
     with library.engine() as engine:

@@ -46,7 +46,7 @@ def test_a_library_of_this_machine_is_a_project(library: Library) -> None:
 
 
 def test_a_served_library_is_one_project_and_follows_its_catalogue(library: Library, tmp_path: Path) -> None:
-    served = Dispatcher(library=library.folder)
+    served = Dispatcher(library=library)
     assert served.projects() == ["books"] and served.remote
     try:
         assert ask(served, "search", query="open_drawer", k=1)["data"]["hits"][0]["path"] == "till/till.py"
@@ -64,7 +64,7 @@ def test_a_served_library_is_one_project_and_follows_its_catalogue(library: Libr
 
 
 def test_workers_of_a_pool_serve_the_same_library(library: Library, tmp_path: Path) -> None:
-    pool = WorkerPool([tmp_path / "shop"], 1, library=library.folder)
+    pool = WorkerPool([tmp_path / "shop"], 1, library=library)
     other = Dispatcher(**pool.settings())
     assert other.roots() == pool.roots() == [tmp_path / "shop", library.folder]
     found = ask(other, "search", project="books", query="open_drawer", k=1)

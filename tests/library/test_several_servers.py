@@ -68,7 +68,7 @@ def test_the_answers_are_those_of_one_folder(
 def test_a_stopped_server_is_told_with_its_repositories(
     servers: list[PostgresServer], libraries: dict[str, Path]
 ) -> None:
-    library = Library(libraries["spread"])
+    library = Library.open(libraries["spread"])
     whole = ("search", "how is the till opened", f"--library={libraries['spread']}", "--json")
     with library.engine() as engine, library.engine(allow_partial=True) as partial:
         expected = engine.search("basket total")[0]

@@ -10,14 +10,14 @@ import pytest
 from builders import run_cli
 
 from satchel.errors import InvalidRequest, ProjectNotFound
-from satchel.library.catalogue import Catalogue
+from satchel.library.catalogues import open_catalogue
 from satchel.library.grants import Grant
 from satchel.library.tokens import TokenBook, expiry
 
 
 @pytest.fixture
 def book(tmp_path: Path) -> TokenBook:
-    catalogue = Catalogue(tmp_path)
+    catalogue = open_catalogue(tmp_path)
     catalogue.create()
     return TokenBook(catalogue)
 

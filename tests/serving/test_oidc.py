@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from satchel.errors import ConfigError, Unauthorized
-from satchel.library.catalogue import Catalogue
+from satchel.library.catalogues import open_catalogue
 from satchel.library.grants import Caller, Grant
 from satchel.serving import oidc
 from satchel.serving.access import make_access
@@ -230,11 +230,11 @@ def test_keys_come_from_where_the_operator_said(
 
 
 def test_a_served_library_takes_both_kinds_of_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Catalogue(tmp_path / "books").create()
+    open_catalogue(tmp_path / "books").create()
     (tmp_path / "keys.json").write_text(json.dumps(KEYS))
     for name, value in (("ISSUER", ISSUER), ("AUDIENCE", AUDIENCE), ("JWKS", str(tmp_path / "keys.json"))):
         monkeypatch.setenv(f"SATCHEL_OIDC_{name}", value)
-    rights = Rights(tmp_path / "books")
+    rights = Rights(open_catalogue(tmp_path / "books"))
     secret, _ = rights.tokens.create("ci", Grant(("shop",)))
     access = make_access("0.0.0.0", public=True, token="", hosts=(), origins=(), rights=rights)
     assert access.caller(f"Bearer {token()}").is_person
@@ -251,12 +251,12 @@ def test_a_served_library_takes_both_kinds_of_tokens(tmp_path: Path, monkeypatch
             access.caller(header)
     monkeypatch.delenv("SATCHEL_OIDC_JWKS")
     with pytest.raises(ConfigError, match="SATCHEL_OIDC_JWKS is not set"):
-        Rights(tmp_path / "books")
+        Rights(open_catalogue(tmp_path / "books"))
 
 
 def test_an_open_library_is_guarded_from_its_first_token_on(tmp_path: Path) -> None:
-    Catalogue(tmp_path / "books").create()
-    rights = Rights(tmp_path / "books")
+    open_catalogue(tmp_path / "books").create()
+    rights = Rights(open_catalogue(tmp_path / "books"))
     with pytest.raises(ConfigError, match="needed"):
         make_access("0.0.0.0", public=True, token="", hosts=(), origins=(), rights=rights)
     access = make_access("127.0.0.1", public=False, token="", hosts=(), origins=(), rights=rights)

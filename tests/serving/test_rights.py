@@ -25,7 +25,6 @@ from surfaces import OverGrpc
 from surfaces import Server as Address
 
 from satchel import ids, plugins
-from satchel.library.catalogue import Catalogue
 from satchel.library.grants import Caller, Grant
 from satchel.library.library import Library
 from satchel.library.tokens import TokenBook
@@ -118,12 +117,12 @@ def asked(
 
 def test_every_answer_is_that_of_a_library_without_the_others(roots: dict[str, Path], tmp_path: Path) -> None:
     """Callers take turns at random, as they do in a server: none finds anything of the one before."""
-    every = make_library(tmp_path / "all", roots).folder.resolve()
-    served = Dispatcher(library=every)
+    library = make_library(tmp_path / "all", roots)
+    every, served = library.folder, Dispatcher(library=library)
     alone = {}
     for grant in GRANTS:
-        folder = make_library(tmp_path / f"some-{len(alone)}", roots, seen_by(grant)).folder.resolve()
-        alone[grant] = folder, Dispatcher(library=folder)
+        some = make_library(tmp_path / f"some-{len(alone)}", roots, seen_by(grant))
+        alone[grant] = some.folder, Dispatcher(library=some)
     pairs = [(grant, *question) for grant in GRANTS for question in QUESTIONS]
     random.Random(20).shuffle(pairs)
     operator = Caller("operator")
@@ -142,16 +141,16 @@ def test_every_answer_is_that_of_a_library_without_the_others(roots: dict[str, P
 
 
 def test_folders_that_are_in_no_library_are_the_operators(roots: dict[str, Path], tmp_path: Path) -> None:
-    library = make_library(tmp_path, roots, ("till",)).folder
+    library = make_library(tmp_path, roots, ("till",))
     served = Dispatcher([roots["shop"]], library=library)
     somebody = Caller("somebody", Grant())
     assert served.projects() == ["shop", "books"] and served.projects(somebody) == ["books"]
-    refused = asked(served, library, "search", {"query": "x", "project": "shop"}, somebody)
-    assert refused == asked(served, library, "search", {"query": "x", "project": "shop2"}, somebody).replace(
-        b"shop2", b"shop"
-    )
+    refused = asked(served, library.folder, "search", {"query": "x", "project": "shop"}, somebody)
+    assert refused == asked(
+        served, library.folder, "search", {"query": "x", "project": "shop2"}, somebody
+    ).replace(b"shop2", b"shop")
     assert b"till/till.py" in asked(
-        served, library, "files", {}, somebody
+        served, library.folder, "files", {}, somebody
     )  # one project: it need not be named
     served.close()
 
@@ -160,7 +159,7 @@ def test_repositories_that_change_their_group_are_seen_at_once(
     roots: dict[str, Path], tmp_path: Path
 ) -> None:
     library = make_library(tmp_path, roots)
-    served = Dispatcher(library=library.folder)
+    served = Dispatcher(library=library)
     core = Caller("somebody", Grant((), ("core",)))
     assert b"bank/bank.py" in asked(served, library.folder, "files", {}, core)
     bank = next(one for one in library.repositories() if one.name == "bank")
@@ -178,8 +177,8 @@ class Served:
 
     def __init__(self, base: Path, roots: Mapping[str, Path]) -> None:
         self.library = make_library(base, roots)
-        self.folder = self.library.folder.resolve()
-        self.tokens = TokenBook(Catalogue(self.folder))
+        self.folder = self.library.folder
+        self.tokens = TokenBook(self.library.catalogue)
         self.grant = Grant((), ("core",))
         self.secret, _ = self.tokens.create("core-team", self.grant)
         self.audit = base / "audit.log"
@@ -189,8 +188,8 @@ class Served:
             "SATCHEL_AUDIT_LOG": str(self.audit),
             "SATCHEL_AUDIT_QUESTIONS": "1",
         }
-        alone = make_library(base / "alone", roots, seen_by(self.grant)).folder.resolve()
-        self.alone, self.reference = alone, Dispatcher(library=alone)
+        alone = make_library(base / "alone", roots, seen_by(self.grant))
+        self.alone, self.reference = alone.folder, Dispatcher(library=alone)
 
     def expected(self, action: str, payload: Mapping[str, Any]) -> bytes:
         return asked(self.reference, self.alone, action, payload, Caller("operator"))
@@ -428,7 +427,7 @@ def test_a_push_is_searchable_in_ten_seconds(served: Served, http: Server, tmp_p
 
 def test_without_its_catalogue_a_library_answers_nobody(roots: dict[str, Path], tmp_path: Path) -> None:
     library = make_library(tmp_path, roots, ("till",))
-    served = Dispatcher(library=library.folder)
+    served = Dispatcher(library=library)
     core = Caller("somebody", Grant((), ("core",)))
     assert b"till/till.py" in asked(served, library.folder, "files", {}, core)
     kept = library.catalogue.file.rename(tmp_path / "kept.db")

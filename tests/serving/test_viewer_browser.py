@@ -16,7 +16,7 @@ from http_server import serving
 from viewer_server import EVIL_NAME, Viewer, make_repository, viewing
 
 from satchel.file_writing import replace_file
-from satchel.library.catalogue import Catalogue
+from satchel.library.catalogues import open_catalogue
 from satchel.library.grants import Grant
 from satchel.library.library import Library
 from satchel.library.tokens import TokenBook
@@ -196,7 +196,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_library_is_looked_at_with_a_token_that_a_browser_is_asked_for(
     browser: sync_api.Browser, library: Path, axe: str
 ) -> None:
-    secret, _ = TokenBook(Catalogue(library)).create("web-team", Grant((), ("web",)))
+    secret, _ = TokenBook(open_catalogue(library)).create("web-team", Grant((), ("web",)))
     with serving(None, "--library", str(library), "--workers", "1", "--token", OPERATOR) as server:
         for token, repositories, tokens in ((OPERATOR, 3, "Tokens"), (secret, 1, "Your token")):
             context = browser.new_context(viewport={"width": 390, "height": 800})

@@ -18,7 +18,7 @@ from satchel.commands.command import (
     SaidInText,
     Verbatim,
 )
-from satchel.commands.shared import FilterFields, at_ref
+from satchel.commands.shared import FilterFields, RepositoryRefs, at_ref, repository_refs
 from satchel.commands.tool_results import counted_form
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.plugins import late
@@ -27,6 +27,7 @@ from satchel.types import Counted
 
 if TYPE_CHECKING:
     from satchel.commands.session import Session
+    from satchel.engine import Engine
     from satchel.retrieval import match_excerpts
     from satchel.retrieval.match_excerpts import FileCount, MatchAnswer, MatchItem
 else:  # loads numpy, which `satchel --help` does without
@@ -111,6 +112,7 @@ class GrepResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     counts: Annotated[tuple[GrepFile, ...], SaidInText()] = ()
     file_hashes: Annotated[dict[str, str], SaidInText()] = msgspec.field(default_factory=dict)
     unread_files: int = 0
+    refs: RepositoryRefs = msgspec.field(default_factory=dict)
 
 
 def run(session: Session, request: GrepRequest) -> GrepResponse:
@@ -124,22 +126,23 @@ def run(session: Session, request: GrepRequest) -> GrepResponse:
     pattern = TextPattern(request.pattern, options)
     tokenizer = tokenizers.get(request.tokenizer)
 
-    def respond(shown: MatchAnswer) -> GrepResponse:
-        return _response(request, shown)
-
-    written = counted_form(
-        request.budget_counts, respond, lambda shown: session.formats.agent_text(respond(shown))
-    )
     room = int(request.budget_tokens / (1 + tokenizer.headroom)) - request.reserve_tokens
     with at_ref(session.engine, request.ref) as asked:
+
+        def respond(shown: MatchAnswer) -> GrepResponse:
+            return _response(asked, request, shown)
+
+        written = counted_form(
+            request.budget_counts, respond, lambda shown: session.formats.agent_text(respond(shown))
+        )
         found = asked.find_text(pattern, request.filters(), request.budget_tokens, _SCAN_SECONDS)
         costs = match_excerpts.COSTS[request.budget_counts]
         filling = match_excerpts.MatchFilling(asked.corpus(), found, pattern, request.context, costs)
         fill = filling.file_counts if request.count else filling.lines
         answer = fill(tokenizer.count, lambda shown: tokenizer.count(written(shown)), room)
-    if answer.used_tokens > room:
-        raise _too_small(request, answer.used_tokens + request.reserve_tokens, tokenizer.headroom)
-    return _response(request, answer)
+        if answer.used_tokens > room:
+            raise _too_small(request, answer.used_tokens + request.reserve_tokens, tokenizer.headroom)
+        return respond(answer)
 
 
 def _check(request: GrepRequest) -> None:
@@ -165,7 +168,7 @@ def _too_small(request: GrepRequest, used: int, headroom: float) -> InvalidBudge
     )
 
 
-def _response(request: GrepRequest, answer: MatchAnswer) -> GrepResponse:
+def _response(engine: Engine, request: GrepRequest, answer: MatchAnswer) -> GrepResponse:
     return GrepResponse(
         pattern=request.pattern,
         matches=answer.matches,
@@ -178,6 +181,9 @@ def _response(request: GrepRequest, answer: MatchAnswer) -> GrepResponse:
         counts=tuple(map(_file, answer.counts)),
         file_hashes={item.path: item.file_hash for item in answer.items},
         unread_files=answer.unread,
+        refs=repository_refs(
+            engine, (*(item.path for item in answer.items), *(item.path for item in answer.counts))
+        ),
     )
 
 

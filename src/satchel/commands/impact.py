@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, Flag, GitName, Group, Positional
+from satchel.commands.shared import RepositoryRefs, repository_refs
 from satchel.errors import InvalidRequest, SymbolNotFound
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class ImpactItem(msgspec.Struct, frozen=True):
     in_test: bool
 
 
-class ImpactResponse(msgspec.Struct, frozen=True):
+class ImpactResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """`changed` are the definitions asked about; `tests` the tests that reach them, nearest first. With
     `truncated`, there are more than the limit. Of definitions in the languages `matched_by_name` no sure use
     is known, because there are no rules for these: `refs` has the uses that share their names."""
@@ -57,6 +58,7 @@ class ImpactResponse(msgspec.Struct, frozen=True):
     tests: list[ImpactItem]
     truncated: bool
     matched_by_name: list[str]
+    refs: RepositoryRefs = msgspec.field(default_factory=dict)
 
 
 def run(engine: Engine, request: ImpactRequest) -> ImpactResponse:
@@ -110,6 +112,7 @@ def _response(engine: Engine, request: ImpactRequest, targets: Sequence[Target])
         matched_by_name=sorted(
             {language for item in targets if (language := engine.language_without_rules(item.path))}
         ),
+        refs=repository_refs(engine, (*(item.path for item in items), *(item.path for item in targets))),
     )
 
 

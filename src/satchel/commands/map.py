@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from satchel import tokenizers
 from satchel.commands.command import Command, Group, LocalPath, Verbatim
+from satchel.commands.shared import RepositoryRefs, repository_refs
 from satchel.errors import InvalidBudget
 from satchel.packing.repository_map import render
 
@@ -39,12 +40,13 @@ class MapItem(msgspec.Struct, frozen=True):
     files: int
 
 
-class MapResponse(msgspec.Struct, frozen=True):
+class MapResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     budget_tokens: int
     used_tokens: int
     tokenizer: str
     text: Annotated[str, Verbatim()]
     symbols: list[MapItem]
+    refs: RepositoryRefs = msgspec.field(default_factory=dict)
 
 
 def run(engine: Engine, request: MapRequest) -> MapResponse:
@@ -69,6 +71,7 @@ def run(engine: Engine, request: MapRequest) -> MapResponse:
             MapItem(item.path, item.line, item.kind.value, item.name, item.signature, item.files)
             for item in chosen
         ],
+        refs=repository_refs(engine, (item.path for item in chosen)),
     )
 
 

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, Group, Positional
+from satchel.commands.shared import RepositoryRefs, repository_refs
 from satchel.errors import InvalidRequest, SymbolNotFound
 
 if TYPE_CHECKING:
@@ -30,12 +31,13 @@ class PathStep(msgspec.Struct, frozen=True):
     label: str
 
 
-class PathResponse(msgspec.Struct, frozen=True):
+class PathResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """`steps` is empty if no chain of uses connects the two."""
 
     start: str
     end: str
     steps: list[PathStep]
+    refs: RepositoryRefs = msgspec.field(default_factory=dict)
 
 
 def run(engine: Engine, request: PathRequest) -> PathResponse:
@@ -53,6 +55,7 @@ def run(engine: Engine, request: PathRequest) -> PathResponse:
             PathStep(_named(step.user), _named(step.used), step.path, step.line, step.label.value)
             for step in best
         ],
+        refs=repository_refs(engine, (step.path for step in best)),
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from satchel.commands.command import Command, Flag, GitName, Group, Positional
-from satchel.commands.shared import UsedDefinition, at_ref, symbol_item
+from satchel.commands.shared import RepositoryRefs, UsedDefinition, at_ref, repository_refs, symbol_item
 from satchel.errors import InvalidRequest, SymbolNotFound
 from satchel.storage.records import SymbolRecord
 from satchel.types import Label, ResolvedReference
@@ -55,7 +55,7 @@ class RefItem(msgspec.Struct, frozen=True):
     within: str
 
 
-class RefsResponse(msgspec.Struct, frozen=True):
+class RefsResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """`total` and `counts` are of the uses that the answer is about; `possible` counts the uses that share
     the name and that no rule decided, shown or not. Uses of definitions in the languages `matched_by_name`
     are never sure: there are no rules for these."""
@@ -67,6 +67,7 @@ class RefsResponse(msgspec.Struct, frozen=True):
     matched_by_name: list[str]
     definitions: list[UsedDefinition]
     references: list[RefItem]
+    refs: RepositoryRefs = msgspec.field(default_factory=dict)
 
 
 def run(engine: Engine, request: RefsRequest) -> RefsResponse:
@@ -99,6 +100,7 @@ def _response(engine: Engine, request: RefsRequest, name: str) -> RefsResponse:
     ordered = sorted(
         found, key=lambda item: (not item.is_sure, item.path, item.line, item.label, item.target)
     )
+    shown = ordered[: request.limit]
     return RefsResponse(
         name=name,
         total=len(found),
@@ -106,7 +108,8 @@ def _response(engine: Engine, request: RefsRequest, name: str) -> RefsResponse:
         possible=len(every) - len(sure),
         matched_by_name=sorted({*filter(None, without_rules)}),
         definitions=[_definition(item, sure) for item in definitions],
-        references=[_item(engine, item) for item in ordered[: request.limit]],
+        references=[_item(engine, item) for item in shown],
+        refs=repository_refs(engine, (*(item.path for item in definitions), *(item.path for item in shown))),
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Flag
+from satchel.commands.command import Flag, SaidInText
 from satchel.retrieval.filters import Filters
 from satchel.storage.records import SymbolRecord
 
@@ -66,6 +66,20 @@ def trace_of(engine: Engine) -> dict[str, Any]:
         return {"ref": engine.ref, "refreshed": False, "parsed": 0}
     counts = {name: getattr(report, name) for name in ("parsed", "moved", "touched", "dropped", "kept")}
     return {"ref": engine.ref, "refreshed": True, **counts}
+
+
+RepositoryRefs = Annotated[
+    dict[str, str],
+    Meta(description="of a library: the commit of each repository that is cited, `NAME@COMMIT`, by name"),
+    SaidInText(),
+]
+
+
+def repository_refs(engine: Engine, paths: Iterable[str]) -> dict[str, str]:
+    """Return the commit of each repository of a library that some paths are in; nothing for one folder."""
+    names = sorted({path.partition("/")[0] for path in paths})
+    found = ((name, engine.repository_ref(f"{name}/")) for name in names)
+    return {name: ref for name, ref in found if ref}
 
 
 class SymbolItem(msgspec.Struct, frozen=True):

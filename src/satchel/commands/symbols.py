@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from satchel import ids
 from satchel.commands.command import Command, GitName, Group, Positional
-from satchel.commands.shared import SymbolItem, at_ref, symbol_item
+from satchel.commands.shared import RepositoryRefs, SymbolItem, at_ref, repository_refs, symbol_item
 from satchel.errors import CursorMismatch, InvalidCursor, InvalidRequest, SymbolNotFound
 from satchel.storage.records import SymbolRecord
 
@@ -39,6 +39,7 @@ class SymbolsResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     total: int
     symbols: list[SymbolItem]
     next_cursor: str = ""
+    refs: RepositoryRefs = msgspec.field(default_factory=dict)
 
 
 def run(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
@@ -60,8 +61,11 @@ def _response(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
         found = _named(engine, name)
         shown, total = found[start : start + request.limit], len(found)
     end = start + len(shown)
+    refs = repository_refs(engine, (item.path for item in shown))
     following = f"{_CURSOR}.{end}.{asked}" if end < total else ""
-    return SymbolsResponse(request.name if name else "", total, list(map(symbol_item, shown)), following)
+    return SymbolsResponse(
+        request.name if name else "", total, list(map(symbol_item, shown)), following, refs
+    )
 
 
 def _named(engine: Engine, name: str) -> list[SymbolRecord]:

@@ -1,42 +1,28 @@
-"""Which repositories does a library hold? The catalogue: one small SQLite file in the folder of the library.
+"""Which repositories does a library hold, and who may ask it? The words for it; what a catalogue promises.
 
-It knows of each repository its name, where it comes from, which refs are kept, its groups, and how its last
-sync ended. It never holds a credential: `plain_url` takes them out of a URL before anything is written."""
+A catalogue knows of each repository its name, where it comes from, which refs are kept, its groups, and how
+its last sync ended; and of each token what it may see. It never holds a credential: `plain_url` takes them
+out of a URL before anything is written, and of a token its hash is kept."""
 
 from __future__ import annotations
 
-import os
 import re
-import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
-from satchel.errors import ConfigError, IndexIncompatible, InvalidRequest, ProjectNotFound
-from satchel.file_writing import make_folder
+from satchel.errors import InvalidRequest, ProjectNotFound
+from satchel.library.grants import Grant
 
-CATALOGUE_FILE = "catalogue.db"
-_SCHEMA_VERSION = 1
-_CHANGE_COUNTER = 24  # where it is in the file: https://sqlite.org/fileformat2.html
-_WAIT_SECONDS = 20.0  # for another process that writes; every write is a few rows
 _NAME = re.compile(r"(?!\.+$)[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _SHORT_URL = re.compile(
     r"(?P<user>[\w.-]+@)?(?P<host>[\w.-]+):(?!/)(?P<path>[^\s:].*)"
 )  # git@host:owner/name.git
-_TABLES = """
-CREATE TABLE repositories (
-  name TEXT PRIMARY KEY COLLATE NOCASE, origin TEXT NOT NULL, refs TEXT NOT NULL, groups TEXT NOT NULL,
-  commits TEXT NOT NULL, state TEXT NOT NULL, problem TEXT NOT NULL
-);
-CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-"""
-_STORE_OF = "store of "  # what the setting starts with that is the store of one repository
-_COLUMNS = "name, origin, refs, groups, commits, state, problem"
 
 
 class RepositoryState(StrEnum):
@@ -71,98 +57,120 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
         return not self.refs
 
 
-class Catalogue:
-    """The repositories in the catalogue of a folder."""
+class Token(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a token, which is everything but the token. Times are seconds since 1970."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.file = folder / CATALOGUE_FILE
+    name: str
+    grant: Grant
+    created: float
+    expires: float | None = None
+    revoked: float | None = None
+    last_used: float | None = None
+
+    def is_valid(self, now: float) -> bool:
+        """Return whether the token still opens anything."""
+        return self.revoked is None and (self.expires is None or now < self.expires)
+
+    def state(self, now: float) -> str:
+        """Return `valid`, `expired` or `revoked`."""
+        return "revoked" if self.revoked is not None else "valid" if self.is_valid(now) else "expired"
+
+
+class Catalogue(Protocol):
+    """The repositories and the tokens of one library. Every call is complete when it returns, and seen by all
+    other processes. Until `create` was called, all calls but `stamp` raise `ProjectNotFound`."""
+
+    @property
+    def place(self) -> str:
+        """Return the folder or the URL by which another process opens this catalogue."""
+
+    @property
+    def location(self) -> str:
+        """Return the place as people are told of it, without a password."""
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of this machine that belongs to the library: mirrors are in it."""
+
+    @property
+    def indexes(self) -> str:
+        """Return where the indexes of commits are kept if nothing else is said."""
 
     def create(self, store: str = "") -> bool:
         """Make the catalogue, and return whether there was none. `store` is the URL under which the indexes
-        of mirrors are kept; without one they are kept in the folder."""
-        check_store(store)
-        make_folder(self.folder, what="the library", elsewhere="name another folder: --library DIR")
-        if self.file.exists():
-            return False
-        with closing(sqlite3.connect(self.file, timeout=_WAIT_SECONDS)) as database, database:
-            database.executescript(
-                f"BEGIN IMMEDIATE;{_TABLES}PRAGMA user_version = {_SCHEMA_VERSION};COMMIT;"
-            )
-            database.execute("INSERT OR REPLACE INTO settings VALUES ('store', ?)", (store,))
-        return True
+        of commits are kept; without one they are kept at `indexes`."""
 
-    def stamp(self) -> tuple[int, ...] | None:
-        """Return the numbers by which a changed catalogue is known; None if there is none. Among them is the
-        counter that SQLite moves with every write: two writes may fall into one tick of the file's clock."""
-        try:
-            with open(self.file, "rb") as opened:
-                found = os.fstat(opened.fileno())
-                opened.seek(_CHANGE_COUNTER)
-                counter = int.from_bytes(opened.read(4), "big")
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino, counter
+    def stamp(self) -> Hashable:
+        """Return a value that is another one after every change of a repository; None if there is no
+        catalogue."""
 
     @property
     def store(self) -> str:
-        """Return the URL under which the indexes of mirrors are kept; empty for the folder."""
-        with self.opened() as database:
-            row = database.execute("SELECT value FROM settings WHERE name = 'store'").fetchone()
-        return str(row[0]) if row else ""
+        """Return where the indexes of commits are kept."""
 
     def all(self) -> list[Repository]:
         """Return all repositories, by name."""
-        with self.opened() as database:
-            rows = database.execute(f"SELECT {_COLUMNS} FROM repositories").fetchall()
-            stores = dict(database.execute("SELECT name, value FROM settings").fetchall())
-        found = (_repository(row, stores.get(_STORE_OF + row[0], "")) for row in rows)
-        return sorted(found, key=lambda one: f"{one.name}/")
 
-    def put(self, repository: Repository) -> None:
-        """Write a repository, in place of the one of its name."""
-        values = [
-            msgspec.json.encode(value).decode() if isinstance(value, (tuple, dict)) else str(value)
-            for value in (getattr(repository, name) for name in _COLUMNS.split(", "))
-        ]
-        with self.opened() as database, database:
-            marks = ", ".join("?" * len(values))
-            database.execute(f"INSERT OR REPLACE INTO repositories ({_COLUMNS}) VALUES ({marks})", values)
-            if repository.store:
-                setting = _STORE_OF + repository.name, repository.store
-                database.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", setting)
+    def add(self, repository: Repository) -> bool:
+        """Write a new repository, and return whether its name was free, in whatever case of letters."""
+
+    def note_sync(self, repository: Repository) -> None:
+        """Write the state, the problem and the commits of a repository that is still there."""
 
     def drop(self, name: str) -> None:
         """Forget a repository."""
-        with self.opened() as database, database:
-            database.execute("DELETE FROM repositories WHERE name = ?", (name,))
-            database.execute("DELETE FROM settings WHERE name = ?", (_STORE_OF + name,))
 
-    @contextmanager
-    def opened(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection to the catalogue."""
-        if not self.file.is_file():
-            raise ProjectNotFound(
-                f"{str(self.folder)!r} holds no library",
-                hint="make one: satchel library init [--library DIR]; the folder is written --library=DIR",
-            )
-        try:
-            with closing(sqlite3.connect(self.file, timeout=_WAIT_SECONDS)) as database:
-                (version,) = database.execute("PRAGMA user_version").fetchone()
-                if version != _SCHEMA_VERSION:
-                    raise IndexIncompatible(
-                        f"the catalogue has version {version}, this Satchel reads {_SCHEMA_VERSION}",
-                        hint="use the Satchel that wrote it, or make a new library",
-                    )
-                yield database
-        except sqlite3.DatabaseError as error:
-            raise ConfigError(
-                f"the catalogue of the library cannot be used: {error}",
-                hint=f"restore {CATALOGUE_FILE}, or remove it and run satchel library init",
-            ) from error
+    def tokens(self) -> list[Token]:
+        """Return all tokens, also those that are revoked or expired."""
+
+    def add_token(self, token: Token, token_hash: str) -> bool:
+        """Write a new token, and return whether its name was free."""
+
+    def revoke_token(self, name: str, now: float) -> None:
+        """Note when a token was revoked, unless it was before."""
+
+    def token_by_hash(self, token_hash: str) -> Token | None:
+        """Return the token with a hash."""
+
+    def token_by_name(self, name: str) -> tuple[Token, str] | None:
+        """Return the token of a name, and its hash."""
+
+    def note_token_use(self, name: str, now: float) -> None:
+        """Note when a token was used. It is left out where the catalogue is busy or may not be written."""
 
 
-def _repository(row: Sequence[str], store: str) -> Repository:
+class CatalogueScheme(msgspec.Struct, frozen=True):
+    """A kind of catalogue, as its file in `library/catalogues/` registers it: `CATALOGUE =
+    CatalogueScheme(NAME, open)`.
+
+    `name` is the name of the file and the scheme of its URLs. `open` takes what follows the scheme and its
+    colon; it neither reads nor writes anything.
+    """
+
+    name: str
+    open: Callable[[str], Catalogue]
+
+
+def no_library(location: str) -> ProjectNotFound:
+    """Return the error of a place that holds no catalogue."""
+    return ProjectNotFound(
+        f"{location!r} holds no library",
+        hint="make one: satchel library init [--library DIR|URL]; the place is written --library=DIR",
+    )
+
+
+def to_row(repository: Repository) -> tuple[str, ...]:
+    """Return a repository as the values of `COLUMNS`, which every kind of catalogue keeps as text."""
+    values = (getattr(repository, name) for name in COLUMNS)
+    return tuple(
+        msgspec.json.encode(value).decode() if isinstance(value, (tuple, dict)) else str(value)
+        for value in values
+    )
+
+
+def from_row(row: Sequence[str], store: str) -> Repository:
+    """Return the repository of some values of `COLUMNS`, whose indexes have a `store` of their own if one is
+    given."""
     name, origin, refs, groups, commits, state, problem = row
     return Repository(
         name=name,
@@ -173,6 +181,32 @@ def _repository(row: Sequence[str], store: str) -> Repository:
         state=RepositoryState(state),
         problem=problem,
         store=store,
+    )
+
+
+COLUMNS = ("name", "origin", "refs", "groups", "commits", "state", "problem")
+TOKEN_COLUMNS = "name, repositories, groups, created, expires, revoked, last_used"
+
+
+def to_token_row(token: Token, token_hash: str) -> tuple[str, str, str, str, float, float | None]:
+    """Return a new token as values: name, hash, repositories, groups, created and expires."""
+    scope = [msgspec.json.encode(part).decode() for part in (token.grant.repositories, token.grant.groups)]
+    return token.name, token_hash, scope[0], scope[1], token.created, token.expires
+
+
+def from_token_row(
+    row: tuple[str, str, str, float, float | None, float | None, float | None],
+) -> Token:
+    """Return the token of some values of `TOKEN_COLUMNS`."""
+    name, repositories, groups, created, expires, revoked, last_used = row
+    decode = msgspec.json.Decoder(tuple[str, ...]).decode
+    return Token(
+        name=name,
+        grant=Grant(decode(repositories), decode(groups)),
+        created=created,
+        expires=expires,
+        revoked=revoked,
+        last_used=last_used,
     )
 
 

@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, Self
 
 from satchel import extras
@@ -146,7 +145,7 @@ class Cluster(AbstractContextManager["Cluster"]):
         futures: dict[Any, Repository] = {
             self._client.submit(
                 _sync_repository,
-                str(library.folder.resolve()),
+                library.catalogue.place,
                 repository,
                 self._spread_bytes,
                 pure=False,
@@ -252,11 +251,11 @@ def _result_of(future: Any, repository: Repository) -> SyncResult:
         return SyncResult(name=repository.name, state=RepositoryState.FAILED, problem=problem)
 
 
-def _sync_repository(folder: str, repository: Repository, spread_bytes: int) -> SyncResult:
+def _sync_repository(place: str, repository: Repository, spread_bytes: int) -> SyncResult:
     """Bring one repository up to date; run by a worker."""
     try:
         spread = partial(_analyse_by_workers, spread_bytes)
-        return Library(Path(folder)).bring_up_to_date(repository, analyse=spread)
+        return Library.open(place).bring_up_to_date(repository, analyse=spread)
     except SatchelError as error:
         return SyncResult(name=repository.name, state=RepositoryState.FAILED, problem=error.message)
 

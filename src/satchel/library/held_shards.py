@@ -11,7 +11,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -54,7 +53,7 @@ class Question(msgspec.Struct, frozen=True):
     """What some shards of a library are asked: the terms of a query, the vector of its title, and the counts
     over all files as far as they are known."""
 
-    folder: str
+    library: str  # its place
     shards: tuple[ShardAt, ...]
     query_terms: QueryTerms
     title_vector: bytes = b""
@@ -184,7 +183,7 @@ class HeldShards:
 
     def _shards(self, question: Question) -> Iterator[tuple[ShardAt, HeldShard]]:
         for shard in question.shards:
-            key = question.folder, shard.name, shard.version
+            key = question.library, shard.name, shard.version
             held = self._held.pop(key, None)
             if held is None:
                 for old in [one for one in self._held if one[:2] == key[:2]]:
@@ -192,7 +191,7 @@ class HeldShards:
                 held = HeldShard(self._open(question, shard))
             self._held[key] = held
             yield shard, held
-        self._make_room({(question.folder, shard.name, shard.version) for shard in question.shards})
+        self._make_room({(question.library, shard.name, shard.version) for shard in question.shards})
 
     def _make_room(self, wanted: set[tuple[str, str, str]]) -> None:
         """Drop shards until the rest fits; those of the present question stay."""
@@ -205,7 +204,7 @@ class HeldShards:
     def _postings(self, question: Question) -> Iterator[tuple[ShardAt, Postings]]:
         """Yield the postings of a query in each shard under the counts over all files, kept from the step
         before."""
-        key = msgspec.msgpack.encode((question.folder, question.query_terms, question.statistics))
+        key = msgspec.msgpack.encode((question.library, question.query_terms, question.statistics))
         kept = self._queries.pop(key, {})
         self._queries[key] = kept
         while len(self._queries) > _QUERIES_KEPT:
@@ -224,9 +223,9 @@ class _LibraryOfWorker:
 
     def open_snapshot(self, question: Question, shard: ShardAt) -> Snapshot:
         """Return the snapshot of a shard. `GenerationGone` if its store has another generation now."""
-        key = question.folder, shard.name
+        key = question.library, shard.name
         if key not in self._members:
-            self._members[key] = Library(Path(question.folder)).member(shard.name)
+            self._members[key] = Library.open(question.library).member(shard.name)
         snapshot = self._members[key].source.snapshot()
         if snapshot.version != shard.version:
             del self._members[key]  # a repository of the same name may have another place by now

@@ -1,11 +1,13 @@
 """Many repositories under one name: added, brought up to date, removed, and opened to be asked.
 
-A library is a folder: the catalogue, a mirror of every repository that comes from a URL, and the indexes of
-commits. The index of a folder stays with that folder. Opened with a grant, a library has no other
+A library is a catalogue, a mirror of every repository that comes from a URL, and the indexes of commits: in
+one folder, or in a database, with the mirrors in a folder of each machine that syncs. The index of a folder
+stays with that folder. Opened with a grant, a library has no other
 repositories than those which the grant allows, in whatever it answers."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +20,7 @@ from filelock import FileLock
 from filelock import Timeout as LockTimeout
 from msgspec.structs import replace
 
-from satchel import ids, settings, storage
+from satchel import ids, storage
 from satchel.cancellation import CancelToken
 from satchel.errors import (
     Cancelled,
@@ -27,7 +29,6 @@ from satchel.errors import (
     ProjectNotFound,
     SatchelError,
     Timeout,
-    Unsupported,
 )
 from satchel.file_writing import make_folder
 from satchel.indexing.plan import Refresh
@@ -42,6 +43,7 @@ from satchel.library.catalogue import (
     name_candidates,
     plain_url,
 )
+from satchel.library.catalogues import open_catalogue
 from satchel.library.grants import EVERYTHING, Grant, matches_name
 from satchel.library.library_engine import LibraryEngine
 from satchel.library.members import Member, Progress, segment_at
@@ -93,22 +95,25 @@ class Export(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Library:
-    """The repositories in a folder that a grant allows."""
+    """The repositories of a catalogue that a grant allows."""
 
-    def __init__(self, folder: Path, grant: Grant = EVERYTHING) -> None:
-        self.folder = folder
-        self.catalogue = Catalogue(folder)
+    def __init__(self, catalogue: Catalogue, grant: Grant = EVERYTHING) -> None:
+        self.catalogue = catalogue
         self._grant = grant
 
     @classmethod
-    def open(cls, place: str = "", grant: Grant = EVERYTHING) -> Library:
-        """Return the library of a folder, or the user's own."""
-        if "://" in place:
-            raise Unsupported(
-                "the catalogue of a library is a folder; its indexes may be elsewhere",
-                hint="satchel library init --library DIR --store URL",
-            )
-        return cls(Path(place).expanduser() if place else settings.library_folder(), grant)
+    def open(cls, place: str | os.PathLike[str] = "", grant: Grant = EVERYTHING) -> Library:
+        """Return the library of a folder or of a URL, or the user's own."""
+        return cls(open_catalogue(place), grant)
+
+    def seen_by(self, grant: Grant) -> Library:
+        """Return the same library as a grant shows it."""
+        return Library(self.catalogue, grant)
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of this machine that belongs to the library."""
+        return self.catalogue.folder
 
     def repositories(self, patterns: Sequence[str] = ()) -> list[Repository]:
         """Return the repositories that match one of some globs, by name; all of them without globs."""
@@ -165,7 +170,10 @@ class Library:
             )
         if repository.is_live:
             repository = replace(repository, state=RepositoryState.READY)
-        self.catalogue.put(repository)
+        if not self.catalogue.add(repository):
+            raise IndexBusy(
+                f"somebody else adds a repository {repository.name} just now", hint="add it again"
+            )
         return repository
 
     def remove(self, names: Sequence[str]) -> list[Repository]:
@@ -174,7 +182,11 @@ class Library:
         for repository in gone:
             self.catalogue.drop(repository.name)
             for ref in repository.refs:
-                storage.open_store(self._place(repository, ref)).remove()
+                store = storage.open_store(self._place(repository, ref))
+                siblings = store.siblings()
+                for commit in siblings.names():
+                    siblings.remove(commit)
+                store.remove()
             for folder in (self._mirror(repository), self.folder / "indexes" / repository.name):
                 shutil.rmtree(folder, ignore_errors=True)
             Path(f"{self._mirror(repository)}.lock").unlink(missing_ok=True)
@@ -210,7 +222,9 @@ class Library:
     def note(self, repository: Repository, result: SyncResult) -> None:
         """Write into the catalogue how the sync of a repository ended; one that failed keeps its commits."""
         commits = result.commits if result.state is RepositoryState.READY else repository.commits
-        self.catalogue.put(replace(repository, state=result.state, problem=result.problem, commits=commits))
+        self.catalogue.note_sync(
+            replace(repository, state=result.state, problem=result.problem, commits=commits)
+        )
 
     def bring_up_to_date(
         self,
@@ -290,8 +304,8 @@ class Library:
                 members.append(self._member(repository))
             except SatchelError as error:
                 unopened[repository.name] = error
-        folder = self.folder.resolve()
-        spread = None if cluster is None else spread_postings.Spread(cluster, str(folder))
+        folder = self.folder
+        spread = None if cluster is None else spread_postings.Spread(cluster, self.catalogue.place)
         return LibraryEngine.of_members(
             folder, members, profile, unopened, spread, allow_partial=allow_partial
         )
@@ -335,7 +349,7 @@ class Library:
         """Return where the index of a ref is kept."""
         plain = _NOT_IN_A_FOLDER_NAME.sub("-", ref)
         folder = plain if plain == ref and plain.strip(".") else f"{plain}-{ids.hash_text(ref)[:8]}"
-        base = repository.store or self.catalogue.store or str(self.folder / "indexes")
+        base = repository.store or self.catalogue.store
         return storage.place_below(base, repository.name, folder)
 
 

@@ -51,8 +51,7 @@ class QueuedRepository(msgspec.Struct, frozen=True):
 
 def has_queue(library: Library) -> bool:
     """Return whether a library has a queue for workers: its indexes are in PostgreSQL."""
-    place = library.catalogue.store
-    return bool(place) and scheme_of(place).name == postgres.STORE.name
+    return scheme_of(library.catalogue.store).name == postgres.STORE.name
 
 
 class SyncQueue:

@@ -42,9 +42,9 @@ _SLACK = 1e-6  # by which a bound may be below the value because of rounding
 class Spread:
     """The workers of a cluster that look up the terms of queries in one library."""
 
-    def __init__(self, cluster: Cluster, folder: str) -> None:
+    def __init__(self, cluster: Cluster, place: str) -> None:
         self._cluster = cluster
-        self._folder = folder
+        self._place = place
         self._own = HeldShards(self._own_snapshot)
         self._asked: JointSnapshot | None = None  # whose shards this process would read itself
         self._workers = [""]  # that were there when the last query came; none is this process
@@ -75,7 +75,7 @@ class Spread:
 
     def question(self, corpus: Corpus, query_terms: QueryTerms, title: bytes) -> Question:
         """Return what all shards of a corpus are asked first."""
-        return Question(self._folder, corpus.memo(_shards_of), query_terms, title)
+        return Question(self._place, corpus.memo(_shards_of), query_terms, title)
 
     def ask(
         self, step: str, question: Question, given: Callable[[Sequence[ShardAt]], tuple[Any, ...]]

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from satchel.lines import split_lines
 from satchel.plugins import late
 from satchel.rendering.style import Style
-from satchel.rendering.visible import NOTEBOOK_NOTE, cited_path, one_line, shown_source, visible
+from satchel.rendering.visible import NOTEBOOK_NOTE, cited_in, cited_path, one_line, shown_source, visible
 from satchel.visible_json import indented
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
@@ -87,8 +87,9 @@ def _get(response: GetResponse, style: Style) -> str:
 def _grep(response: GrepResponse, style: Style) -> str:
     rows = []
     for group in response.groups:
+        where = style.path(one_line(cited_in(group.path, response.refs)))
         named = f"  {style.dim(group.kind)} {style.name(one_line(group.name))}" if group.name else ""
-        rows.append(f"{style.path(one_line(group.path))}{named}{'  defined here' if group.defines else ''}")
+        rows.append(f"{where}{named}{'  defined here' if group.defines else ''}")
         for excerpt in group.excerpts:
             shown = "\n".join(one_line(line.rstrip()) for line in split_lines(excerpt.text))
             lines = style.code(shown, group.path)
@@ -97,7 +98,10 @@ def _grep(response: GrepResponse, style: Style) -> str:
                 rows.append(f"{style.dim(f'{number:>6}{mark}')} {line}")
             rows.append(style.dim(f"        {one_line(excerpt.chunk_id)}"))
         rows += [style.dim(f"        {group.left_out} more lines")] if group.left_out else []
-    rows += [f"{item.matches:>7}  {style.path(one_line(item.path))}" for item in response.counts]
+    rows += [
+        f"{item.matches:>7}  {style.path(one_line(cited_in(item.path, response.refs)))}"
+        for item in response.counts
+    ]
     told = f"{response.matches} matches in {response.files} files"
     if response.shown_matches < response.matches:
         files = response.files - response.shown_files
@@ -165,7 +169,9 @@ def _or_dash(count: int | None) -> str:
 def _symbols(response: SymbolsResponse, style: Style) -> str:
     rows = []
     for item in response.symbols:
-        where = style.path(f"{one_line(item.path)}:{item.start_line}-{item.end_line}")
+        where = style.path(
+            f"{one_line(cited_in(item.path, response.refs))}:{item.start_line}-{item.end_line}"
+        )
         rows.append(f"{where}  {style.dim(item.kind)} {style.name(one_line(item.qualified_name))}")
         rows += [f"    {one_line(text)}" for text in (item.signature, style.dim(one_line(item.doc))) if text]
     if response.next_cursor:
@@ -179,7 +185,7 @@ def _refs(response: RefsResponse, style: Style) -> str:
     counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no sure uses"
     rows = [f"{style.name(one_line(response.name))}: {counts}"]
     for item in response.definitions:
-        where = style.path(f"{one_line(item.path)}:{item.start_line}")
+        where = style.path(f"{one_line(cited_in(item.path, response.refs))}:{item.start_line}")
         uses = f"{item.uses} uses in {item.files} files" if item.uses else "no sure uses"
         rows.append(f"  defined {where} {one_line(item.signature)} {style.dim(f'({uses})')}")
     rows += _matched_by_name(response)
@@ -189,8 +195,8 @@ def _refs(response: RefsResponse, style: Style) -> str:
         if (use.path, use.within) != around:
             around = (use.path, use.within)
             inside = f" in {one_line(use.within)}" if use.within else ""
-            rows.append(f"  {style.path(one_line(use.path))}{inside}")
-        means = f" → {one_line(use.target)}" if several and use.target else ""
+            rows.append(f"  {style.path(one_line(cited_in(use.path, response.refs)))}{inside}")
+        means = f" → {one_line(cited_in(use.target, response.refs))}" if several and use.target else ""
         decided = f"{use.rule or 'possible'}{f' {use.confidence:.2f}' if use.confidence else ''}"
         rows.append(f"    {use.line:>5} {use.label:<8} {style.dim(f'{decided}{means}')}")
     if response.total > len(response.references):
@@ -207,10 +213,10 @@ def _impact(response: ImpactResponse, style: Style) -> str:
         near = [item for item in response.items if item.distance == distance]
         if near:
             rows.append(f"  {'used by' if distance == 1 else f'after {distance} steps'}")
-            rows += [_impact_row(item, style) for item in near]
+            rows += [_impact_row(item, response.refs, style) for item in near]
     if response.tests:
         rows.append("  tests that reach it")
-        rows += [_impact_row(item, style) for item in response.tests]
+        rows += [_impact_row(item, response.refs, style) for item in response.tests]
     if not response.items and not response.tests:
         rows.append("  no sure use")
     rows += _matched_by_name(response)
@@ -227,8 +233,8 @@ def _matched_by_name(response: RefsResponse | ImpactResponse) -> list[str]:
     return [f"  no rules for {languages}: uses are matched by name, and each may mean another definition"]
 
 
-def _impact_row(item: ImpactItem, style: Style) -> str:
-    where = style.path(f"{one_line(item.path)}:{item.line}")
+def _impact_row(item: ImpactItem, refs: Mapping[str, str], style: Style) -> str:
+    where = style.path(f"{one_line(cited_in(item.path, refs))}:{item.line}")
     through = style.dim(f"{item.label} {one_line(item.through)}")
     return f"    {where} {one_line(item.name) or '(file)'}  {through}"
 
@@ -240,7 +246,7 @@ def _path(response: PathResponse, style: Style) -> str:
         )
     rows = [
         f"{one_line(step.user)} {step.label} {one_line(step.used)}"
-        f"  {style.path(f'{one_line(step.path)}:{step.line}')}"
+        f"  {style.path(f'{one_line(cited_in(step.path, response.refs))}:{step.line}')}"
         for step in response.steps
     ]
     return "\n".join(rows) + "\n"

@@ -4,6 +4,7 @@ is written in one way."""
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from satchel.plugins import late
@@ -55,6 +56,11 @@ def cited_path(path: str, ref: str) -> str:
     `NAME@COMMIT:path`."""
     name, _, own = path.partition("/")
     return f"{short_ref(ref)}:{own}" if ref.startswith(f"{name}@") else path
+
+
+def cited_in(path: str, refs: Mapping[str, str]) -> str:
+    """Return a path as a citation writes it, by the refs of the repositories of an answer."""
+    return cited_path(path, refs.get(path.partition("/")[0], ""))
 
 
 def read_cited_path(written: str) -> tuple[str, str]:

@@ -10,8 +10,8 @@ import os
 import re
 import threading
 import time
+from collections.abc import Hashable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -53,12 +53,12 @@ class AuditLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class AuditLog:
     """The audit log of one server. A line that cannot be written is an error, and its answer is not given."""
 
-    def __init__(self, settings: AuditSettings, library: Path | None) -> None:
+    def __init__(self, settings: AuditSettings, catalogue: Catalogue | None) -> None:
         self._file = settings.file
         self._with_questions = settings.with_questions
-        self._catalogue = Catalogue(library) if library is not None else None
+        self._catalogue = catalogue
         self._names: frozenset[str] = frozenset()
-        self._stamp: tuple[int, ...] | None = None
+        self._stamp: Hashable = None
         self._lock = threading.Lock()
         self._refusals = 0
         self._refused_at = -_REFUSAL_SECONDS

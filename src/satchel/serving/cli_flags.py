@@ -106,8 +106,8 @@ def _add_library(shared: argparse._ArgumentGroup, command: Command) -> None:
         nargs="?",
         const="",
         default=None,
-        metavar="DIR",
-        help="ask all repositories of a library as one: the user's own, or that in DIR",
+        metavar="PLACE",
+        help="ask all repositories of a library as one: the user's own, or that of a folder or URL",
     )
     if "repo" not in command.request.__struct_fields__:
         shared.add_argument(

@@ -51,6 +51,7 @@ from satchel.types import ResponseMode
 if TYPE_CHECKING:
     from satchel.engine import Engine
     from satchel.library import library as libraries
+    from satchel.library.library import Library
     from satchel.library.library_engine import Asking
     from satchel.serving import served_library
     from satchel.serving.audit_log import AuditLog
@@ -72,7 +73,7 @@ class Dispatcher:
         self,
         roots: Sequence[Path] | None = None,
         *,
-        library: Path | None = None,
+        library: Library | None = None,
         asking: Asking | None = None,
         index_dir: str = "",
         profile: str = "",
@@ -85,13 +86,14 @@ class Dispatcher:
         self._make_updater = make_updater
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._library = library.resolve() if library is not None else None
+        self._library = library
         self._asking = asking
         self._served: dict[Path, ServedProject] | None = None
         if roots is not None or library is not None:
             self._served = {root.resolve(): ServedProject(root.resolve()) for root in roots or ()}
         if self._served is not None and self._library is not None:
-            self._served[self._library] = served_library.ServedLibrary(self._library, *filter(None, [asking]))
+            asked = served_library.ServedLibrary(self._library, *filter(None, [asking]))
+            self._served[self._library.folder] = asked
 
     @property
     def remote(self) -> bool:
@@ -173,7 +175,7 @@ class Dispatcher:
 
     def settings(self) -> dict[str, Any]:
         """Return what another process needs to serve the same roots."""
-        roots = [root for root in self.roots() if root != self._library]
+        roots = [root for root in self.roots() if not self._is_library(root)]
         given = {"index_dir": self._index_dir, "profile": self._profile}
         return {"roots": roots, "library": self._library, "asking": self._asking, **given}
 
@@ -192,14 +194,17 @@ class Dispatcher:
             served.close()
 
     @property
-    def library(self) -> Path | None:
-        """Return the folder of the served library; None if none is served."""
+    def library(self) -> Library | None:
+        """Return the served library; None if none is served."""
         return self._library
+
+    def _is_library(self, root: Path) -> bool:
+        return self._library is not None and root == self._library.folder
 
     def roots(self, caller: Caller = OPERATOR) -> list[Path]:
         """Return the served folders that a caller may see. Only the operator sees others than the library,
         whose repositories are shown by grants."""
-        return [root for root in self._served or () if caller.is_operator or root == self._library]
+        return [root for root in self._served or () if caller.is_operator or self._is_library(root)]
 
     def projects(self, caller: Caller = OPERATOR) -> list[str]:
         """Return how a caller names the served folders: by name, or by fingerprint if two have one name."""
@@ -308,7 +313,7 @@ def _local_project(project: str) -> ServedProject:
     `library:DIR`."""
     scheme, colon, place = project.partition(":")
     if scheme == _LIBRARY and colon:
-        return served_library.ServedLibrary(libraries.Library.open(place).folder)
+        return served_library.ServedLibrary(libraries.Library.open(place))
     return ServedProject(Path(project or "."))
 
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import msgspec
 
 from satchel.errors import InvalidRequest
-from satchel.library.catalogue import Catalogue
+from satchel.library.catalogue import Catalogue, Token
 from satchel.library.grants import Grant
-from satchel.library.tokens import Token, TokenBook, expiry
+from satchel.library.tokens import TokenBook, expiry
 from satchel.rendering.style import Style
 
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import hmac
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from satchel import extras, ids, settings
 from satchel.caching import Cache
 from satchel.errors import Unauthorized
-from satchel.library.catalogue import Catalogue
+from satchel.library.catalogue import Catalogue, Token
 from satchel.library.grants import Caller
-from satchel.library.tokens import PREFIX, Token, TokenBook
+from satchel.library.tokens import PREFIX, TokenBook
 from satchel.plugins import late
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ _SESSION_PURPOSE = b"viewer session"
 class Rights:
     """The callers of one library."""
 
-    def __init__(self, folder: Path) -> None:
-        self.tokens = TokenBook(Catalogue(folder))
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.tokens = TokenBook(catalogue)
         provider = settings.oidc()
         if provider is not None:
             extras.require("oidc", "checking tokens of an identity provider")

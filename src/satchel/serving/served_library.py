@@ -5,8 +5,7 @@ of the grant and no others, so nothing of another can enter an answer, an error 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -38,21 +37,21 @@ class ServedLibrary(ServedProject):
 
     is_library = True
 
-    def __init__(self, root: Path, asking: Asking = _USUAL) -> None:
-        super().__init__(root)
+    def __init__(self, library: Library, asking: Asking = _USUAL) -> None:
+        super().__init__(library.folder)
+        self._library = library
         self._cluster = clusters.Cluster(asking.cluster) if asking.cluster else None
         self._allow_partial = asking.allow_partial
-        self._read_stamp: tuple[int, ...] | None = None
+        self._read_stamp: Hashable = None
         self._known: list[Repository] = []  # as the catalogue had them when it was read
         self._open: dict[_Names, Engine] = {}  # by what is seen; that which was used last is the last
         self._seen: Cache[Grant, _Names] = Cache(_GRANTS_KEPT)
 
     def _open_engine(self) -> Engine:
-        library = Library(self.root)
         self._read_stamp = self._file_stamp()  # before the list: what is written meanwhile is read again
-        self._known = library.repositories()
+        self._known = self._library.repositories()
         self._seen.clear()
-        self.engine = self._engine_over(library)
+        self.engine = self._engine_over(self._library)
         self._open = {self._names(EVERYTHING): self.engine}
         self._options = self.engine.options
         return self.engine
@@ -73,8 +72,8 @@ class ServedLibrary(ServedProject):
     def _engines(self) -> list[Engine]:
         return list(self._open.values())
 
-    def _file_stamp(self) -> tuple[int, ...] | None:
-        return Library(self.root).catalogue.stamp()
+    def _file_stamp(self) -> Hashable:
+        return self._library.catalogue.stamp()
 
     def _reopen(self) -> None:
         """Open the engines anew if the catalogue has other repositories, or one whose state changed. A sync
@@ -82,7 +81,7 @@ class ServedLibrary(ServedProject):
         stamp = self._file_stamp()
         if stamp == self._read_stamp:
             return
-        known = _without_commits(Library(self.root).repositories())  # raises while there is no catalogue
+        known = _without_commits(self._library.repositories())  # raises while there is no catalogue
         if known != _without_commits(self._known):
             self._close_engines()
             self._open_engine()
@@ -97,7 +96,7 @@ class ServedLibrary(ServedProject):
     def _engine_for(self, caller: Caller) -> Engine:
         grant = EVERYTHING if caller.grant is None else caller.grant
         found = self._open.get(self._names(grant))
-        return found or self._engine_over(Library(self.root, grant))
+        return found or self._engine_over(self._library.seen_by(grant))
 
     def _keep(self, caller: Caller, taken: Engine) -> None:
         names = self._names(EVERYTHING if caller.grant is None else caller.grant)

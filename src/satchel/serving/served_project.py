@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,7 +65,7 @@ class ServedProject:
         self._local: local_server.LocalServer | None = None
         self._index_dir = self._profile = ""
         self._options: settings.Options | None = None  # as the server was started with; a call may differ
-        self._stamp: tuple[int, ...] | None = None  # of the file that says what is indexed, as it was read
+        self._stamp: Hashable = None  # of the file that says what is indexed, as it was read
         self._lock = threading.Lock()
 
     def open(self, index_dir: str, profile: str, make_updater: Callable[[Path], IndexUpdater] | None) -> None:
@@ -110,7 +110,7 @@ class ServedProject:
         """Return the engines that are open."""
         return [self.engine] if self.engine is not None else []
 
-    def _file_stamp(self) -> tuple[int, ...] | None:
+    def _file_stamp(self) -> Hashable:
         return settings.project_stamp(self.root)
 
     def _reopen(self) -> None:

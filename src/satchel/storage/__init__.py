@@ -7,16 +7,11 @@ index in that folder.
 from __future__ import annotations
 
 import os
-import re
 
 from satchel import plugins
-from satchel.errors import Unsupported
 from satchel.storage.protocol import LOCK_WAIT_SECONDS, Store, StoreScheme
 
-# One letter before the colon is a drive of Windows.
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 _FOLDER_SCHEME = "sqlite"
-_OTHER_NAMES = {"postgresql": "postgres"}
 
 
 def open_store(place: str | os.PathLike[str], *, lock_wait_seconds: float = LOCK_WAIT_SECONDS) -> Store:
@@ -47,16 +42,9 @@ def place_within(place: str | os.PathLike[str], name: str) -> str | os.PathLike[
 
 
 def _parted(place: str | os.PathLike[str]) -> tuple[StoreScheme, str]:
-    url = _SCHEME.fullmatch(os.fspath(place))
-    if url is None:
-        folder = os.path.join(place, "")
-        # In a URL two slashes come before the name of a machine.
-        return plugins.load("store", _FOLDER_SCHEME), f"//{folder}" if folder.startswith("//") else folder
-    name = url[1].lower()
-    found: StoreScheme | None = plugins.find("store", _OTHER_NAMES.get(name, name))
-    if found is None:  # the URL itself may hold a password, so it is not repeated
-        raise Unsupported(
-            f"no store has the scheme {url[1]!r}",
-            hint=f"known: {', '.join(plugins.names('store'))}; write ./{url[1]}:… for a folder of that name",
-        )
-    return found, url[2]
+    scheme, rest = plugins.by_url("store", os.fspath(place))
+    if scheme is not None:
+        return scheme, rest
+    folder = os.path.join(place, "")
+    # In a URL two slashes come before the name of a machine.
+    return plugins.load("store", _FOLDER_SCHEME), f"//{folder}" if folder.startswith("//") else folder

@@ -309,7 +309,7 @@ class PostgresSiblings:
 
 def _open(place: str, lock_wait_seconds: float) -> PostgresStore:
     """Return the store of a URL without its scheme: `//user@host:port/database/segment?options`."""
-    address = _address(_split(place))
+    address = address_of(place)
     if not address.home:
         raise ConfigError("this URL names no segment of its database", hint=_FORM)
     return PostgresStore(address, lock_wait_seconds=lock_wait_seconds)
@@ -319,12 +319,13 @@ def open_database(place: str) -> tuple[postgres_connection.Database, str]:
     """Return the database that a whole URL names, with or without a segment, and what follows the database in
     its path."""
     extras.require("library", "an index in PostgreSQL")
-    url = _split(place.partition(":")[2])
-    address = _address(url)
+    address = address_of(place.partition(":")[2])
     return postgres_connection.database(address.conninfo, address.shown), address.home
 
 
-def _address(url: SplitResult) -> Address:
+def address_of(place: str) -> Address:
+    """Return what a URL without its scheme says."""
+    url = _split(place)
     database, _, home = url.path.strip("/").partition("/")
     options = f"?{url.query}" if url.query else ""
     return Address(f"postgresql://{url.netloc}/{database}{options}", _shown(url, database), unquote(home))

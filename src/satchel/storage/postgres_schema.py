@@ -151,7 +151,42 @@ _MANY_REPOSITORIES = (
     f"CREATE INDEX queue_library ON {SCHEMA}.queue (library, number)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (tuple(_first_tables()), _MANY_REPOSITORIES)
+# Libraries whose catalogue is here. Lists and commits are JSON, as in a catalogue of SQLite. `changes` moves
+# with every change of a repository.
+_CATALOGUES = (
+    f"""CREATE TABLE {SCHEMA}.libraries (
+        name text COLLATE "C" PRIMARY KEY,
+        store text NOT NULL,
+        changes bigint NOT NULL DEFAULT 1
+    )""",
+    f"""CREATE TABLE {SCHEMA}.repositories (
+        library text COLLATE "C" NOT NULL REFERENCES {SCHEMA}.libraries,
+        name text COLLATE "C" NOT NULL,
+        store text NOT NULL,
+        origin text NOT NULL,
+        refs text NOT NULL,
+        groups text NOT NULL,
+        commits text NOT NULL,
+        state text NOT NULL,
+        problem text NOT NULL
+    )""",
+    f"CREATE UNIQUE INDEX repositories_name ON {SCHEMA}.repositories (library, lower(name))",
+    f"""CREATE TABLE {SCHEMA}.tokens (
+        library text COLLATE "C" NOT NULL REFERENCES {SCHEMA}.libraries,
+        name text COLLATE "C" NOT NULL,
+        hash text COLLATE "C" NOT NULL,
+        repositories text NOT NULL,
+        groups text NOT NULL,
+        created float8 NOT NULL,
+        expires float8,
+        revoked float8,
+        last_used float8
+    )""",
+    f"CREATE UNIQUE INDEX tokens_name ON {SCHEMA}.tokens (library, lower(name))",
+    f"CREATE UNIQUE INDEX tokens_hash ON {SCHEMA}.tokens (library, hash)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (tuple(_first_tables()), _MANY_REPOSITORIES, _CATALOGUES)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 # The partition of a segment, as PostgreSQL computes it.

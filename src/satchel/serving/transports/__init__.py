@@ -24,7 +24,7 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = ()
     library: Annotated[
         str | None,
-        Meta(description="serve a library as one project: the user's own, or that in DIR"),
+        Meta(description="serve a library as one project: the user's own, or that of a folder or URL"),
         BareValue(""),
     ] = None
     cluster: Annotated[

@@ -11,7 +11,6 @@ from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.transports import ServeOptions, Transport
 
 if TYPE_CHECKING:
-    from satchel.library import library as libraries
     from satchel.library import pushes
     from satchel.serving import call_runner, lifecycle
     from satchel.serving.http import app, metrics, middleware, push_hook, server
@@ -22,7 +21,7 @@ else:  # listing the transports must load no web server
         late(f"satchel.serving.http.{name}")
         for name in ("app", "metrics", "middleware", "push_hook", "server")
     )
-    libraries, pushes = late("satchel.library.library"), late("satchel.library.pushes")
+    pushes = late("satchel.library.pushes")
     routes = late("satchel.serving.viewer.routes")
 
 DEFAULT_PORT = 8640
@@ -55,9 +54,8 @@ def make_push_hook(dispatcher: Dispatcher) -> push_hook.PushHook | None:
     """Return the route for pushes to the served library; None where none is served."""
     if dispatcher.library is None:
         return None
-    library = libraries.Library(dispatcher.library)
-    queue = pushes.PushQueue(library)
-    return push_hook.PushHook(library, queue, settings.hook_secret(), dispatcher.audit)
+    queue = pushes.PushQueue(dispatcher.library)
+    return push_hook.PushHook(dispatcher.library, queue, settings.hook_secret(), dispatcher.audit)
 
 
 def guarded_application(

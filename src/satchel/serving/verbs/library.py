@@ -48,7 +48,8 @@ class LibraryRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         _Words, Meta(description="what the action is about: folders, URLs, names or a file"), Positional()
     ] = ()
     library: Annotated[
-        str, Meta(description="the folder of the library (default: library of the user's data folder)")
+        str,
+        Meta(description="the folder or the URL of the library (default: library of the user's data folder)"),
     ] = ""
     name: Annotated[str, Meta(description="add: the name of the one repository that is added")] = ""
     refs: Annotated[
@@ -229,7 +230,7 @@ def _synced(opened: Library, request: LibraryRequest, done: Sequence[SyncResult]
     return LibraryResponse(
         ok=not any(result.problem for result in done),
         action=request.action,
-        library=str(opened.folder),
+        library=opened.catalogue.location,
         repositories=items,
     )
 
@@ -253,14 +254,16 @@ def _status(opened: Library, request: LibraryRequest) -> LibraryResponse:
                     problem=repository.problem or looked.problem,
                 )
             )
-    return LibraryResponse(ok=True, action=request.action, library=str(opened.folder), repositories=items)
+    return LibraryResponse(
+        ok=True, action=request.action, library=opened.catalogue.location, repositories=items
+    )
 
 
 def _token(opened: Library, request: LibraryRequest) -> LibraryResponse:
     grant = grants.Grant(request.repos, request.groups)
     tokens, notes = library_tokens.run(opened.catalogue, request.values, grant, request.expires)
     return LibraryResponse(
-        ok=True, action=request.action, library=str(opened.folder), tokens=tokens, notes=notes
+        ok=True, action=request.action, library=opened.catalogue.location, tokens=tokens, notes=notes
     )
 
 
@@ -305,7 +308,7 @@ def _response(
     return LibraryResponse(
         ok=True,
         action=request.action,
-        library=str(opened.folder),
+        library=opened.catalogue.location,
         repositories=[_item(one) for one in repositories],
         written=written,
         notes=notes or [],

@@ -60,7 +60,7 @@ def run(options: ServeOptions) -> int:
         token=options.token,
         hosts=options.allow_hosts,
         origins=options.allow_origins,
-        rights=rights.Rights(library.folder) if library is not None else None,
+        rights=rights.Rights(library.catalogue) if library is not None else None,
     )
     roots = [Path(segment) for segment in options.segments or ((".",) if options.library is None else ())]
     for root in roots:
@@ -98,10 +98,12 @@ def make_dispatcher(roots: list[Path], transport: Transport, options: ServeOptio
     workers = options.workers or (cores.default_workers() if transport.parallel and is_shared else 1)
     given: dict[str, Any] = {"index_dir": options.index_dir, "profile": options.profile}
     if options.library is not None:
-        given["library"] = libraries.Library.open(options.library).folder
+        given["library"] = libraries.Library.open(options.library)
         given["asking"] = library_engine.Asking(options.cluster, options.allow_partial)
     if (kept := settings.audit()) is not None:
-        given["audit"] = audit_log.AuditLog(kept, given.get("library"))
+        given["audit"] = audit_log.AuditLog(
+            kept, library.catalogue if (library := given.get("library")) else None
+        )
     if is_shared and not options.no_watch:
         given["make_updater"] = lambda root: index_updater.IndexUpdater(
             root, index_dir=options.index_dir or None

@@ -6,11 +6,9 @@ sync failed and the other tokens are for the operator: they tell of the machine.
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from satchel.errors import SatchelError
-from satchel.library.catalogue import Catalogue
 from satchel.library.grants import EVERYTHING, Caller
 from satchel.library.joint_snapshot import SHORT_COMMIT
 from satchel.library.library import Library
@@ -19,9 +17,9 @@ from satchel.library.tokens import TokenBook
 from satchel.serving.library_tokens import token_item
 
 
-def library_status(folder: Path, caller: Caller, pushes: PushQueue | None) -> dict[str, Any]:
+def library_status(served: Library, caller: Caller, pushes: PushQueue | None) -> dict[str, Any]:
     """Return the repositories that a caller may see, those of them that wait, and tokens."""
-    library = Library(folder, EVERYTHING if caller.grant is None else caller.grant)
+    library = served.seen_by(EVERYTHING if caller.grant is None else caller.grant)
     known = library.repositories()
     repositories = [
         {
@@ -38,7 +36,7 @@ def library_status(folder: Path, caller: Caller, pushes: PushQueue | None) -> di
     waiting = []
     with suppress(SatchelError):  # the queue may be in a database that does not answer
         waiting = [one for one in (pushes.waiting() if pushes is not None else ()) if one.name in names]
-    tokens = [token_item(token) for token in TokenBook(Catalogue(folder)).all()]
+    tokens = [token_item(token) for token in TokenBook(library.catalogue).all()]
     own = [token for token in tokens if caller.is_operator or _is_own(token.name, caller)]
     return {"repositories": repositories, "waiting": waiting, "tokens": own, "operator": caller.is_operator}
 

@@ -228,7 +228,9 @@ class Viewer:
         ]
         root = self._root(self._project(query, caller), caller)
         clients = linked_clients(str(root)) if is_local else None
-        library = library_status(root, caller, self._pushes) if root == self._dispatcher.library else None
+        served = self._dispatcher.library
+        is_library = served is not None and root == served.folder
+        library = library_status(served, caller, self._pushes) if served is not None and is_library else None
         return {"clients": clients, "watching": watching, "library": library}
 
     def _calls(self, query: PageQuery, call: Call) -> PageCalls:
