@@ -1,8 +1,8 @@
 """What does the index of clangd say? A reader of the shards that its background index keeps on disk.
 
-Each shard is a RIFF file about one file of the repository: a table of strings, symbols, references and what the
-file includes. Numbers are written with seven bits a byte, lowest first. The layout is that of version 20, which
-clangd 19 writes (`clang-tools-extra/clangd/index/Serialization.cpp`); another version is refused.
+Each shard is a RIFF file about one file of the repository: a table of strings, symbols, references and what
+the file includes. Numbers are written with seven bits a byte, lowest first. The layout is the one that clangd
+19 writes (`clang-tools-extra/clangd/index/Serialization.cpp`); another version is refused.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class IndexedSymbol:
 
     number: bytes
     name: str
+    scope: str
     places: set[Place] = field(default_factory=set)
 
 
@@ -75,7 +76,11 @@ class ClangdIndex:
         self.symbols: dict[bytes, IndexedSymbol] = {}
         self.uses: dict[bytes, set[Place]] = defaultdict(set)
         self.meanings: dict[Place, set[bytes]] = defaultdict(set)  # of the names at positions
+        self.declared: set[Place] = (
+            set()
+        )  # where something is declared: a constructor has the name of its class
         self.named_lines: dict[str, set[int]] = defaultdict(set)
+        self.named: dict[tuple[str, str], set[bytes]] = defaultdict(set)  # by scope and name
         self.includes: set[tuple[str, str]] = set()
         self.files: set[str] = set()
         for path in sorted(folder.glob("*.idx")):
@@ -96,7 +101,8 @@ class ClangdIndex:
             number = data.raw(_ID_BYTES)
             data.raw(2)  # kind and language
             name = data.string()
-            data.number(), data.number()  # scope and arguments of a specialisation
+            scope = data.string()
+            data.number()  # the arguments of a specialisation
             defined, declared = self._place(data), self._place(data)
             data.number()
             data.byte()
@@ -104,7 +110,8 @@ class ClangdIndex:
                 data.number()
             for _ in range(data.number()):
                 data.number(), data.number()
-            symbol = self.symbols.setdefault(number, IndexedSymbol(number, name))
+            self.named[scope, name].add(number)
+            symbol = self.symbols.setdefault(number, IndexedSymbol(number, name, scope))
             symbol.places.update(place for place in (defined or declared,) if place is not None)
 
     def _read_references(self, data: _Bytes) -> None:
@@ -116,7 +123,9 @@ class ClangdIndex:
                 if place is None:
                     continue
                 self.named_lines[place.path].add(place.line)
-                if not kind & _DECLARES and kind & _SPELLED:
+                if kind & _DECLARES:
+                    self.declared.add(place)
+                elif kind & _SPELLED:
                     self.uses[number].add(place)
                     self.meanings[place].add(number)
 

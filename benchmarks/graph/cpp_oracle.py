@@ -2,16 +2,17 @@
 
 Asking its server about every definition would parse every file once more, so the index is read as it lies on
 disk (`clangd_index`). The limits of `c_oracle` hold here too. What a template does with a value whose type is
-its parameter has no references. Constructors are not asked about: their uses are those of their class. A use of
-a method that others override is a use of that method alone. The lines between two conditions of the preprocessor
-that clangd knows no name of are taken for lines that it left out.
+its parameter has no references. Constructors are not asked about: their uses are those of their class. A use
+of a method that others override is a use of that method alone. The lines between two conditions of the
+preprocessor that clangd knows no name of are taken for lines that it left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from graph.clangd import Build, line_of, lines_of, start_command, wait_for_index, write_commands
@@ -100,11 +101,14 @@ def _take(
     ]
     definition.take_names([place for place, _ in inside])
     chosen = {symbol.number for place, symbol in inside if place in definition.names}
+    if definition.group == "type":  # also a typedef of its name, and what is made of a template
+        scopes = {symbol.scope for _, symbol in inside if symbol.number in chosen}
+        chosen |= {number for scope in scopes for number in index.named[scope, definition.name]}
     definition.take_uses(
         use
         for number in chosen
         for use in index.uses[number]
-        if line_of(clone, use)[use.column :].startswith(definition.name)
+        if use not in index.declared and line_of(clone, use)[use.column :].startswith(definition.name)
     )
     own = {(place.path, place.line) for place in definition.names}
     definition.uses = [use for use in definition.uses if (use.path, use.line) not in own]
@@ -137,7 +141,7 @@ def _left_out(clone: Path, index: ClangdIndex, path: str) -> Iterator[tuple[int,
     lines = lines_of(clone / path)
     marks = [number for number, line in enumerate(lines, 1) if _CONDITION.match(line)]
     known = index.named_lines.get(path, frozenset())
-    for first, last in zip(marks, marks[1:], strict=False):
+    for first, last in pairwise(marks):
         if not any(number in known for number in range(first + 1, last)):
             yield first + 1, last - 1
 

@@ -61,7 +61,7 @@ class Rule(StrEnum):
     SCOPE = "scope"  # the name is defined in the same file, around the use or at its top
     IMPORT = "import"  # an import of the file binds the name
     PACKAGE = "package"  # a file of the same package or namespace defines the name
-    LINKAGE = "linkage"  # the one definition that the linker would find (C)
+    LINKAGE = "linkage"  # the one definition that the linker would find (C, C++)
     SELF = "self"  # a member of the class around the use, or of its bases
     CONSTRUCTOR = "constructor"  # a member of the class that the receiver was made with
     ANNOTATION = "annotation"  # a member of the type that the receiver is declared with

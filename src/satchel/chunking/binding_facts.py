@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from satchel.chunking.graph_captures import Match
 
 _OPENING = re.compile(rb"\(\s*")
-# Nodes of a declarator: what has elements, several names at once, a name, and one of something declared before.
+# Nodes of a declarator: what has elements, several names at once, a name, a name declared elsewhere.
 _ARRAY, _PATTERN = "array_declarator", "structured_binding_declarator"
 _PLAIN_NAME, _PATH = "identifier", "qualified_identifier"
 _NAME = re.compile(r"[^\W\d]")
@@ -55,6 +55,7 @@ class BindingReader(ImportReader):
                 at = max(scopes[at].parent, 0)
             scope = scopes[at]
             if "bind.parameter" in match and (at == 0 or scope.is_class or scope.module):
+                bound.update(node.start_byte for node in names or ())
                 continue  # of a function that is only declared
             is_lasting = at == 0 or scope.is_class or scope.module or scope.outer
             if is_lasting or names is None:

@@ -1,8 +1,8 @@
 """Find names by the classes and namespaces around their uses, wherever these are defined, as C++ does.
 
-A namespace is no definition: any file may open it. So the name of one means nothing yet, and the path behind it
-is looked for as a whole, `a.b.name` for `b::name` inside of `a`. What a file defines counts first, then what it
-includes, then what would be linked.
+A namespace is no definition: any file may open it. So the name of one means nothing yet, and the path
+behind it is looked for as a whole, `a.b.name` for `b::name` inside of `a`. What a file defines counts first,
+then what it includes, then what would be linked.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from satchel.graph.answers import Answer, import_key, linkage_key
 from satchel.graph.class_members import ClassMembers
 from satchel.graph.interfaces import Definition, Interface
 from satchel.graph.modules.module_system import Module, Sighting
+from satchel.types import ChunkKind
 
 _MOST_NAMES = 6  # namespaces of one path
 
@@ -43,9 +44,11 @@ class ScopedNames(ClassMembers):
             return found if found is not None and not _is_constructor(found) else None
         qualified = f"{scope}.{name}" if scope else name
         found = self._seen(path, qualified)
-        if found is not None:
-            return found
         shown = self._look(path, qualified)
+        if found is not None and not (
+            found.rule is Rule.SCOPE and shown is not None and _is_test(shown, qualified)
+        ):
+            return found
         for expression in shown.values.get((scope, name), ()) if shown is not None else ():
             held = self._guarded(path, "value", expression)
             if held is not None:
@@ -123,6 +126,11 @@ def _outwards(scope: str) -> Iterator[str]:
         yield scope
         scope = scope.rpartition(".")[0]
     yield ""
+
+
+def _is_test(shown: Interface, qualified: str) -> bool:
+    """Return whether a definition is a method although no class holds it: a test, `TEST(Basket, Total)`."""
+    return shown.kinds.get(qualified) is ChunkKind.METHOD
 
 
 def _is_constructor(answer: Answer) -> bool:

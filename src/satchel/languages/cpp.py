@@ -35,6 +35,12 @@ _FUNCTION = """(function_declarator declarator: [
 # which is found ten times as fast as a choice of two.
 _MACRO = r"[A-Z][A-Z0-9_]{3,}+"
 _MACRO_LINE = rf"\n(?<![,(=|&+*/?<\\-]\n)[ \t]*+({_MACRO})(?=[ \t]*+\n)"
+# `SHOP_API Basket* open();` looks like a product, and `Basket held_ GUARDED_BY(lock_);` like a call.
+_MACRO_BEFORE_FUNCTION = (
+    r"\n[ \t]*+([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:API|EXPORT|INLINE|DECL))(?=[ \t]+[A-Za-z_:])"
+)
+_LOCKS = "GUARDED_BY|EXCLUSIVE_LOCKS_REQUIRED|SHARED_LOCKS_REQUIRED|LOCKS_EXCLUDED"
+_LOCK_ANNOTATION = rf" ((?:ABSL_|PT_)?(?:{_LOCKS})\([^()\n]*+\))"
 _MACROS_BEFORE_NAME = (
     rf"\s++((?:{_MACRO}(?:\([^()\n]*+\))?\s++)++)"
     r"(?=(?!final\b)[A-Za-z_][\w:]*+(?:<[^<>;{}]*+>)?(?:\s++final\b)?\s*+(?::(?!:)|\{))"
@@ -138,6 +144,8 @@ LANGUAGE = Language(
     ),
     blanked=(
         _MACRO_LINE,
+        _MACRO_BEFORE_FUNCTION,
+        _LOCK_ANNOTATION,
         rf"class(?<!\wclass){_MACROS_BEFORE_NAME}",
         rf"struct(?<!\wstruct){_MACROS_BEFORE_NAME}",
     ),
@@ -207,7 +215,6 @@ LANGUAGE = Language(
  (struct_specifier name: (type_identifier) @key !body)
  (union_specifier name: (type_identifier) @key !body)
  (enum_specifier name: (type_identifier) @key !body)
- (friend_declaration (type_identifier) @key)
  (preproc_def name: (identifier) @key)
  (preproc_function_def name: (identifier) @key)]
 (preproc_arg) @code
