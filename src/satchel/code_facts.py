@@ -86,7 +86,7 @@ CONFIDENCE = {
 `graph_scip.txt`)."""
 POSSIBLE = 0.02
 """The share of the uses of the same name, decided by no rule, that mean a given definition."""
-POSSIBLE_IN = {"javascript": 0.14, "tsx": 0.14, "typescript": 0.14}
+POSSIBLE_IN = {"cpp": 0.21, "javascript": 0.14, "tsx": 0.14, "typescript": 0.14}
 """The same for languages in which more is left open: values whose types only inference knows."""
 
 
