@@ -8,34 +8,25 @@ indexed as the first file sees that includes it: names that another includer wou
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import time
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
+from graph.clangd import (
+    Build,
+    by_path,
+    line_of,
+    macros,
+    start_command,
+    wait_for_index,
+    write_commands,
+)
 from graph.language_server import LanguageServer
 from graph.repositories import Lab, Repository, listed_files
 from graph.truth import Definition, Place, Truth, collect
 
-_INDEX_SECONDS = 900
-_DEFINE = re.compile(r"\s*#\s*define\s+(\w+)")
-_INDEX_TASK = "backgroundIndexProgress"
-
-
-class _Build(NamedTuple):
-    """How the files of a repository are compiled."""
-
-    sources: tuple[str, ...]
-    flags: tuple[str, ...]
-
-
 _BUILDS = {
-    "jq": _Build(
+    "jq": Build(
         ("src/*.c", "tests/*.c"),
         (
             *("-Isrc", "-Ivendor/decNumber", "-D_GNU_SOURCE", "-DIEEE_8087=1", '-DJQ_VERSION="1"'),
@@ -43,7 +34,7 @@ _BUILDS = {
             *("-DHAVE_PTHREAD=1", "-DHAVE_PTHREAD_KEY_CREATE=1"),
         ),
     ),
-    "redis": _Build(
+    "redis": Build(
         ("src/*.c",),
         (
             *("-Isrc", "-Ideps", "-Ideps/hiredis", "-Ideps/linenoise", "-Ideps/lua/src"),
@@ -66,13 +57,13 @@ def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], com
     sources = sorted(
         {path.relative_to(clone).as_posix() for glob in build.sources for path in clone.glob(glob)}
     )
-    commands = _write_commands(lab.tools / "clangd" / repository.name, clone, sources, build.flags)
+    commands = write_commands(lab.tools / "clangd" / repository.name, clone, sources, build.flags)
     folders = {source.rpartition("/")[0] for source in sources}
     files = [path for path in listed_files(clone, repository.suffixes) if path.rpartition("/")[0] in folders]
-    with LanguageServer(_command(commands), clone, "c") as server:
+    with LanguageServer(start_command(commands), clone, "c") as server:
         server.open(sources[0])
-        _wait_for_index(server)
-        for path, members in _by_path(definitions, set(files)).items():
+        wait_for_index(server)
+        for path, members in by_path(definitions, set(files)).items():
             _ask_file(server, clone, path, members)
             server.close(path)
     truth = collect(repository, commit, files, definitions)
@@ -80,53 +71,9 @@ def ask(lab: Lab, repository: Repository, definitions: Sequence[Definition], com
     return truth
 
 
-def _write_commands(folder: Path, clone: Path, sources: Sequence[str], flags: Sequence[str]) -> Path:
-    """Write the compilation database that clangd reads, and return its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    entries = [
-        {"directory": str(clone.resolve()), "file": source, "arguments": ["clang", *flags, "-c", source]}
-        for source in sources
-    ]
-    (folder / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
-    return folder
-
-
-def _command(commands: Path) -> list[str]:
-    """Return how clangd is started: with its index, and without a limit of references."""
-    program = next(filter(shutil.which, ("clangd-19", "clangd")), "clangd")
-    return [
-        program,
-        f"--compile-commands-dir={commands.resolve()}",
-        "--background-index",
-        "-j=1",
-        "--limit-references=0",
-        "--limit-results=0",
-        "--log=error",
-    ]
-
-
-def _wait_for_index(server: LanguageServer) -> None:
-    """Wait until clangd has read all files; before that its references are not complete."""
-    end = time.monotonic() + _INDEX_SECONDS
-    time.sleep(5)  # it reports one short task before the long one
-    while not server.has_ended(_INDEX_TASK):
-        if time.monotonic() > end:
-            raise TimeoutError("clangd did not finish its index")
-        time.sleep(1)
-
-
-def _by_path(definitions: Sequence[Definition], files: set[str]) -> dict[str, list[Definition]]:
-    """Return the definitions of the files that are compiled, by file: opening one costs clangd most."""
-    found: dict[str, list[Definition]] = defaultdict(list)
-    for definition in definitions:
-        if definition.path in files:
-            found[definition.path].append(definition)
-    return found
-
-
 def _ask_file(server: LanguageServer, clone: Path, path: str, definitions: Sequence[Definition]) -> None:
     """Ask about all definitions of one file."""
-    outline = [*server.outline(path), *_macros(clone, path)]
+    outline = [*server.outline(path), *macros(clone, path)]
     for definition in definitions:
         definition.names = sorted(
             place
@@ -138,38 +85,21 @@ def _ask_file(server: LanguageServer, clone: Path, path: str, definitions: Seque
             for place in list(_typedefs(clone, definition.name, uses)):
                 uses.update(server.references(place))
         own = {(place.path, place.line) for place in definition.names}
-        written = (use for use in uses if _line(clone, use)[use.column :].startswith(definition.name))
+        written = (use for use in uses if line_of(clone, use)[use.column :].startswith(definition.name))
         definition.take_uses(use for use in written if (use.path, use.line) not in own)
         if not uses and _is_macro(clone, definition):
             definition.names = []  # most likely the preprocessor leaves its definition out
 
 
-def _macros(clone: Path, path: str) -> Iterator[tuple[str, Place]]:
-    """Return the names of the macros that a file defines, which an outline does not have."""
-    for number, line in enumerate(_lines(clone / path), 1):
-        if match := _DEFINE.match(line):
-            yield match[1], Place(path, number, match.start(1))
-
-
 def _is_macro(clone: Path, definition: Definition) -> bool:
     """Return whether a definition is one of the macros of its file."""
-    return any((definition.name, place) in _macros(clone, definition.path) for place in definition.names)
+    return any((definition.name, place) in macros(clone, definition.path) for place in definition.names)
 
 
 def _typedefs(clone: Path, name: str, uses: set[Place]) -> Iterator[Place]:
     """Return where `typedef struct X X;` gives a struct its own name once more."""
     pattern = re.compile(rf"\s*typedef\b.*\b({re.escape(name)})\s*;")
     for use in sorted(uses):
-        match = pattern.match(_line(clone, use))
+        match = pattern.match(line_of(clone, use))
         if match and match.start(1) > use.column:
             yield Place(use.path, use.line, match.start(1))
-
-
-def _line(clone: Path, place: Place) -> str:
-    """Return the source line of a position."""
-    return _lines(clone / place.path)[place.line - 1]
-
-
-@lru_cache(maxsize=512)
-def _lines(path: Path) -> list[str]:
-    return path.read_text("utf-8", "replace").split("\n")

@@ -111,6 +111,18 @@ class LanguageServer:
         found = self._ask("textDocument/definition", self._position(place))
         return self._places(found) if found else None
 
+    def links(self, path: str) -> list[tuple[int, str]]:
+        """Return the lines of a file that name other files of the folder, with their paths."""
+        self.open(path)
+        document = {"textDocument": {"uri": (self._root / path).as_uri()}}
+        found = []
+        for link in self._ask("textDocument/documentLink", document) or []:
+            target = Path(unquote(urlparse(link.get("target") or "").path))
+            if target.is_relative_to(self._root):
+                line = link["range"]["start"]["line"] + 1
+                found.append((line, target.relative_to(self._root).as_posix()))
+        return found
+
     def _position(self, place: Place) -> dict[str, Any]:
         self.open(place.path)
         return {

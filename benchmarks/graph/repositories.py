@@ -12,6 +12,7 @@ SUFFIXES = {
     "typescript": (".ts", ".tsx", ".mts", ".cts"),
     "go": (".go",),
     "c": (".c", ".h"),
+    "cpp": (".cc", ".cpp", ".h", ".hpp"),
 }
 
 
@@ -47,7 +48,16 @@ LARGE = (
     Repository("zoekt", "sourcegraph", "go", 90),
     Repository("redis", "redis", "c", 110, "src/"),
 )
-REPOSITORIES = {repository.name: repository for repository in (*SMALL, *LARGE)}
+# Of C++, the rules were made on the first three; the others were set aside.
+CPP = (
+    Repository("leveldb", "google", "cpp", 90),
+    Repository("ninja", "ninja-build", "cpp", 90, "src/"),
+    Repository("spdlog", "gabime", "cpp", 90, "include/spdlog/"),
+    Repository("yaml-cpp", "jbeder", "cpp", 90),
+    Repository("fmt", "fmtlib", "cpp", 90, "include/"),
+    Repository("tinyxml2", "leethomason", "cpp", 60),
+)
+REPOSITORIES = {repository.name: repository for repository in (*SMALL, *LARGE, *CPP)}
 
 
 @dataclass(frozen=True, slots=True)

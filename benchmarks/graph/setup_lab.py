@@ -17,6 +17,7 @@ _BY_SYSTEM = {
     "typescript": ("node", "npm"),
     "go": (),
     "c": ("clangd-19",),
+    "cpp": ("clangd-19",),
 }
 
 

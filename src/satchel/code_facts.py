@@ -61,7 +61,7 @@ class Rule(StrEnum):
     SCOPE = "scope"  # the name is defined in the same file, around the use or at its top
     IMPORT = "import"  # an import of the file binds the name
     PACKAGE = "package"  # a file of the same package or namespace defines the name
-    LINKAGE = "linkage"  # the one definition that the linker would find (C)
+    LINKAGE = "linkage"  # the one definition that the linker would find (C, C++)
     SELF = "self"  # a member of the class around the use, or of its bases
     CONSTRUCTOR = "constructor"  # a member of the class that the receiver was made with
     ANNOTATION = "annotation"  # a member of the type that the receiver is declared with
@@ -86,7 +86,7 @@ CONFIDENCE = {
 `graph_scip.txt`)."""
 POSSIBLE = 0.02
 """The share of the uses of the same name, decided by no rule, that mean a given definition."""
-POSSIBLE_IN = {"javascript": 0.14, "tsx": 0.14, "typescript": 0.14}
+POSSIBLE_IN = {"cpp": 0.21, "javascript": 0.14, "tsx": 0.14, "typescript": 0.14}
 """The same for languages in which more is left open: values whose types only inference knows."""
 
 

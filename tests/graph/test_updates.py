@@ -62,6 +62,20 @@ MODULES = {
     ),
     "count.c": ("int count(void) { return 2; }\n", "static int count(void) { return 3; }\n"),
     "list.h": ("int count(void);\n", "struct list { int size; };\n"),
+    "cart.hpp": (
+        '#include "base.hpp"\nnamespace shop { class Cart : public Base { Item item_; public: void add(); }; }\n',
+        "namespace shop { class Cart { public: int size(); Cart* add(); }; }\n",
+    ),
+    "base.hpp": (
+        "namespace shop { struct Item { void pay() {} }; class Base { public: void count(); }; }\n",
+        '#include "item.hpp"\nnamespace shop { using Thing = Item; struct Base { Thing count(); }; }\n',
+    ),
+    "item.hpp": ("struct Item {};\n", "namespace shop { struct Item { void pay() {} int size(); }; }\n"),
+    "cart.cpp": (
+        '#include "cart.hpp"\nnamespace shop { void Cart::add() { count(); item_.pay(); } }\n',
+        '#include "cart.hpp"\nusing namespace shop;\nint main() { Cart c; c.add()->size(); Item().pay(); }\n',
+        "namespace shop { void Base::count() {} int size() { return 1; } int go() { return size(); } }\n",
+    ),
     "Cargo.toml": ('[package]\nname = "shop"\n', '[package]\nname = "store"\n'),
     "src/lib.rs": (
         "#[macro_use]\nmod macros;\nmod till;\n",

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from satchel.chunking.graph_captures import Match
 
 _OPENING = re.compile(rb"\(\s*")
+# Nodes of a declarator: what has elements, several names at once, a name, a name declared elsewhere.
+_ARRAY, _PATTERN = "array_declarator", "structured_binding_declarator"
+_PLAIN_NAME, _PATH = "identifier", "qualified_identifier"
 _NAME = re.compile(r"[^\W\d]")
 NOTHING = frozenset({b"None", b"null", b"undefined", b"nil"})  # values that say nothing about a type
 
@@ -33,6 +36,7 @@ class BindingReader(ImportReader):
         lasting: list[tuple[Match, int, int]] = []
         data, scopes, bound = self.data, self.scopes, self.bound
         bound.update(node.start_byte for node in self.captured.keys)
+        self.captured.bindings = list(self._declared_bindings())
         # Of two patterns that match one name, the one counts that knows what it holds.
         telling = [match for match in self.captured.bindings if len(match) > 1]
         known = {match["bind"][0].start_byte for match in telling if "bind" in match}
@@ -50,6 +54,9 @@ class BindingReader(ImportReader):
                 # An alias of a type is a scope because of its parameters; its name belongs to the one around.
                 at = max(scopes[at].parent, 0)
             scope = scopes[at]
+            if "bind.parameter" in match and (at == 0 or scope.is_class or scope.module):
+                bound.update(node.start_byte for node in names or ())
+                continue  # of a function that is only declared
             is_lasting = at == 0 or scope.is_class or scope.module or scope.outer
             if is_lasting or names is None:
                 lasting.append((match, at, start))
@@ -66,6 +73,24 @@ class BindingReader(ImportReader):
             self._read_lasting_value(match, at, start)
         for node in self.captured.tokens if self.rules.token_bindings else ():
             self._read_token_bindings(node)
+
+    def _declared_bindings(self) -> Iterable[Match]:
+        """Yield the bindings; of a declarator (`*x`, `&x`, `x[8]`, `x = y`), that of the name in it."""
+        for match in self.captured.bindings:
+            declarator = match.pop("bind.declarator", None)
+            node = declarator[0] if declarator is not None else None
+            while node is not None and node.type.endswith("_declarator"):
+                if value := node.child_by_field_name("value"):
+                    match["bind.value"] = [value]
+                if node.type == _ARRAY and "bind.type" in match:
+                    match["bind.item"] = match.pop("bind.type")
+                if node.type == _PATTERN:
+                    break
+                node = node.child_by_field_name("declarator") or next(iter(node.named_children), None)
+            if node is not None and node.type.endswith(_PLAIN_NAME) and node.type != _PATH:
+                match["bind"] = [node]
+            if declarator is None or "bind" in match:
+                yield match
 
     def _read_lasting_name(self, name: str, node: tree_sitter.Node, match: Match, at: int) -> None:
         """Note a name that is bound outside of functions, or in one that may mean a name of the file."""

@@ -91,6 +91,8 @@ class FactExtractor(MemberReader):
                 at = self.scopes[at].parent
             # The names of a class do not hold where its bases are named.
             return self._scoped_type(found, max(self.scopes[at].parent, 0))
+        if self.rules.names_are_scoped:
+            return self._type_of_scopes(found, max(self.scopes[at].parent, 0), node.start_byte)
         found = self._local_type(found, at, node.start_byte)
         if found and self.rules.constants_are_lexical:
             return _absolute(self._text(node)) or f":{self._around_base(found, at)}:{found}"
@@ -171,6 +173,7 @@ class FactExtractor(MemberReader):
             self._read_names(self.captured.type_uses, names, is_type=True)
         self._read_members(telling)
         self._read_type_members()
+        self._read_paths()
         for match in self.captured.bindings:
             if "bind.member" in match:
                 self._read_bound_member(match)

@@ -50,6 +50,7 @@ class GraphCaptures:
     namespaces: list[tree_sitter.Node] = field(default_factory=list)
     packages: list[tree_sitter.Node] = field(default_factory=list)
     extensions: list[tree_sitter.Node] = field(default_factory=list)
+    paths: list[tree_sitter.Node] = field(default_factory=list)  # members of modules and types: `a::b::c`
     code: list[tree_sitter.Node] = field(default_factory=list)
     tokens: list[tree_sitter.Node] = field(default_factory=list)  # code that the grammar leaves as tokens
     opaque: list[tree_sitter.Node] = field(default_factory=list)  # nodes whose names are no uses
@@ -108,6 +109,7 @@ _LISTS: dict[str, Callable[[GraphCaptures], list[tree_sitter.Node]]] = {
     "member": attrgetter("members"),
     "use.type": attrgetter("type_uses"),
     "member.type": attrgetter("type_members"),
+    "member.path": attrgetter("paths"),
     "scope": attrgetter("scopes"),
     "base": attrgetter("bases"),
     "global": attrgetter("globals"),

@@ -53,6 +53,8 @@ class KnownTypes(LocalNames):
         """Return a type as the file knows it, empty if it cannot be one that this repository defines."""
         if self.rules.class_scope_is_visible:
             return self._scoped_type(found, at)
+        if self.rules.names_are_scoped:
+            return self._type_of_scopes(found, at, position)
         name = found.strip("[]")
         head = name.partition(".")[0]
         bound = self._generic_bound(head, at)
@@ -67,6 +69,17 @@ class KnownTypes(LocalNames):
         if head in self.file_names or (self._sees_other_names and head not in self.rules.ignored):
             return found
         return ""
+
+    def _type_of_scopes(self, found: str, at: int, position: int) -> str:
+        """Return a type as the classes and namespaces around it know it, empty for one of the language, for
+        a parameter of a template and for nothing."""
+        head = found.strip("[]").partition(".")[0]
+        if not head or head in self.rules.ignored or self._generic_bound(head, at) is not None:
+            return ""
+        local, _ = self._lookup(head, at, position)
+        is_type = local is not None and local.is_definition
+        meant = local.expression if local is not None and is_type else f":{self._scope_path(at)}:{head}"
+        return found.replace(head, meant, 1)
 
     def _scoped_type(self, found: str, at: int) -> str:
         """Return a type as the whole file knows it, nothing for one that this repository cannot define."""
@@ -166,6 +179,8 @@ class KnownTypes(LocalNames):
     def _implied(self, name: str, at: int) -> str:
         """Return the expression of a name that is not local: a constant as seen from the modules around it, a
         member of the object around it, or a name of the file; empty if it is none of them."""
+        if self.rules.names_are_scoped:
+            return f":{self._scope_path(at)}:{name}" if name not in self.rules.ignored else ""
         class_name = self._class_name(at)
         if self.rules.constants_are_lexical and name[0].isupper():
             return f":{class_name}:{name}"

@@ -37,7 +37,8 @@ class LocalNames(ScopeTree):
             bound = to_type(self._text(written[0]), self.rules) if written else ""
             for node in match["generic"]:
                 self.bound.add(node.start_byte)
-                scope = self.scopes[self._scope_of(node.start_byte)]
+                place = match["generic.scope"][0] if "generic.scope" in match else node
+                scope = self.scopes[self._scope_of(place.start_byte)]
                 if bound or self._text(node) not in scope.generics:
                     scope.generics[self._text(node)] = bound
 

@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from satchel.chunking.bracket_text import closing_end
 from satchel.chunking.expressions import STRING_TYPE, likely_value, to_expression
 from satchel.chunking.known_types import KnownTypes
 from satchel.chunking.type_expressions import to_type
@@ -37,6 +38,10 @@ class Rewriter(KnownTypes):
             text = f"{rules.self_names[0]}.{text.lstrip(rules.attribute_mark)}"
         elif rules.constructor and text.startswith(f"{rules.constructor}("):
             text = f"{rules.self_names[0]}.{text}"
+        if rules.names_are_scoped:
+            text = text.removeprefix("::")
+            if typed := self._typed_call(text, at):
+                return typed
         absolute = rules.constants_are_lexical and text.startswith("::")
         written = to_expression(text[2:] if absolute else text, rules.name_marks, rules.name_endings)
         if written and self._transparent is not None:
@@ -44,6 +49,25 @@ class Rewriter(KnownTypes):
         if written and self._constructor is not None:
             written = self._constructor.sub("()", written).replace("()()", "()")
         return f"::{written}" if absolute and written else written
+
+    def _typed_call(self, text: str, at: int) -> str:
+        """Return the expression of code that begins with a call whose result has the type of its first type
+        argument, empty for other code."""
+        call = self._typed_calls.match(text) if self._typed_calls is not None else None
+        opening = closing_end(text, call.end() - 1, "<") if call is not None else 0
+        if call is None or text[opening : opening + 1] != "(":
+            return ""
+        written = to_type(text[call.end() : opening - 1], self.rules)
+        found = self._value_of_type(written, at, self.scopes[at].end - 1)
+        if end := closing_end(text, opening, "("):
+            steps = to_expression(f"_{text[end:]}", self.rules.name_marks)[1:]
+            return f"{found}{steps}" if found and (steps or end == len(text)) else ""
+        return ""
+
+    @cached_property
+    def _typed_calls(self) -> re.Pattern[str] | None:
+        names = self.rules.typed_calls
+        return re.compile(rf"(?:\w+::)*(?:{'|'.join(names)})<") if names else None
 
     def _is_from_module(self, text: str) -> bool:
         """Return whether a path begins with the word for the own or the parent module."""

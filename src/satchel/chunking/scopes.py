@@ -111,8 +111,10 @@ class ScopeTree:
         self._call_marks = frozenset(mark.encode() for mark in self.rules.call_marks)
         self._path_mark = b"::" if "::" in language.name_separators else b""
         self._reads_paths = bool(self.rules.own_module)
-        # Names may be constants of the modules around them, or members of the object around them.
-        self._implies = self.rules.constants_are_lexical or self.rules.implicit_self
+        # Names may be constants of the modules around them, or members of the object or scopes around them.
+        self._implies = (
+            self.rules.constants_are_lexical or self.rules.implicit_self or self.rules.names_are_scoped
+        )
         self._own_words = frozenset((*self.rules.self_names, *self.rules.super_names))
         self._is_lexical = self.rules.names_start_at_declaration
         self._sees_members = self.rules.class_scope_is_visible
@@ -201,9 +203,11 @@ class ScopeTree:
             self._add_inner(scope, definition)
         if len(path) == 1 or scope.parent < 0:
             self.file_names.add(path[0])
-        elif not scope.is_class:
+        elif not scope.is_class and not (scope.module and self.rules.names_are_scoped):
             # A function inside a function is reached by its qualified name.
-            self._bind(path[-1], at, Binding(0, ".".join(path), declared=True, is_definition=True))
+            qualified = ".".join(path)
+            meant = f"::{qualified}" if self.rules.names_are_scoped else qualified
+            self._bind(path[-1], at, Binding(0, meant, declared=True, is_definition=True))
 
     def _add_inner(self, scope: NameScope, definition: CapturedDefinition) -> None:
         """Note a definition that code around it sees by its name alone."""
@@ -264,6 +268,19 @@ class ScopeTree:
             return ""
         path = found.title_path if self._is_class(found) else found.title_path[:-1]
         return ".".join(path)
+
+    def _scope_path(self, at: int) -> str:
+        """Return the qualified name of the class or namespace whose names code sees first. A method outside
+        of its class sees those of the class."""
+        while at > 0:
+            scope = self.scopes[at]
+            if scope.module:
+                return scope.module
+            if scope.definition is not None:
+                path = scope.definition.title_path
+                return ".".join(path if scope.is_class else path[:-1])
+            at = scope.parent
+        return ""
 
     def _module_parts(self, at: int) -> list[str]:
         """Return the names of the modules inside the file that a scope is part of."""

@@ -33,6 +33,7 @@ _FUNCTION, _METHOD = ChunkKind.FUNCTION, ChunkKind.METHOD  # naming a member of 
 _SIGNATURE_LIMIT = 240  # characters; longer parameter lists are cut
 _WRAPPER_TAIL = 2  # bytes that a wrapper may have after what it wraps: a semicolon and a line end
 _MAX_DEPTH = 64  # nested definitions; deeper ones stay part of the one around them
+_TEMPLATE_ARGUMENTS = re.compile(r"\s*<[^<>]*>")
 _TRAILING_COMMENT = re.compile(r"(?<=[:{]) (?:#|//) .*$")
 _ATTRIBUTE_MARKS = b"@[#"  # the first characters of an attribute inside the node of a definition
 
@@ -185,10 +186,21 @@ def _attach(
 
 
 def _name_parts(written: list[str], language: Language) -> tuple[str, ...]:
-    """Return the parts of a qualified name."""
+    """Return the parts of a qualified name, without the arguments of templates in it."""
+    if language.graph is not None and language.graph.names_are_scoped:
+        written = [_without_arguments(each) for each in written]
     for separator in language.name_separators:
         written = [part for piece in written for part in piece.split(separator)]
     return tuple(part.strip() for part in written if part.strip())
+
+
+def _without_arguments(written: str) -> str:
+    if "operator" in written:  # `operator<`
+        return written
+    count = 1
+    while count:
+        written, count = _TEMPLATE_ARGUMENTS.subn("", written)
+    return written
 
 
 def _to_definition(definition: CapturedDefinition) -> DefinitionLines:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
 _OWN_MEMBER = re.compile(rb"(\w+)(\.\w+)$")
 _LAST_PART = re.compile(r"\w+\s*$")
+_PATH_BEFORE = re.compile(rb"[\w>]::$")
+_PATH_MARK = re.compile(rb"\w+|[<>]")
 _ASSIGNMENT = re.compile(rb"\s*(?:\|\||&&|[-+*/])?=(?![=~>])")
 
 
@@ -257,6 +259,25 @@ class MemberReader(NameReader):
         elif "." in expression or expression[0] == ":" or self._is_from_module(text):
             self._note(expression, label, line)
 
+    def _read_paths(self) -> None:
+        """Note the uses of what stands behind the names of namespaces and types: all of `a::b<T>::c`."""
+        data = self.data
+        for node in self.captured.paths:
+            start, end = node.start_byte, node.end_byte
+            is_part = _PATH_BEFORE.search(data, max(start - 3, 0), start)
+            if is_part or start in self._defined:
+                continue
+            at, first = self._scope_of(start), node.start_point[0] + 1
+            for stop in _path_stops(data, start, end):
+                name = LAST_NAME.search(data, start, stop)
+                if name is None or name.start() in self._defined:
+                    continue
+                written = self._expression(data[start:stop].decode("utf-8", "replace"), at)
+                expression = self._rewritten(written, at, start) if written else "?"
+                if expression[0] != "?":
+                    line = first + data.count(b"\n", start, stop)
+                    self._note(expression, self._label(start, stop), line)
+
     def _read_type_members(self) -> None:
         """Note the uses of types that stand behind the name of what holds them: `orders.Basket`."""
         for node in self.captured.type_members:
@@ -278,3 +299,14 @@ class MemberReader(NameReader):
 def _ends_with_path(text: str, separator: str) -> bool:
     """Return whether the last name of a member access follows the separator of paths, not a dot."""
     return _LAST_PART.sub("", text).rstrip().endswith(separator)
+
+
+def _path_stops(data: bytes, start: int, end: int) -> list[int]:
+    """Return where the names of a path end: all but the first of `a::b<T>::c`, without their arguments."""
+    stops, depth = [], 0
+    for match in _PATH_MARK.finditer(data, start, end):
+        if match[0] in b"<>":
+            depth += 1 if match[0] == b"<" else -1
+        elif not depth:
+            stops.append(match.end())
+    return stops if data[start : start + 2] == b"::" else stops[1:]

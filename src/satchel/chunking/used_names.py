@@ -107,6 +107,9 @@ class NameReader(UseLabels):
                 self._note(method, Label.CALLS, line)
             return
         label = self._label(start, end)
+        if self.rules.names_are_scoped:
+            self._note(f":{self._scope_path(at)}:{name}", label, line)
+            return
         is_constant = self.rules.constants_are_lexical and name[0].isupper()
         if is_constant and label is Label.EXTENDS:
             self._note(f":{self._around_base(name, at)}:{name}", label, line)

@@ -7,14 +7,14 @@ from collections import defaultdict
 
 from satchel.code_facts import Import, Rule
 from satchel.graph.answers import Answer, Instance, linkage_key, rules_of, weaker
-from satchel.graph.class_members import ClassMembers
 from satchel.graph.interfaces import Definition, Interface
 from satchel.graph.modules.module_system import Module
+from satchel.graph.scoped_names import ScopedNames
 
 _NAMED_RECEIVER = re.compile(r"^<(?:.*:)?(\w+)>$|^(?:.*:)?(\w+)\(\)$")
 
 
-class Extensions(ClassMembers):
+class Extensions(ScopedNames):
     """Knows the functions that extend types."""
 
     def _extended(self, path: str, before: Answer | None, receiver: str, name: str) -> Answer | None:

@@ -34,7 +34,9 @@ class ModuleNames(Questions):
         if found is None:
             module = self._modules.module(path, written)
             folders = map(folder_key, module.paths if module is not None else ())
-            found = module, frozenset((*_import_keys(written), *folders))
+            # Nothing but the import may lead to an included file.
+            included = module.paths if module is not None and self._modules.has_linkage else ()
+            found = module, frozenset((*_import_keys(written), *folders, *included))
             self._found_modules.keep((path, written), found)
         module, keys = found
         self._consulted |= keys

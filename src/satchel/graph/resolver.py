@@ -212,7 +212,8 @@ class Resolver(ValueRules):
         if kind == "module":
             return self._written_module(path, written)
         if kind == "constant":
-            return self._find_constant(path, written)
+            find = self._find_scoped if self._modules.has_scopes else self._find_constant
+            return find(path, written)
         if kind in ("member", "member above"):
             return self._find_spread_member(path, written, above=kind == "member above")
         return self._expression(path, written)

@@ -67,6 +67,10 @@ class GraphRules(msgspec.Struct, frozen=True, cache_hash=True):
     # A local name is bound once in its block, from there on, with one type (as in C and Go).
     names_start_at_declaration: bool = False
     has_named_arguments: bool = True  # whether `name=` may be the name of an argument
+    # A name means what the innermost class or namespace around it has, wherever that is defined (C++).
+    names_are_scoped: bool = False
+    # Calls whose result has the type of their first type argument (`make_unique<Basket>()`).
+    typed_calls: tuple[str, ...] = ()
     has_name_spaces: bool = False  # tags, macros and other names apart, as in C; uses say `@use.t`, `@use.m`
     space_before_call: bool = False  # `call (x)` is a call
     type_arguments_in_brackets: bool = False  # `New[int](1)` is a call
@@ -139,7 +143,8 @@ class Language(msgspec.Struct, frozen=True):
       `@import.tree`: a nested list of imports; `@import.relative`: a path from the file's own folder.
     - `@opaque`, `@code`: text in which names are no uses, or text that is code although the grammar takes it
       for something else.
-    - `@generic`, with `@generic.bound` if there is one: the name of a type parameter and the type it extends.
+    - `@generic`, with `@generic.bound` if there is one: the name of a type parameter and the type it extends;
+      with `@generic.scope` where the parameters stand in front of what they belong to.
     - `@object` with `@object.type`: the body of an object that has a class of its own without a name.
     - `@member.start` with `@member.end`: a member access in a grammar without a node that ends with the name.
     - `@extension`: the type that the function around it extends (C#).

@@ -1,4 +1,4 @@
-"""C: `#include` copies files, and the linker finds the rest by name."""
+"""C and C++: `#include` copies files, and the linker finds the rest by name."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from satchel.caching import Cache
+from satchel.graph.interfaces import MACRO
 from satchel.graph.modules.module_system import (
     FileTable,
     Linkage,
     Module,
     ModulePlugin,
     ModuleSystem,
+    NamedDefinition,
+    Sighting,
 )
 
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m")
@@ -29,6 +32,8 @@ class Includes(ModuleSystem):
     """
 
     has_linkage = True
+    has_scopes = True
+    members_are_spread = True
 
     def __init__(self, table: FileTable) -> None:
         self._table = table
@@ -37,6 +42,7 @@ class Includes(ModuleSystem):
         for path in table.paths:
             self._by_name[posixpath.basename(path)].append(path)
         self._found: Cache[tuple[str, str], str] = Cache(_INCLUDES_KEPT)
+        self._qualified: Cache[str, dict[str, list[NamedDefinition]]] = Cache(_INCLUDES_KEPT)
         self._direct: dict[str, tuple[str, ...]] = {}  # what each file includes itself
         self._closures: Cache[str, dict[str, int]] = Cache(_CLOSURES_KEPT)
 
@@ -80,6 +86,48 @@ class Includes(ModuleSystem):
                 return outer[0].path
             return min(near, key=lambda item: (included[item.path], item.path)).path
         return _only_nearest([item.path for item in outer or shown], path)
+
+    def definers(self, name: str) -> Sequence[str]:
+        return tuple(dict.fromkeys(item.path for item in self._definitions(name)))
+
+    def seen(self, path: str, qualified: str) -> Sighting | None:
+        return self._choose(path, self._definitions(qualified))
+
+    def seen_macro(self, path: str, name: str) -> tuple[Sighting, str] | None:
+        macros = [item for item in self._table.definitions_named(name) if MACRO in item.spaces]
+        found = self._choose(path, macros)
+        if found is None:
+            return None
+        return found, next(item.qualified_name for item in macros if item.path == found.path)
+
+    def _definitions(self, qualified: str) -> list[NamedDefinition]:
+        """Return all definitions of a qualified name."""
+        name = qualified.rpartition(".")[2]
+        return self._qualified.get_or_compute(name, lambda: self._by_qualified_name(name)).get(qualified, [])
+
+    def _by_qualified_name(self, name: str) -> dict[str, list[NamedDefinition]]:
+        found: dict[str, list[NamedDefinition]] = defaultdict(list)
+        for item in self._table.definitions_named(name):
+            found[item.qualified_name].append(item)
+        return dict(found)
+
+    def _choose(self, path: str, found: Sequence[NamedDefinition]) -> Sighting | None:
+        """Return which of several definitions a file means: its own, what it includes, what is linked."""
+        if not found:
+            return None
+        if any(item.path == path for item in found):
+            return Sighting(path)
+        # What only its own source file can mean is seen by no other, unless that is included.
+        shown = [item for item in found if not _is_source(item.path) or item.linkage is Linkage.PROGRAM]
+        if len(shown) == 1 and len(found) == 1:
+            return Sighting(shown[0].path)
+        included = self._closure(path)
+        rests_on = tuple(included)
+        near = [item.path for item in found if item.path in included]
+        if near:
+            return Sighting(min(near, key=lambda each: (included[each], each)), True, rests_on)
+        linked = _only_nearest([item.path for item in shown], path)
+        return Sighting(linked, False, rests_on) if linked else None
 
     def _closure(self, path: str) -> dict[str, int]:
         """Return the files that a file includes, also through others, with their distance."""

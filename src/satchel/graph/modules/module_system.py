@@ -47,9 +47,18 @@ class NamedDefinition(NamedTuple):
     spaces: str = "n"  # as `name_spaces` says
 
 
+class Sighting(NamedTuple):
+    """The file with a definition that another file means, and what the choice among several rests on."""
+
+    path: str
+    is_included: bool = False  # by the file that means it
+    rests_on: tuple[str, ...] = ()
+
+
 def linkage_of(symbol: Symbol) -> Linkage:
     """Return who can mean a definition of C, as its signature says."""
-    if symbol.kind in (ChunkKind.STRUCT, ChunkKind.ENUM) or symbol.signature.startswith(("#", "typedef")):
+    is_type = symbol.kind in (ChunkKind.STRUCT, ChunkKind.ENUM, ChunkKind.CLASS, ChunkKind.TRAIT)
+    if is_type or symbol.signature.startswith(("#", "typedef", "using ")):
         return Linkage.INCLUDED
     return Linkage.FILE if _STATIC.match(symbol.signature) else Linkage.PROGRAM
 
@@ -95,6 +104,7 @@ class ModuleSystem:
 
     modules_name_themselves = False  # whether `own_name` has answers
     has_linkage = False  # whether `linked` has answers
+    has_scopes = False  # whether `seen` has answers
     members_are_spread = False  # whether members may stand in other files than their type, as `definers` says
     has_open_types = False  # whether a type or module may be written in parts, in several files
     homes_hold_modules = False  # whether a file knows the modules below `home` by their names
@@ -122,6 +132,14 @@ class ModuleSystem:
         """Return the file whose definition of a name, in a space of names, a file means without importing it,
         as a linker finds it; empty if there is none."""
         return ""
+
+    def seen(self, path: str, qualified: str) -> Sighting | None:
+        """Return where the definition of a qualified name stands that a file means by it."""
+        return None
+
+    def seen_macro(self, path: str, name: str) -> tuple[Sighting, str] | None:
+        """Return where the macro stands that a file means by a name, and its qualified name."""
+        return None
 
     def definers(self, name: str) -> Sequence[str]:
         """Return the files that define a qualified name, where all files know it."""
