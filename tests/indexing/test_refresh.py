@@ -227,9 +227,13 @@ def test_a_question_after_a_remembered_walk_sees_every_change(
     monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
     engine = make_engine(shop)
     engine.refresh()
-    time.sleep(0.02)  # a tick of the change times
-    engine.ensure_fresh()
-    assert (shop / "_ctx/context.walk").exists()
+    for _ in range(20):  # a busy machine may take too long to write what proves something
+        time.sleep(0.02)  # a tick of the change times
+        engine.ensure_fresh()
+        if (shop / "_ctx/context.walk").exists():
+            break
+    else:
+        pytest.fail("no walk is remembered")
     change(shop)
     engine.ensure_fresh()
     assert dump(engine) == dump(memory_engine(shop))

@@ -16,7 +16,6 @@ from viewer_server import EVIL_NAME, Viewer, make_repository, viewing
 
 from satchel import extras, plugins
 from satchel.errors import Unsupported
-from satchel.library.catalogue import Catalogue
 from satchel.library.grants import Grant
 from satchel.library.library import Library
 from satchel.library.tokens import TokenBook
@@ -349,7 +348,7 @@ def test_a_library_is_viewed_without_a_token(tmp_path: Path) -> None:
     library.catalogue.create()
     for name in ("shop", "till"):
         library.add(str(make_tree(tmp_path / name, SHOP)))
-    TokenBook(Catalogue(library.folder)).create("somebody", Grant((), ("web",)))
+    TokenBook(library.catalogue).create("somebody", Grant((), ("web",)))
     with viewing(None, "--library", str(library.folder)) as found:
         found.sign_in()
         shown = found.get("/code/").text

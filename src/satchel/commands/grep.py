@@ -24,6 +24,7 @@ from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.plugins import late
 from satchel.retrieval.text_pattern import PatternOptions, TextPattern
 from satchel.types import Counted
+from satchel.visible_json import compact
 
 if TYPE_CHECKING:
     from satchel.commands.session import Session
@@ -142,6 +143,8 @@ def run(session: Session, request: GrepRequest) -> GrepResponse:
         answer = fill(tokenizer.count, lambda shown: tokenizer.count(written(shown)), room)
         if answer.used_tokens > room:
             raise _too_small(request, answer.used_tokens + request.reserve_tokens, tokenizer.headroom)
+        if request.budget_counts is Counted.TEXT_AND_DATA:  # then the data says how large it is itself
+            answer = match_excerpts.state_size(answer, lambda shown: tokenizer.count(compact(respond(shown))))
         return respond(answer)
 
 

@@ -149,17 +149,17 @@ class MatchFilling:
         answer = msgspec.structs.replace(
             self._empty, counts=tuple(taken), shown_matches=shown, shown_files=len(taken)
         )
-        return _stated(answer, measure)
+        return state_size(answer, measure)
 
     def _fitting(
         self, taken: list[tuple[int, MatchLine]], measure: Callable[[MatchAnswer], int], room: int
     ) -> MatchAnswer:
         """Return the answer with these lines, without the last of them while it is too long."""
-        answer = _stated(self._answer(taken), measure)
+        answer = state_size(self._answer(taken), measure)
         while taken and answer.used_tokens > room:
             over = answer.used_tokens - room
             del taken[-max(1, over // _MOST_TOKENS_OF_LINE) :]
-            answer = _stated(self._answer(taken), measure)
+            answer = state_size(self._answer(taken), measure)
         return answer
 
     def _cost(self, count: Callable[[str], int], group: MatchGroup, line: MatchLine) -> int:
@@ -265,7 +265,7 @@ def _cut(line: str, place: int) -> str:
     return body[start : start + _LONGEST_LINE] + line[len(body) :]
 
 
-def _stated(answer: MatchAnswer, measure: Callable[[MatchAnswer], int]) -> MatchAnswer:
+def state_size(answer: MatchAnswer, measure: Callable[[MatchAnswer], int]) -> MatchAnswer:
     """Return an answer that states at least its own size: the number itself has a size."""
     used = measure(msgspec.structs.replace(answer, used_tokens=_LARGE))
     return msgspec.structs.replace(answer, used_tokens=used)
