@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +21,7 @@ from random_repositories import WORDS, make_repository, name_in
 from test_joint_snapshot import CALLS, answer, filled
 
 from satchel.library import held_shards, spread_postings
-from satchel.library.cluster import Cluster
+from satchel.library.cluster import _ACTOR_SECONDS, Cluster
 from satchel.library.library import Library
 from satchel.library.library_engine import LibraryEngine
 from satchel.retrieval.query import parse_query
@@ -118,7 +119,9 @@ def test_a_killed_worker_costs_no_answer(library: Library) -> None:
             expected = [answer(alone, *call) for call in calls]
         assert [answer(spread, *call) for call in calls] == expected
         os.kill(next(iter(cluster._client.run(os.getpid).values())), signal.SIGKILL)
+        started = time.monotonic()
         assert [answer(spread, *call) for call in calls] == expected
+        assert time.monotonic() - started < _ACTOR_SECONDS  # no step waits for the one that is gone
 
 
 def test_without_a_scheduler_the_process_answers_by_itself(

@@ -192,8 +192,11 @@ class Cluster(AbstractContextManager["Cluster"]):
             return None
         try:
             if worker not in self._actors:
+                # Dask would wait for one that was killed since the query came.
+                if worker not in self.workers():
+                    return None
                 made = self._client.submit(worker_type, actor=True, workers=[worker], pure=False)
-                self._actors[worker] = made.result(timeout=_ACTOR_SECONDS)
+                self._actors[worker] = self._waited_for(worker, made, _ACTOR_SECONDS)
             return self._actors[worker].answer(*call)
         except Exception as error:  # whatever Dask raises: the same is asked of somebody else
             self._lose(worker, error)
@@ -206,7 +209,7 @@ class Cluster(AbstractContextManager["Cluster"]):
         while True:
             try:
                 if future is not None:
-                    return self._waited_for(worker, future)
+                    return self._waited_for(worker, future, _ANSWER_SECONDS)
             except CannotAnswer as error:
                 _LOG.info("a step of a query is taken without its worker: %s", error)
                 return here(*call)
@@ -217,10 +220,10 @@ class Cluster(AbstractContextManager["Cluster"]):
             worker = others.pop()
             future = self._started(worker_type, worker, call)
 
-    def _waited_for(self, worker: str, future: Any) -> Any:
-        """Return the answer of a worker, as long as it lives. Dask itself would wait for one that was killed
-        until it is there again."""
-        end = time.monotonic() + _ANSWER_SECONDS
+    def _waited_for(self, worker: str, future: Any, seconds: float) -> Any:
+        """Return what a worker answers within so many seconds, as long as it lives. Dask itself would wait
+        for one that was killed until it is there again."""
+        end = time.monotonic() + seconds
         while True:
             try:
                 return future.result(timeout=_BEAT_SECONDS)
