@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from satchel.caching import Cache
 from satchel.code_facts import Rule
@@ -15,8 +16,15 @@ _MODULES_KEPT = 50_000  # imports whose module was found
 _DEEPEST = 40  # look-ups inside each other; longer chains of imports and bases are cycles
 
 
-Noted = str | tuple[str, str]
-"""What an answer rests on: a key, or a look at a name of a file."""
+class IncludesOf(NamedTuple):
+    """Stands for all files that a file includes, also through others, wherever these names lead to. A choice
+    among several definitions rests on them, and there may be hundreds."""
+
+    path: str
+
+
+Noted = str | tuple[str, str] | IncludesOf
+"""What an answer rests on: a key, a look at a name of a file, or what a file includes."""
 
 
 @dataclass(slots=True)
@@ -83,6 +91,8 @@ class Questions:
         for key in noted:
             if isinstance(key, str):
                 found.add(key)
+            elif isinstance(key, IncludesOf):
+                found.update(self._keys_of_includes(key.path))
             else:
                 path, name = key
                 found.add(path)
@@ -120,6 +130,10 @@ class Questions:
         before |= self._consulted  # not the other way round: a file has noted much more than one answer
         self._consulted = before
         return answer
+
+    def _keys_of_includes(self, path: str) -> Iterable[str]:
+        """Return what `IncludesOf` stands for."""
+        raise NotImplementedError
 
     def _find(self, path: str, kind: str, written: str) -> Answer | None:
         """Return the answer to a question of a kind, which was not asked before."""

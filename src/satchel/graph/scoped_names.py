@@ -8,15 +8,19 @@ then what it includes, then what would be linked.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property, partial
 
+from satchel.caching import Cache
 from satchel.code_facts import Rule
 from satchel.graph.answers import Answer, import_key, linkage_key
 from satchel.graph.class_members import ClassMembers
 from satchel.graph.interfaces import Definition, Interface
 from satchel.graph.modules.module_system import Module, Sighting
+from satchel.graph.questions import IncludesOf
 from satchel.types import ChunkKind
 
 _MOST_NAMES = 6  # namespaces of one path
+_FILES_KEPT = 20_000  # with what their includes may lead to
 
 
 class ScopedNames(ClassMembers):
@@ -96,16 +100,28 @@ class ScopedNames(ClassMembers):
         return self._sighted(path, *found) if found is not None else None
 
     def _sighted(self, path: str, sighting: Sighting, qualified: str) -> Answer:
-        self._consulted.update(sighting.rests_on)
-        for each in sighting.rests_on:
-            shown = self._look(each, "")
-            for written in shown.unnamed if shown is not None else ():
-                self._consulted.add(import_key(written.rpartition("/")[2].partition(".")[0]))
+        if sighting.is_chosen:
+            self._consulted.add(IncludesOf(path))
         self._consulted.add(sighting.path)
         found = Definition(sighting.path, qualified)
         if sighting.path == path:
             return Answer(found, Rule.SCOPE)
         return Answer(found, Rule.IMPORT if sighting.is_included else Rule.LINKAGE)
+
+    def _keys_of_includes(self, path: str) -> Iterator[str]:
+        for each in self._modules.included(path):
+            yield each
+            yield from self._include_keys.get_or_compute(each, partial(self._keys_of_file, each))
+
+    def _keys_of_file(self, path: str) -> frozenset[str]:
+        """Return what leads to the files that a file names in its own includes."""
+        shown = self._interfaces.get(path) or self._interface_of(path)
+        written = shown.unnamed if shown is not None else ()
+        return frozenset(import_key(name.rpartition("/")[2].partition(".")[0]) for name in written)
+
+    @cached_property
+    def _include_keys(self) -> Cache[str, frozenset[str]]:
+        return Cache(_FILES_KEPT)
 
     def _own_class(self, shown: Interface, name: str) -> Definition | None:
         if not self._modules.has_scopes or name in shown.kinds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from satchel.caching import Cache
 from satchel.graph.interfaces import MACRO
@@ -122,12 +122,15 @@ class Includes(ModuleSystem):
         if len(shown) == 1 and len(found) == 1:
             return Sighting(shown[0].path)
         included = self._closure(path)
-        rests_on = tuple(included)
         near = [item.path for item in found if item.path in included]
         if near:
-            return Sighting(min(near, key=lambda each: (included[each], each)), True, rests_on)
+            nearest = min(near, key=lambda each: (included[each], each))
+            return Sighting(nearest, is_included=True, is_chosen=True)
         linked = _only_nearest([item.path for item in shown], path)
-        return Sighting(linked, False, rests_on) if linked else None
+        return Sighting(linked, is_chosen=True) if linked else None
+
+    def included(self, path: str) -> Collection[str]:
+        return self._closure(path)
 
     def _closure(self, path: str) -> dict[str, int]:
         """Return the files that a file includes, also through others, with their distance."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, NamedTuple
@@ -48,11 +48,11 @@ class NamedDefinition(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """The file with a definition that another file means, and what the choice among several rests on."""
+    """The file with a definition that another file means."""
 
     path: str
     is_included: bool = False  # by the file that means it
-    rests_on: tuple[str, ...] = ()
+    is_chosen: bool = False  # among several, by what the file that means it includes
 
 
 def linkage_of(symbol: Symbol) -> Linkage:
@@ -136,6 +136,10 @@ class ModuleSystem:
     def seen(self, path: str, qualified: str) -> Sighting | None:
         """Return where the definition of a qualified name stands that a file means by it."""
         return None
+
+    def included(self, path: str) -> Collection[str]:
+        """Return the files that a file includes, also through others."""
+        return ()
 
     def seen_macro(self, path: str, name: str) -> tuple[Sighting, str] | None:
         """Return where the macro stands that a file means by a name, and its qualified name."""
