@@ -204,3 +204,17 @@ def test_of_two_classes_with_one_name_the_included_one_is_meant() -> None:
     # What a file includes through another one changes.
     moved = edges_of(files, then={"b/list.h": '#include "a/tool.h"\nnamespace n {}\n'})
     assert "use.cc:2 run → a/tool.h Tool.run (annotation)" in moved
+
+
+def test_of_two_functions_with_one_name_that_of_the_included_header_is_meant() -> None:
+    files = {
+        "src/base/check.h": "bool check(int coin);\n",
+        "src/base/check.cpp": '#include "check.h"\nbool check(int coin) { return coin > 0; }\n',
+        "src/till/quick.h": "inline bool check(long coin) { return coin > 1; }\n",
+        "src/till/till.cpp": '#include <base/check.h>\nbool open() { return check(3); }\n',
+        "src/till/shut.cpp": "bool shut() { return check(4); }\n",
+    }
+    edges = edges_of(files)
+    assert "src/till/till.cpp:2 check → src/base/check.cpp check (linkage)" in edges
+    # A header that is not included shows nothing.
+    assert "src/till/shut.cpp:1 check → src/base/check.cpp check (linkage)" in edges

@@ -45,6 +45,7 @@ class Includes(ModuleSystem):
         self._qualified: Cache[str, dict[str, list[NamedDefinition]]] = Cache(_INCLUDES_KEPT)
         self._direct: dict[str, tuple[str, ...]] = {}  # what each file includes itself
         self._closures: Cache[str, dict[str, int]] = Cache(_CLOSURES_KEPT)
+        self._stems: Cache[str, frozenset[str]] = Cache(_CLOSURES_KEPT)
 
     def module(self, importer: str, written: str) -> Module | None:
         path = self._included(importer, written)
@@ -126,11 +127,18 @@ class Includes(ModuleSystem):
         if near:
             nearest = min(near, key=lambda each: (included[each], each))
             return Sighting(nearest, is_included=True, is_chosen=True)
-        linked = _only_nearest([item.path for item in shown], path)
-        return Sighting(linked, is_chosen=True) if linked else None
+        # A header shows nothing to those who do not include it; a source file is declared by its own header.
+        linked = [item.path for item in shown if _is_source(item.path)]
+        declared = [each for each in linked if _stem(each) in self._included_stems(path)]
+        nearest = _only_nearest(declared or linked, path)
+        return Sighting(nearest, is_chosen=True) if nearest else None
 
     def included(self, path: str) -> Collection[str]:
         return self._closure(path)
+
+    def _included_stems(self, path: str) -> frozenset[str]:
+        """Return the names, without ending, of the files that a file includes, also through others."""
+        return self._stems.get_or_compute(path, lambda: frozenset(map(_stem, self._closure(path))))
 
     def _closure(self, path: str) -> dict[str, int]:
         """Return the files that a file includes, also through others, with their distance."""
@@ -173,6 +181,10 @@ def _nearest(found: Sequence[str], importer: str) -> str:
     if len(found) == 1:
         return found[0]
     return min(found, key=lambda path: (-_shared(path, importer), path.count("/"), path))
+
+
+def _stem(path: str) -> str:
+    return posixpath.splitext(posixpath.basename(path))[0]
 
 
 def _only_nearest(found: Sequence[str], importer: str) -> str:
