@@ -32,6 +32,7 @@ from satchel.serving.grpc.service import items_field
 PUBLISHED = Path(__file__).parent.parent.parent / "contracts" / "v1" / "satchel.proto"
 STATUS = grpc.StatusCode
 TOKEN = "a-token-of-24-characters"
+AT_ONCE = 8.0  # seconds in which a busy machine ends a process that waits for nothing
 BEARER = (("authorization", f"Bearer {TOKEN}"),)
 SMALL = 100_000  # bytes a request may have on the servers of these tests
 MANY = {  # takes seconds to index, in several steps
@@ -225,7 +226,8 @@ def test_fifty_calls_of_eight_threads_get_the_same_answer(client: OverGrpc) -> N
 def test_progress_is_told_while_an_index_is_made(growing: Path, connect: Connect) -> None:
     with serving("grpc", growing, "--no-watch") as server:
         client = connect(server)
-        events = list(client.stream(client.request("search", {"query": "step"})))
+        patient = {"max_reindex_ms": 120_000}  # also on a busy machine
+        events = list(client.stream(client.request("search", {"query": "step"}, options=patient)))
     steps = [event.progress for event in events if event.HasField("progress")]
     assert len(steps) > 2 and [step.done for step in steps] == sorted(step.done for step in steps)
     assert events[-1].list == "hits" and any(event.item_json for event in events)
@@ -296,7 +298,7 @@ def test_a_signal_ends_it_at_once_with_calls_at_work(
         status, envelope = refused(lambda: list(events))
         assert status is STATUS.CANCELLED and envelope["error"]["code"] == "cancelled"
         assert server.process.wait(10) == 0
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < AT_ONCE
     assert errors.read_text() == ""
 
 
@@ -306,7 +308,7 @@ def test_a_signal_ends_it_while_somebody_watches_its_health(shop: Path, connect:
         assert next(watched)
         started = time.monotonic()
         server.process.terminate()
-        assert server.process.wait(10) == 0 and time.monotonic() - started < 2
+        assert server.process.wait(10) == 0 and time.monotonic() - started < AT_ONCE
 
 
 def _watch(client: OverGrpc, service: str = "") -> Any:

@@ -26,7 +26,7 @@ TOKEN = "a-token-of-some-length"
 PAGE = "https://pages.example"
 HEAD = b"POST /v1/search HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 NESTED = b'{"query":' + b"[" * 10_000 + b"]" * 10_000 + b"}"
-LIMITS = ("--max-body-bytes", "100000", "--timeout-seconds", "1.5", "--max-concurrent", "3")
+LIMITS = ("--max-body-bytes", "100000", "--timeout-seconds", "4", "--max-concurrent", "3")
 
 
 @pytest.fixture(scope="module")
@@ -302,8 +302,17 @@ def test_a_body_that_breaks_off_does_no_harm(guarded: Server) -> None:
             connection.sendall(
                 HEAD + f"authorization: Bearer {TOKEN}\r\ncontent-length: 100\r\n\r\n{{".encode()
             )
-    time.sleep(0.2)
-    assert guarded.call("/v1/search", {"query": "basket"}, headers=bearer()).status == 200
+    assert answered(guarded) == 200
+
+
+def answered(server: Server) -> int:
+    """The status of a question once all places are free again, which a busy machine takes a while for."""
+    for _ in range(50):
+        time.sleep(0.2)
+        status = server.call("/v1/search", {"query": "basket"}, headers=bearer()).status
+        if status != 429:
+            break
+    return status
 
 
 def test_more_requests_than_there_are_places_are_told_to_come_again(guarded: Server) -> None:
@@ -317,8 +326,7 @@ def test_more_requests_than_there_are_places_are_told_to_come_again(guarded: Ser
     assert guarded.call("/health").status == 200
     for connection in waiting:
         connection.close()
-    time.sleep(0.3)
-    assert guarded.call("/v1/search", {"query": "basket"}, headers=bearer()).status == 200
+    assert answered(guarded) == 200
 
 
 def test_a_call_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
