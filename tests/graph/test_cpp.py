@@ -211,7 +211,7 @@ def test_of_two_functions_with_one_name_that_of_the_included_header_is_meant() -
         "src/base/check.h": "bool check(int coin);\n",
         "src/base/check.cpp": '#include "check.h"\nbool check(int coin) { return coin > 0; }\n',
         "src/till/quick.h": "inline bool check(long coin) { return coin > 1; }\n",
-        "src/till/till.cpp": '#include <base/check.h>\nbool open() { return check(3); }\n',
+        "src/till/till.cpp": "#include <base/check.h>\nbool open() { return check(3); }\n",
         "src/till/shut.cpp": "bool shut() { return check(4); }\n",
     }
     edges = edges_of(files)
