@@ -10,14 +10,22 @@ from msgspec import Meta
 from satchel import tokenizers
 from satchel.commands.command import (
     Command,
-    GitName,
-    LocalPath,
     OfWholeData,
-    Positional,
     SaidInText,
     Verbatim,
 )
-from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
+from satchel.commands.shared import (
+    AGENT_TEXT,
+    BudgetCounts,
+    CommitName,
+    FilterFields,
+    QueryText,
+    ReserveTokens,
+    TokenizerName,
+    WithTrace,
+    at_ref,
+    trace_of,
+)
 from satchel.commands.tool_results import packed_response
 from satchel.pack_request import DEFAULT_TOKENS, PackRequest
 from satchel.packing.pack import Item, Pack
@@ -29,21 +37,14 @@ if TYPE_CHECKING:
 
 
 class BuildContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    query: Annotated[
-        str, Meta(description="a question, an identifier, a path or an error text"), Positional()
-    ]
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
+    query: QueryText
+    ref: CommitName = ""
     budget_tokens: Annotated[int, Meta(description="tokens the whole answer may take (1 to 200000)")] = (
         DEFAULT_TOKENS
     )
     max_chars: Annotated[int, Meta(description="characters it may take as well; 0: no such limit")] = 0
-    budget_counts: Annotated[
-        Counted,
-        Meta(description="what the budget counts: the data, the text for agents, or a tool's whole result"),
-    ] = Counted.DATA
-    reserve_tokens: Annotated[
-        int, Meta(ge=0, description="tokens of the budget to leave free for what is sent with the answer")
-    ] = 0
+    budget_counts: BudgetCounts = Counted.DATA
+    reserve_tokens: ReserveTokens = 0
     max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = 72
     mode: Annotated[PackMode, Meta(description="full, or edit_minimal: little beside definitions")] = (
         PackMode.FULL
@@ -51,10 +52,8 @@ class BuildContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_un
     section_caps: Annotated[
         dict[str, int], Meta(description="pieces a section may have before others, as definitions=4,tests=0")
     ] = msgspec.field(default_factory=dict)
-    tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
-        tokenizers.DEFAULT_BUDGET
-    )
-    trace: Annotated[bool, Meta(description="say what was done to answer")] = False
+    tokenizer: TokenizerName = tokenizers.DEFAULT_BUDGET
+    trace: WithTrace = False
 
 
 class Snippet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,15 +12,23 @@ from msgspec import Meta
 from satchel import tokenizers
 from satchel.commands.command import (
     Command,
-    GitName,
-    LocalPath,
     OfWholeData,
-    Positional,
     SaidInText,
     Verbatim,
 )
 from satchel.commands.freshness import IndexStateItem, index_state, short_state
-from satchel.commands.shared import AGENT_TEXT, FilterFields, at_ref, trace_of
+from satchel.commands.shared import (
+    AGENT_TEXT,
+    BudgetCounts,
+    CommitName,
+    FilterFields,
+    QueryText,
+    ReserveTokens,
+    TokenizerName,
+    WithTrace,
+    at_ref,
+    trace_of,
+)
 from satchel.commands.tool_results import packed_response
 from satchel.errors import InvalidBudget
 from satchel.pack_request import PackLayout, PackRequest
@@ -42,24 +50,15 @@ _STATE_SHARE = 8  # the state of a fresh index takes at most one part in so many
 
 
 class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    query: Annotated[
-        str, Meta(description="a question, an identifier, a path or an error text"), Positional()
-    ]
+    query: QueryText
     limit: Annotated[int, Meta(description="primary items at most (1 to 100)")] = 10
     max_chars: Annotated[
         int | None, Meta(description="characters the whole answer may take (20000 if no tokens are given)")
     ] = None
     budget_tokens: Annotated[int, Meta(description="tokens it may take; 0: no such limit")] = 0
-    budget_counts: Annotated[
-        Counted,
-        Meta(description="what the budget counts: the data, the text for agents, or a tool's whole result"),
-    ] = Counted.DATA
-    reserve_tokens: Annotated[
-        int, Meta(ge=0, description="tokens of the budget to leave free for what is sent with the answer")
-    ] = 0
-    tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
-        tokenizers.DEFAULT_BUDGET
-    )
+    budget_counts: BudgetCounts = Counted.DATA
+    reserve_tokens: ReserveTokens = 0
+    tokenizer: TokenizerName = tokenizers.DEFAULT_BUDGET
     prefer_code: Annotated[
         bool | None, Meta(description="code before documents, or after them (default: by question)")
     ] = None
@@ -72,8 +71,8 @@ class ContextPackRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
         Strategy.EXTENDED
     )
     max_related_per_primary: Annotated[int, Meta(description="related items for each primary one")] = 3
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
-    trace: Annotated[bool, Meta(description="say what was done to answer")] = False
+    ref: CommitName = ""
+    trace: WithTrace = False
     anchor_policy: Annotated[
         AnchorPolicy, Meta(description="auto: say when what is named is not here; off: names are words")
     ] = AnchorPolicy.AUTO

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Flag, GitName, Group, Positional
-from satchel.commands.shared import at_ref
+from satchel.commands.command import Command, Flag, Group, Positional
+from satchel.commands.shared import CommitName, at_ref
 from satchel.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class FilesRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     )
     redacted: Annotated[bool, Meta(description="only files with secret values that were replaced")] = False
     limit: Annotated[int, Meta(description="entries at most")] = 1000
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
+    ref: CommitName = ""
 
 
 class FileItem(msgspec.Struct, frozen=True, omit_defaults=True):

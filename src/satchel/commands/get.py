@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from satchel import ids, tokenizers
-from satchel.commands.command import Command, GitName, Group, LocalPath, Positional, Verbatim
-from satchel.commands.shared import at_ref
+from satchel.commands.command import Command, Group, Positional, Verbatim
+from satchel.commands.shared import CommitName, TokenizerName, at_ref
 from satchel.errors import ChunkNotFound, InvalidBudget, InvalidRequest
 from satchel.packing import surrounding_lines
 from satchel.packing.excerpts import Mode, StopReason, fit, headroom, least_budget, show
@@ -42,10 +42,8 @@ class GetRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     )
     budget: Annotated[int | None, Meta(description="tokens at most, over all chunks together")] = None
     max_chunks: Annotated[int, Meta(description="chunks at most")] = MAX_IDS
-    tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
-        tokenizers.DEFAULT
-    )
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
+    tokenizer: TokenizerName = tokenizers.DEFAULT
+    ref: CommitName = ""
 
 
 class GotChunk(msgspec.Struct, frozen=True, omit_defaults=True):

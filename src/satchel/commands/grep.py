@@ -11,14 +11,21 @@ from satchel import tokenizers
 from satchel.commands.command import (
     Command,
     Flag,
-    GitName,
     Group,
-    LocalPath,
     Positional,
     SaidInText,
     Verbatim,
 )
-from satchel.commands.shared import FilterFields, RepositoryRefs, at_ref, repository_refs
+from satchel.commands.shared import (
+    BudgetCounts,
+    CommitName,
+    FilterFields,
+    RepositoryRefs,
+    ReserveTokens,
+    TokenizerName,
+    at_ref,
+    repository_refs,
+)
 from satchel.commands.tool_results import counted_form
 from satchel.errors import InvalidBudget, InvalidRequest
 from satchel.plugins import late
@@ -48,17 +55,10 @@ class GrepRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields
     context: Annotated[int, Meta(description="lines around each match"), Flag("-C")] = 0
     count: Annotated[bool, Meta(description="only how many matches each file has"), Flag("-c")] = False
     budget_tokens: Annotated[int, Meta(description="tokens it may take")] = DEFAULT_TOKENS
-    budget_counts: Annotated[
-        Counted,
-        Meta(description="what the budget counts: the data, the text for agents, or a tool's whole result"),
-    ] = Counted.DATA
-    reserve_tokens: Annotated[
-        int, Meta(ge=0, description="tokens of the budget to leave free for what is sent with the answer")
-    ] = 0
-    tokenizer: Annotated[
-        str, Meta(description="o200k, cl100k, claude or chars4"), LocalPath(or_name=True)
-    ] = tokenizers.DEFAULT_BUDGET
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
+    budget_counts: BudgetCounts = Counted.DATA
+    reserve_tokens: ReserveTokens = 0
+    tokenizer: TokenizerName = tokenizers.DEFAULT_BUDGET
+    ref: CommitName = ""
 
 
 class GrepExcerpt(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
-from satchel.commands.command import Command, Group, LocalPath, Verbatim
-from satchel.commands.shared import RepositoryRefs, repository_refs
+from satchel.commands.command import Command, Group, Verbatim
+from satchel.commands.shared import RepositoryRefs, TokenizerName, repository_refs
 from satchel.errors import InvalidBudget
 from satchel.packing.repository_map import render
 
@@ -24,9 +24,7 @@ class MapRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         Meta(description="see it from a file, folder, name or question"),
     ] = ""
     path_prefix: Annotated[str, Meta(description="only symbols below this folder")] = ""
-    tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
-        tokenizers.DEFAULT
-    )
+    tokenizer: TokenizerName = tokenizers.DEFAULT
 
 
 class MapItem(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
-from satchel.commands.command import Command, GitName, Group, LocalPath, SaidInText, Verbatim
-from satchel.commands.shared import at_ref
+from satchel.commands.command import Command, Group, SaidInText, Verbatim
+from satchel.commands.shared import CommitName, TokenizerName, at_ref
 from satchel.errors import InvalidBudget
 
 if TYPE_CHECKING:
@@ -21,10 +21,8 @@ MOST_TOKENS = 200_000
 
 class OnboardRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budget_tokens: Annotated[int, Meta(description="tokens the page may take")] = DEFAULT_TOKENS
-    tokenizer: Annotated[
-        str, Meta(description="o200k, cl100k, claude or chars4"), LocalPath(or_name=True)
-    ] = tokenizers.DEFAULT_BUDGET
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
+    tokenizer: TokenizerName = tokenizers.DEFAULT_BUDGET
+    ref: CommitName = ""
 
 
 class OnboardLine(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,8 +9,8 @@ from msgspec import Meta
 
 from satchel import tokenizers
 from satchel.commands import context_pack
-from satchel.commands.command import Command, GitName, LocalPath, Positional, Verbatim
-from satchel.commands.shared import FilterFields, at_ref, trace_of
+from satchel.commands.command import Command, GitName, LocalPath, Verbatim
+from satchel.commands.shared import CommitName, FilterFields, QueryText, WithTrace, at_ref, trace_of
 from satchel.errors import InvalidQuery, InvalidRequest
 from satchel.pack_request import DEFAULT_CANDIDATES, DEFAULT_TOKENS, PackLayout, PackRequest
 from satchel.packing.pack import Pack
@@ -24,9 +24,7 @@ CONTEXT, FLAT = "context", "json"
 
 
 class PackCommandRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    query: Annotated[
-        str, Meta(description="a question, an identifier, a path or an error text"), Positional()
-    ] = ""
+    query: QueryText = ""
     budget_tokens: Annotated[
         int | None, Meta(description=f"tokens the whole pack may take (default {DEFAULT_TOKENS})")
     ] = None
@@ -40,7 +38,7 @@ class PackCommandRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
         str,
         Meta(description="terminal (default on one), context (for agents), markdown, xml, json or sections"),
     ] = CONTEXT
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
+    ref: CommitName = ""
     diff: Annotated[
         str, Meta(description="pack a change for review: A..B, A...B, or A up to the work tree"), GitName()
     ] = ""
@@ -55,7 +53,7 @@ class PackCommandRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown
     max_candidates: Annotated[int, Meta(description="pieces that are considered (1 to 1000)")] = (
         DEFAULT_CANDIDATES
     )
-    trace: Annotated[bool, Meta(description="say what was done to answer")] = False
+    trace: WithTrace = False
 
 
 class PackResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -9,7 +9,8 @@ from msgspec import Meta
 
 from satchel import tokenizers
 from satchel.commands.build import Scope
-from satchel.commands.command import Command, Group, LocalPath, Verbatim
+from satchel.commands.command import Command, Group, Verbatim
+from satchel.commands.shared import TokenizerName
 from satchel.packing.prompt import build_prompt
 
 if TYPE_CHECKING:
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 class PromptRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     scope: Annotated[Scope, Meta(description="documents only, or code as well")] = Scope.DOCS
     budget_tokens: Annotated[int, Meta(description="tokens the block may take")] = 2000
-    tokenizer: Annotated[str, Meta(description="how tokens are counted"), LocalPath(or_name=True)] = (
-        tokenizers.DEFAULT
-    )
+    tokenizer: TokenizerName = tokenizers.DEFAULT
 
 
 class PromptResponse(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from satchel import tokenizers
-from satchel.commands.command import Command, LocalPath, Positional, SaidInText, Verbatim
-from satchel.commands.shared import AGENT_TEXT
+from satchel.commands.command import Command, Positional, SaidInText, Verbatim
+from satchel.commands.shared import AGENT_TEXT, TokenizerName
 from satchel.errors import InvalidBudget, InvalidQuery
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ MOST_TOKENS = 20_000
 class RecallRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     prompt: Annotated[str, Meta(description="what the user wrote"), Positional()] = ""
     budget_tokens: Annotated[int, Meta(description="tokens it may take")] = DEFAULT_TOKENS
-    tokenizer: Annotated[
-        str, Meta(description="o200k, cl100k, claude or chars4"), LocalPath(or_name=True)
-    ] = tokenizers.DEFAULT_BUDGET
+    tokenizer: TokenizerName = tokenizers.DEFAULT_BUDGET
 
 
 class RecallResponse(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Flag, GitName, Group, Positional
-from satchel.commands.shared import RepositoryRefs, UsedDefinition, at_ref, repository_refs, symbol_item
+from satchel.commands.command import Command, Flag, Group, Positional
+from satchel.commands.shared import (
+    CommitName,
+    RepositoryRefs,
+    UsedDefinition,
+    at_ref,
+    repository_refs,
+    symbol_item,
+)
 from satchel.errors import InvalidRequest, SymbolNotFound
 from satchel.storage.records import SymbolRecord
 from satchel.types import Label, ResolvedReference
@@ -31,7 +38,7 @@ class RefsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ] = False
     possible: Annotated[bool, Meta(description="also uses that only share the name")] = False
     limit: Annotated[int, Meta(description="uses at most")] = 200
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
+    ref: CommitName = ""
 
 
 class RefItem(msgspec.Struct, frozen=True):

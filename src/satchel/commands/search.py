@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Command, Flag, Group, Positional, Verbatim
-from satchel.commands.shared import FilterFields
+from satchel.commands.command import Command, Flag, Group, Verbatim
+from satchel.commands.shared import FilterFields, QueryText
 from satchel.types import Hit
 
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 class SearchRequest(FilterFields, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    query: Annotated[
-        str, Meta(description="a question, an identifier, a path or an error text"), Positional()
-    ]
+    query: QueryText
     k: Annotated[int, Meta(description="hits at most (1 to 1000)"), Flag("-k"), Flag("--limit")] = 10
     explain: Annotated[bool, Meta(description="say what each hit's score is made of")] = False
 

@@ -9,15 +9,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from satchel.commands.command import Flag, SaidInText
+from satchel.commands.command import Flag, GitName, LocalPath, Positional, SaidInText
 from satchel.retrieval.filters import Filters
 from satchel.storage.records import SymbolRecord
+from satchel.types import Counted
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
 
 Paths = tuple[str, ...]
 AGENT_TEXT = "context"  # the format that agents read a pack in
+
+# The types of request fields, each with what every surface says of it.
+QueryText = Annotated[
+    str, Meta(description="a question, an identifier, a path or an error text"), Positional()
+]
+CommitName = Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()]
+TokenizerName = Annotated[
+    str,
+    Meta(description="how tokens are counted: o200k, cl100k, claude or chars4"),
+    LocalPath(or_name=True),
+]
+BudgetCounts = Annotated[
+    Counted,
+    Meta(description="what the budget counts: the data, the text for agents, or a tool's whole result"),
+]
+ReserveTokens = Annotated[
+    int, Meta(ge=0, description="tokens of the budget to leave free for what is sent with the answer")
+]
+WithTrace = Annotated[bool, Meta(description="say what was done to answer")]
 
 
 class FilterFields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

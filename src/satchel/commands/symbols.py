@@ -8,8 +8,15 @@ import msgspec
 from msgspec import Meta
 
 from satchel import ids
-from satchel.commands.command import Command, GitName, Group, Positional
-from satchel.commands.shared import RepositoryRefs, SymbolItem, at_ref, repository_refs, symbol_item
+from satchel.commands.command import Command, Group, Positional
+from satchel.commands.shared import (
+    CommitName,
+    RepositoryRefs,
+    SymbolItem,
+    at_ref,
+    repository_refs,
+    symbol_item,
+)
 from satchel.errors import CursorMismatch, InvalidCursor, InvalidRequest, SymbolNotFound
 from satchel.storage.records import SymbolRecord
 
@@ -29,7 +36,7 @@ class SymbolsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     ] = ""
     limit: Annotated[int, Meta(description="symbols at most")] = 500
     cursor: Annotated[str, Meta(description="go on where an answer with this next_cursor ended")] = ""
-    ref: Annotated[str, Meta(description="answer from this commit, branch or tag"), GitName()] = ""
+    ref: CommitName = ""
 
 
 class SymbolsResponse(msgspec.Struct, frozen=True, omit_defaults=True):
