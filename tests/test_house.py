@@ -151,6 +151,49 @@ def test_a_long_file_says_why_it_is_one() -> None:
             assert re.search(r"\blong\b.*\bbecause\b", said, re.DOTALL), f"divide {path}, or say why not"
 
 
+SHORT = 60  # lines
+# A plug-in is a file of its own however short it is; so is a page of the viewer, and what `python -m` runs.
+PLUG_IN_FOLDERS = {folder.removeprefix("satchel.").replace(".", "/") for folder, _ in DOORS.values()}
+ALONE = {*PLUG_IN_FOLDERS, "commands/aliases", "serving/viewer"}
+
+
+def test_a_short_file_has_two_importers_or_is_a_plug_in() -> None:
+    importers: dict[str, set[Path]] = {}
+    for path in FILES:
+        for module in _modules_named(tree_of(path)):
+            importers.setdefault(module, set()).add(path)
+    lonely = []
+    for path in FILES:
+        relative = path.relative_to(SOURCE)
+        module = relative.with_suffix("").as_posix().replace("/", ".")
+        short = len(path.read_text().splitlines()) < SHORT and path.stem not in ("__init__", "__main__")
+        if short and relative.parent.as_posix() not in ALONE and len(importers.get(module, ())) < 2:
+            lonely.append(relative.as_posix())
+    assert lonely == [], "merge them into the file that uses them"
+
+
+def _modules_named(tree: ast.AST) -> Iterator[str]:
+    """Every module of ours that a file imports, and every name that may be one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("satchel"):
+            base = (node.module or "").removeprefix("satchel").removeprefix(".")
+            yield base
+            yield from (f"{base}.{alias.name}".strip(".") for alias in node.names)
+
+
+LONG_FUNCTION = 40  # lines
+
+
+def test_a_long_function_says_why_it_is_one() -> None:
+    for path in FILES:
+        for node in ast.walk(tree_of(path)):
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not node.end_lineno:
+                continue
+            if node.end_lineno - node.lineno >= LONG_FUNCTION:
+                text = "".join(path.read_text().splitlines(keepends=True)[node.lineno - 1 : node.end_lineno])
+                assert "# Long, because" in text, f"divide {node.name} in {path}, or say why not"
+
+
 # The plug-in door and the lazy command line are the places where loading late is the point.
 LATE = {"serving/cli.py", "serving/cli_run.py"}
 

@@ -73,7 +73,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Each public name is loaded when it is first asked for: importing satchel costs nothing."""
+    """Return a public name, which is loaded when it is first asked for: importing satchel costs nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'satchel' has no attribute {name!r}")
     import importlib

@@ -27,12 +27,12 @@ class CancelToken:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether this token or its parent was cancelled."""
+        """Return whether this token or its parent was cancelled."""
         return self._cancelled or (self._parent is not None and self._parent.is_cancelled)
 
     @property
     def is_expired(self) -> bool:
-        """Whether the deadline of this token or of its parent has passed."""
+        """Return whether the deadline of this token or of its parent has passed."""
         passed = self.deadline is not None and time.monotonic() > self.deadline
         return passed or (self._parent is not None and self._parent.is_expired)
 

@@ -424,5 +424,5 @@ class Engine(Segment):
 
 
 def is_document(record: FileRecord) -> bool:
-    """Whether a file belongs to the default pack."""
+    """Return whether a file belongs to the default pack."""
     return languages.get(record.language).prose

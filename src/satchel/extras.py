@@ -41,7 +41,7 @@ def install_command(extra: str) -> str:
 
 
 def is_installed(extra: str) -> bool:
-    """Whether all packages of `extra` are installed."""
+    """Return whether all packages of `extra` are installed."""
     return all(map(_is_installed, MODULES[extra]))
 
 

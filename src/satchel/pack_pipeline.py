@@ -198,7 +198,8 @@ class PackPipeline:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether the query is nothing but the name of something that this repository does not have."""
+        """Return whether the query is nothing but the name of something that this repository does not
+        have."""
         return (
             bool(self.anchors)
             and not any(item.hits or item.akin for item in self.anchors)

@@ -70,7 +70,7 @@ def names(kind: str) -> list[str]:
 
 
 def aliases(kind: str) -> list[str]:
-    """The further names of a kind, sorted."""
+    """Return the further names of a kind, sorted."""
     import pkgutil
 
     modules = pkgutil.iter_modules(importlib.import_module(_ALIASES[kind]).__path__)

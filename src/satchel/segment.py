@@ -32,14 +32,13 @@ from satchel.walking.work_tree import SourceTree, WorkTree
 if TYPE_CHECKING:
     from satchel.indexing import refresh, workers
     from satchel.storage import index_archive, ref_indexes
-    from satchel.walking import git_trees, linked_worktrees, own_output, source_reader
+    from satchel.walking import git_folder, git_trees, own_output, source_reader
 else:  # what a search of a fresh index does without
     index_archive, ref_indexes = (
         late(f"satchel.storage.{name}") for name in ("index_archive", "ref_indexes")
     )
-    git_trees, linked_worktrees, own_output, source_reader = (
-        late(f"satchel.walking.{name}")
-        for name in ("git_trees", "linked_worktrees", "own_output", "source_reader")
+    git_folder, git_trees, own_output, source_reader = (
+        late(f"satchel.walking.{name}") for name in ("git_folder", "git_trees", "own_output", "source_reader")
     )
 
 _WORK_TREES_COMPARED = 3  # to find the one that is most alike; each takes 30 ms in Django
@@ -182,7 +181,7 @@ class Segment(UpdatedIndex):
         """Return the indexes of this folder in other work trees of the repository: that of the main one, and
         those written last."""
         opened = []
-        for root in linked_worktrees.other_work_trees(self.root):
+        for root in git_folder.other_work_trees(self.root):
             with suppress(SatchelError):
                 opened.append(type(self).open(root).store)
         kept = [store for store in opened if store.exists()]

@@ -257,7 +257,8 @@ def _apply(options: WalkOptions, values: dict[str, Any], *, trusted: bool) -> Wa
 
 
 def _wants_log(in_file: Any) -> bool:
-    """Only the user turns the log of questions on: in the user file, or by the environment."""
+    """Return whether questions are logged. Only the user turns that on: in the user file, or by the
+    environment."""
     if not isinstance(in_file, bool):
         raise ConfigError(f"query_log is {in_file!r}, it must be true or false", hint="correct the user file")
     given = os.environ.get("SATCHEL_QUERY_LOG")

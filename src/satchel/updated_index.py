@@ -154,6 +154,7 @@ class UpdatedIndex(TrackedIndex):
         token: CancelToken,
         scip: _Files | None,
     ) -> Refresh:
+        # Long, because it is the recipe of a refresh: what was looked at, what is asked for, what is noted.
         imported = self._scip_import(scip)
         looked, self._looked = self._looked, None
         if paths is not None and scip is None and self.store.exists() and not self._needs_walk(paths, mark):

@@ -26,8 +26,7 @@ from satchel.engine import Engine
 from satchel.errors import FileNotFound, InvalidRequest, SatchelError, TooLarge
 from satchel.graph.scip import documents
 from satchel.graph.scip.documents import ScipFile
-from satchel.graph.scip.fitting import columns_of
-from satchel.graph.scip.symbols import own_name
+from satchel.graph.scip.fitting import columns_of, own_name
 from satchel.graph.scip.wire import Malformed, fields, read_varint
 
 REAL = (TYPESCRIPT.read_bytes(), PYTHON.read_bytes())

@@ -31,6 +31,7 @@ class BindingReader(ImportReader):
     """Reads the bindings of a file."""
 
     def _read_bindings(self) -> None:
+        # Long, because the loop is hot (below), and what stands before it is what its names mean.
         for node in self.captured.globals:
             self.scopes[self._scope_of(node.start_byte)].outer.add(self._text(node))
         lasting: list[tuple[Match, int, int]] = []

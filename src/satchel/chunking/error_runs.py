@@ -23,7 +23,7 @@ _RUN = re.compile(rb"\n((?:" + _LINE + rb"){%d,}+)" % _TRIED)  # `\n`, not `^`: 
 
 
 def would_stall(data: bytes, parser: tree_sitter.Parser) -> bool:
-    """Whether long runs of lines in a file are errors to its parser."""
+    """Return whether long runs of lines in a file are errors to its parser."""
     if len(data.translate(None, _NO_OPENER)) + data.count(b"->") < LONGEST_TRUSTED:
         return False
     copy, tried = _shortened(data)
@@ -34,7 +34,7 @@ def would_stall(data: bytes, parser: tree_sitter.Parser) -> bool:
 
 
 def _shortened(data: bytes) -> tuple[bytes, list[int]]:
-    """The file with a few lines of each long run, and where these lines begin in it."""
+    """Return the file with a few lines of each long run, and where these lines begin in it."""
     pieces: list[bytes] = []
     tried: list[int] = []
     done = length = 0
@@ -53,7 +53,7 @@ def _shortened(data: bytes) -> tuple[bytes, list[int]]:
 
 
 def _is_error(root: tree_sitter.Node, start: int) -> bool:
-    """Whether what begins at a byte stands outside of all that the grammar knows."""
+    """Return whether what begins at a byte stands outside of all that the grammar knows."""
     node = root.descendant_for_byte_range(start, start + 1)
     if node is None or (node.start_byte < start and not node.is_error):
         return False  # inside a string or a comment

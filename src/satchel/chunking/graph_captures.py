@@ -59,6 +59,7 @@ class GraphCaptures:
 
     def add(self, match: Match) -> bool:
         """Take a match of the query if it is about the graph; return whether it is."""
+        # Long, because it is the table of the captures that the patterns of all languages may have.
         if "name" in match:  # a definition, whose `@scope` is another thing
             if "namespace" in match:
                 self.packages.append(match["name"][0])

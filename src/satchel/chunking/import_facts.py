@@ -28,6 +28,7 @@ class ImportReader(Rewriter):
     """Reads the imports of a file."""
 
     def _read_imports(self) -> None:
+        # Long, because the ways in which languages write an import are told apart side by side.
         rules = self.rules
         if self._reads_paths:
             for found in set(_KNOWN_EVERYWHERE.findall(self.data)):

@@ -84,7 +84,7 @@ def become_expendable() -> None:
 
 
 def needs_helper(data: bytes) -> bool:
-    """Whether this process has to ask a helper to parse a file of these bytes.
+    """Return whether this process has to ask a helper to parse a file of these bytes.
 
     An expendable process parses files itself, under limits. Where processes cannot fork, a helper costs a
     command more than most files do, so that only a file that could stall goes to one.
@@ -95,7 +95,7 @@ def needs_helper(data: bytes) -> bool:
 
 
 def could_stall(data: bytes) -> bool:
-    """Whether a file is large, or so repetitive somewhere that its parser could take minutes."""
+    """Return whether a file is large, or so repetitive somewhere that its parser could take minutes."""
     if len(data) >= LARGE_BYTES:
         return True
     if len(data) < _SAFE_BYTES:
@@ -185,7 +185,8 @@ class _Helper:
         return _ANSWERS.decode(answer) if answer else None
 
     def reached_limit(self) -> bool:
-        """Whether a file ended the helper: by its processor time, its memory, or a crash of its grammar.
+        """Return whether a file ended the helper: by its processor time, its memory, or a crash of its
+        grammar.
 
         A helper that went for want of work, or that somebody else ended, says nothing about the file.
         """

@@ -79,6 +79,7 @@ class ScopeTree:
         data: bytes,
         language: Language,
     ) -> None:
+        # Long, because what the layers above fill has its type here, so that a reader is complete once made.
         assert language.graph is not None
         self.captured = captured
         self.data = data

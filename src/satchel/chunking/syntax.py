@@ -54,6 +54,7 @@ def parse(text: str, name: str) -> Parsed:
 def parse_here(text: str, name: str, *, with_facts: bool = True) -> Parsed:
     """Return the same as `parse`, made in this process and without a limit of time or memory. Without facts
     for the code graph it takes a third of the time."""
+    # Long, because it is the recipe of a parse, and every step needs several of those before it.
     language = languages.get(name)
     read = normalize_text(text)
     if read and not read.endswith("\n"):

@@ -33,6 +33,7 @@ class NameReader(UseLabels):
     ) -> None:
         """Note the uses of bare names, most of all those that are `wanted`: names of the file, and what is
         defined or imported inside of its functions. With `is_type`, they stand where only types do."""
+        # Long, because a name has to pass one list of tests in this order, and their values stand before it.
         data, bound, local = self.data, self.bound, self.locals
         generics = {name.encode() for scope in self.scopes for name in scope.generics}
         tags = self.rules.lower_case_tags and not is_type

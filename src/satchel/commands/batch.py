@@ -141,7 +141,7 @@ def _pack(session: Session, command: Command, payload: dict[str, Any], run: _Run
 
 
 def _shares(action: str, payload: Mapping[str, Any]) -> bool:
-    """Whether this is a pack without a budget of its own."""
+    """Return whether this is a pack without a budget of its own."""
     command = plugins.find("command", action)
     return (
         command is not None
@@ -223,7 +223,8 @@ class _Run:
         return response
 
     def _with_state(self, response: BatchResponse, state: dict[str, Any]) -> BatchResponse:
-        """The state takes no room from data: the first items have it, until the batch is full."""
+        """Return the answer with its state, which takes no room from data: the first items have it, until the
+        batch is full."""
         more = _size(state) - len("null")
         count = max(self._max_chars - _length(response), 0) // more
         items = [

@@ -75,7 +75,7 @@ def run(engine: Engine, request: BuildRequest) -> BuildResponse:
 
 
 def pack_path(engine: Engine, output: str) -> Path:
-    """Where the pack is: the output that was asked for, else beside the index."""
+    """Return where the pack is: the output that was asked for, else beside the index."""
     if output:
         return Path(output)
     return (engine.store.scratch or engine.root / INDEX_FOLDER) / PACK_FILE

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from satchel import tokenizers
 from satchel.commands.command import BareValue, Command, Flag, Group, LocalPath, Positional
 from satchel.commands.eval_answer import (
     EvalMeta,
     EvalResponse,
+    GateItem,
     comparison_item,
     comparison_notes,
     counts_of_left_out,
@@ -123,11 +125,23 @@ def run(engine: Engine, request: EvalRequest) -> EvalResponse:
         other = _saved_run(_run_profile(engine, request, request.compare_profile), request)
     comparison = saved.compare(this_run, other) if other is not None else None
     means = statistics.summarise(done.answers)
+    answer = _response(request, done, this_run, means, [gate_item(gate, means) for gate in gates], comparison)
+    return replace(answer, written=_write(engine, request, this_run, means, other))
+
+
+def _response(
+    request: EvalRequest,
+    done: evaluation.Run,
+    this_run: saved.Saved,
+    means: Mapping[str, statistics.Mean],
+    gates: list[GateItem],
+    comparison: saved.EvaluationComparison | None,
+) -> EvalResponse:
+    """Return what a run says, before anything of it is written."""
     latency = statistics.latency(done.answers)
-    gate_items = [gate_item(gate, means) for gate in gates]
     groups = statistics.groups(done.answers, request.by.value) if request.by else {}
     return EvalResponse(
-        ok=all(gate.ok for gate in gate_items),
+        ok=all(gate.ok for gate in gates),
         source=this_run.source,
         profile=this_run.profile,
         tokenizer=this_run.tokenizer,
@@ -139,11 +153,10 @@ def run(engine: Engine, request: EvalRequest) -> EvalResponse:
         left_out_examples=examples_of_left_out(done.left_out),
         unreachable_gold=done.unreachable,
         groups={name: mean_items(values) for name, values in groups.items()},
-        gates=gate_items,
+        gates=gates,
         comparison=comparison_item(_other_name(request), comparison) if comparison is not None else None,
         policies=[policy_item(cost) for cost in task_run.costs(done.answers)] if _is_replay(request) else [],
         notes=done.notes + comparison_notes(comparison),
-        written=_write(engine, request, this_run, means, other),
     )
 
 

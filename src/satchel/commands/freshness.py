@@ -152,7 +152,7 @@ class BoundedFreshener:
         return None if done.performed and engine.last_refresh is before else done
 
     def rebuild(self, engine: Engine, problem: IndexProblem, budget_ms: int) -> ReindexItem:
-        """Out of time, there is no index: the old one could not be read."""
+        """Build the index anew. When the time is over there is none: the old one could not be read."""
         return _bounded(engine, budget_ms, lambda token: engine.rebuild(problem, token))
 
     def busy_with(self) -> tuple[int, int] | None:

@@ -220,8 +220,8 @@ class Session:
             self.warnings.append(warning)
 
     def _falls_back(self) -> bool:
-        """Whether the files were read into an index that lasts as long as the call, because none can be kept
-        and the caller allows it."""
+        """Return whether the files were read into an index that lasts as long as the call, because none can
+        be kept and the caller allows it."""
         failed = self._reindex is not None and self._reindex.result is ReindexResult.FAILED
         if not failed or not self.options.allow_filesystem_fallback:
             return False

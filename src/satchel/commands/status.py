@@ -12,7 +12,8 @@ from satchel.commands.command import Command, Group
 from satchel.commands.scip_counts import ScipCounts, scip_counts
 from satchel.errors import IndexCorrupt, IndexProblem
 from satchel.indexing.index_state import IndexState
-from satchel.storage.records import by_lines
+from satchel.storage.records import FileRecord, by_lines
+from satchel.types import Skipped
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
@@ -60,20 +61,7 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
 
     Changes nothing: a stale index is reported, not refreshed.
     """
-    state = engine.state()
-    files, left_out, scip = [], [], None
-    if state.readable:
-        try:
-            snapshot = engine.snapshot()
-            files = list(snapshot.files())
-            left_out = [record.skipped for record in snapshot.skipped()]
-            scip = scip_counts(snapshot)
-        # Damage shows only when the index is read.
-        except IndexCorrupt:
-            files, state = [], IndexState.corrupt(state.project_watermark)
-        # The index was removed after `state` was read, which already says so.
-        except IndexProblem:
-            pass
+    state, files, left_out, scip = _read(engine)
     if request.skipped:
         left_out = sorted([*left_out, *engine.ignored()], key=lambda item: item.path)
     return StatusResponse(
@@ -88,14 +76,31 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
         skipped_counts=dict(sorted(Counter(item.reason.value for item in left_out).items())),
         project_watermark=state.project_watermark,
         index_watermark=state.index_watermark,
-        skipped=[SkippedItem(item.path, item.reason.value, item.detail) for item in left_out]
-        if request.skipped
-        else [],
+        skipped=[
+            SkippedItem(item.path, item.reason.value, item.detail) for item in left_out if request.skipped
+        ],
         read_by_lines=[
             ByLinesItem(record.path, reason.value) for record in files if (reason := by_lines(record.tags))
         ],
         scip=scip,
     )
+
+
+def _read(engine: Engine) -> tuple[IndexState, list[FileRecord], list[Skipped], ScipCounts | None]:
+    """Return the state of the index, the files in it, what was left out of it, and its SCIP documents."""
+    state = engine.state()
+    if not state.readable:
+        return state, [], [], None
+    try:
+        snapshot = engine.snapshot()
+        files = list(snapshot.files())
+        return state, files, [record.skipped for record in snapshot.skipped()], scip_counts(snapshot)
+    # Damage shows only when the index is read.
+    except IndexCorrupt:
+        return IndexState.corrupt(state.project_watermark), [], [], None
+    # The index was removed after `state` was read, which already says so.
+    except IndexProblem:
+        return state, [], [], None
 
 
 COMMAND = Command("status", StatusRequest, StatusResponse, run, fresh=False, tool="status", group=Group.CHECK)

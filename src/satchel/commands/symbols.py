@@ -76,7 +76,7 @@ def _response(engine: Engine, request: SymbolsRequest) -> SymbolsResponse:
 
 
 def _named(engine: Engine, name: str) -> list[SymbolRecord]:
-    """What a file defines, or the definitions of a name."""
+    """Return what a file defines, or the definitions of a name."""
     found = engine.symbols(name)
     if not found and not engine.known_path(name):
         near = engine.near_symbols(name)

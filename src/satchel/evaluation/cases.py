@@ -40,7 +40,7 @@ class Gold(NamedTuple):
     tier: str = ""
 
     def is_at(self, path: str) -> bool:
-        """Whether `path` is the file of this entry."""
+        """Return whether `path` is the file of this entry."""
         if not self.is_loose:
             return path == self.path
         name = f"/{self.name}"
@@ -53,7 +53,7 @@ class Gold(NamedTuple):
 
     @property
     def is_loose(self) -> bool:
-        """Whether the path may be written short: the end of the real path is enough."""
+        """Return whether the path may be written short: the end of the real path is enough."""
         return bool(self.match or self.tier)
 
 
@@ -190,7 +190,7 @@ def map_paths(root: Path, cases: Sequence[Case]) -> dict[str, PathMapping]:
 
 
 def is_here(root: Path, mapping: PathMapping, path: str) -> bool:
-    """Whether the segment has the file `path` of the dataset, indexed or not."""
+    """Return whether the segment has the file `path` of the dataset, indexed or not."""
     try:
         relative = check_relative(path.removeprefix(mapping.prefix))
     except PathNotAllowed:
@@ -199,7 +199,7 @@ def is_here(root: Path, mapping: PathMapping, path: str) -> bool:
 
 
 def is_indexed(indexed: Set[str], mapping: PathMapping, gold: Gold) -> bool:
-    """Whether a search can find the gold file: the index holds it."""
+    """Return whether a search can find the gold file: the index holds it."""
     if gold.path.startswith(mapping.prefix) and gold.path.removeprefix(mapping.prefix) in indexed:
         return True
     return gold.is_loose and any(gold.is_at(mapping.prefix + path) for path in indexed)

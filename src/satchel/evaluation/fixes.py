@@ -174,12 +174,12 @@ def screen_message(question: str) -> LeftOutReason | None:
 
 
 def is_other_work(subject: str) -> bool:
-    """Whether a subject announces a feature, a release, or a repair of anything but behaviour."""
+    """Return whether a subject announces a feature, a release, or a repair of anything but behaviour."""
     return bool(_OTHER_KIND.match(subject) or _CHORE.search(subject))
 
 
 def is_source(path: str) -> bool:
-    """Whether a file by its path is code of the product: no test, document, setting or lock file."""
+    """Return whether a file by its path is code of the product: no test, document, setting or lock file."""
     if is_housekeeping(path) or _ASIDE.intersection(path_tags(path, "")):
         return False
     return languages.get(languages.detect(path)).module_kind is ChunkKind.MODULE

@@ -202,7 +202,8 @@ def _check_repository(root: Path) -> None:
 
 
 def is_housekeeping(path: str) -> bool:
-    """Whether a path is what a release touches: a lock file, a manifest, a change log, a version number."""
+    """Return whether a path is what a release touches: a lock file, a manifest, a change log, a version
+    number."""
     return "dependency" in path_tags(path, "") or _CHANGELOG.search(path) is not None
 
 

@@ -93,6 +93,7 @@ def make_interface(
     path: str, language: str, facts: FileFacts, symbols: Sequence[Symbol], *, has_name_spaces: bool = False
 ) -> Interface:
     """Return the interface of a file. The first definition of a name counts; types go before the rest."""
+    # Long, because each table of an interface is made here, the later of the earlier ones.
     kinds: dict[str, ChunkKind] = {}
     types_and_values = set()
     for symbol in symbols:

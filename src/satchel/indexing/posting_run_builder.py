@@ -78,7 +78,7 @@ class PostingRunBuilder:
         self.posting_count += len(self._packed[-1])
 
     def build(self, number: int) -> PostingRun:
-        """What the run covers."""
+        """Return the run without its terms: which files it covers, and the arrays of their units."""
         return PostingRun(
             number=number,
             files=np.array(self._files, "<u4").tobytes(),
@@ -88,7 +88,7 @@ class PostingRunBuilder:
         )
 
     def rows(self) -> Iterator[tuple[str, bytes]]:
-        """The rows of the run, by term."""
+        """Return the rows of the run, by term."""
         if not self._terms:
             return
         names = sorted(self._vocabulary)

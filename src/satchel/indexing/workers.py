@@ -33,7 +33,7 @@ gives up by raising."""
 
 
 def batches(entries: Sequence[FileEntry]) -> Iterator[list[FileEntry]]:
-    """Neighbouring files together, bounded by bytes and by number."""
+    """Return the files in batches, neighbours together, bounded by bytes and by number."""
     batch: list[FileEntry] = []
     size = 0
     for entry in entries:
@@ -110,7 +110,7 @@ def _result(future: Future[Batch], beat: Callable[[], None]) -> Batch:
 
 
 def default_workers() -> int:
-    """One per core that this process may use."""
+    """Return the number of workers: one for each core that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -133,7 +133,8 @@ def _start(stages: Stages) -> None:
 
 
 def _end_with_parent() -> None:
-    """A process that was killed tells its workers nothing: they would wait for work for ever."""
+    """End this process once its parent has ended: one that was killed tells its workers nothing, and they
+    would wait for work for ever."""
     import multiprocessing
 
     parent = multiprocessing.parent_process()

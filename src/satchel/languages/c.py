@@ -74,12 +74,12 @@ _DECORATED_VARIABLES = (
 
 
 def types_in(places: tuple[str, ...], patterns: str) -> str:
-    """Patterns for the types that are defined right inside these nodes, `{place}` in them."""
+    """Return patterns for the types that are defined right inside these nodes, `{place}` in them."""
     return "".join(patterns.replace("{place}", place) for place in places)
 
 
 def variables_at(levels: tuple[str, ...], variables: tuple[str, ...] = VARIABLES) -> str:
-    """Patterns for variables; `{}` in a level is where the declaration stands."""
+    """Return patterns for variables; `{}` in a level is where the declaration stands."""
     patterns = [each.replace("{decoration}", _DECORATION) for each in variables]
     return "\n".join(level.replace("{}", each) for level in levels for each in patterns)
 

@@ -22,7 +22,7 @@ _VARIABLES = (
 
 
 def variables_of(scope: str) -> str:
-    """Patterns for the variables of a scope; `{}` in it is where its statements stand."""
+    """Return patterns for the variables of a scope; `{}` in `scope` is where its statements stand."""
     return "\n".join(scope.replace("{}", f"[{each} (export_statement {each})]") for each in _VARIABLES)
 
 
@@ -40,7 +40,8 @@ _CALLBACKS = '"forEach" "map" "filter" "find" "findIndex" "some" "every" "flatMa
 
 
 def callbacks_with(parameter: str) -> str:
-    """A pattern for functions that are called with each element of a container, by their first parameter."""
+    """Return a pattern for functions that are called with each element of a container, by their first
+    parameter."""
     return f"""
 (call_expression
   function: (member_expression object: (_) @bind.element property: (property_identifier) @_each)

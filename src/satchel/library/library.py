@@ -144,21 +144,8 @@ class Library:
         kept = tuple(dict.fromkeys(refs)) or ((_HEAD,) if is_url(place) or _is_bare(Path(place)) else ())
         for ref in () if is_url(place) else kept:
             resolve_ref(Path(place), ref)
-        known = {one.name.lower(): one for one in self.catalogue.all()}
-        same = next((one for one in known.values() if (one.origin, one.refs) == (place, kept)), None)
-        if same is not None:
-            raise InvalidRequest(
-                f"{place} is in the library already, as {same.name}", hint="satchel library list"
-            )
-        if name and check_name(name).lower() in known:
-            other = known[name.lower()]
-            raise InvalidRequest(
-                f"the library has a repository {other.name!r} already, from {other.origin}",
-                hint="give another --name, or satchel library remove it first",
-            )
-        chosen = name or next(one for one in name_candidates(place) if one.lower() not in known)
         repository = Repository(
-            name=check_name(chosen),
+            name=self._free_name(name, place, kept),
             origin=place,
             refs=kept,
             groups=tuple(dict.fromkeys(groups)),
@@ -175,6 +162,22 @@ class Library:
                 f"somebody else adds a repository {repository.name} just now", hint="add it again"
             )
         return repository
+
+    def _free_name(self, name: str, origin: str, refs: tuple[str, ...]) -> str:
+        """Return the name of a new repository: the one that is asked for, or the first that is free."""
+        known = {one.name.lower(): one for one in self.catalogue.all()}
+        same = next((one for one in known.values() if (one.origin, one.refs) == (origin, refs)), None)
+        if same is not None:
+            raise InvalidRequest(
+                f"{origin} is in the library already, as {same.name}", hint="satchel library list"
+            )
+        if name and check_name(name).lower() in known:
+            other = known[name.lower()]
+            raise InvalidRequest(
+                f"the library has a repository {other.name!r} already, from {other.origin}",
+                hint="give another --name, or satchel library remove it first",
+            )
+        return check_name(name or next(one for one in name_candidates(origin) if one.lower() not in known))
 
     def remove(self, names: Sequence[str]) -> list[Repository]:
         """Forget repositories, and remove what the library keeps of them. Folders stay as they are."""

@@ -19,7 +19,7 @@ class PushQueue:
     """The repositories of one library that wait because they were pushed to."""
 
     def __init__(self, library: Library, told: Callable[[SyncResult], None] = lambda result: None) -> None:
-        """`told` hears how each sync by the thread of this process ended."""
+        """Start with nothing that waits; `told` is called with the result of each sync that is done here."""
         self._library = library
         self._told = told
         self._token = CancelToken()

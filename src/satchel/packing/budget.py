@@ -47,7 +47,7 @@ class Size(NamedTuple):
         return Size(max(self.tokens, other.tokens), max(self.chars, other.chars))
 
     def holds(self, other: Size) -> bool:
-        """Whether a text of the other size fits into this size, in both units."""
+        """Return whether a text of the other size fits into this size, in both units."""
         return other.tokens <= self.tokens and other.chars <= self.chars
 
     def told(self) -> str:
@@ -172,7 +172,7 @@ class Gauge:
         )
 
     def fits(self, size: Size) -> bool:
-        """Whether a text of that size is within the budget."""
+        """Return whether a text of that size is within the budget."""
         room = self.room()
         return (not self.max_tokens or size.tokens <= room.tokens) and (
             not self.max_chars or size.chars <= room.chars

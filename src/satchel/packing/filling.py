@@ -111,7 +111,7 @@ class Filling:
         )
 
     def _is_missed(self, section: Section) -> bool:
-        """Whether a section has a passage that is likely to be needed, or is kept empty by a cap."""
+        """Return whether a section has a passage that is likely to be needed, or is kept empty by a cap."""
         likely = LIKELY * self.builder.best
         return not self.plan.caps[section] or any(
             own is section and passage.promise >= likely

@@ -62,7 +62,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def locator(self) -> str:
-        """The item in short: `path:first:last`, which `get` accepts."""
+        """Return the item in short: `path:first:last`, which `get` accepts."""
         return f"{self.path}:{self.start_line}:{self.end_line}"
 
 
@@ -95,7 +95,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def all_dropped(self) -> int:
-        """The number of passages that were dropped for any reason."""
+        """Return the number of passages that were dropped for any reason."""
         return sum(self.dropped.values())
 
 
@@ -128,7 +128,8 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stated_query(self) -> str:
-        """The query as data states it: of a long one the beginning, which leaves the budget to the answer."""
+        """Return the query as data states it: of a long one the beginning, which leaves the budget to the
+        answer."""
         is_long = len(self.query) > _STATED_CHARS
         return f"{self.query[:_STATED_CHARS].rstrip()}…" if is_long else self.query
 

@@ -193,8 +193,8 @@ class PassageOrder:
                 yield step
 
     def _is_worth_naming(self, number: int) -> bool:
-        """Whether a file, of which this is the best passage, is among the first or promises something, and
-        its section may be shown."""
+        """Return whether a file, of which this is the best passage, is among the first or promises something,
+        and its section may be shown."""
         passage = self.passages[number]
         is_likely = passage.rank < _SURELY_NAMED or passage.promise >= _NAMED_PROMISE * self.most
         return is_likely and self.barred.get(number) is not DropReason.CAP

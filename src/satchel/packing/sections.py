@@ -79,7 +79,7 @@ def section_of_file(language: str, tags: Sequence[str], *, settings: bool = Fals
 
 
 def _is_program(name: str) -> bool:
-    """Whether a language is one of programs, not of prose or settings."""
+    """Return whether a language is one of programs, not of prose or settings."""
     language = languages.get(name)
     return bool(language.query or language.block_keywords or language.chunker == "notebooks") and (
         language.module_kind is not ChunkKind.CONFIG or language.chunker == "notebooks"

@@ -75,12 +75,12 @@ class SelectedPassage(msgspec.Struct, frozen=True):
 
     @property
     def whole(self) -> bool:
-        """Whether all lines of the passage are shown."""
+        """Return whether all lines of the passage are shown."""
         return (self.start_line, self.end_line) == (self.passage.start_line, self.passage.end_line)
 
 
 def is_weak(passage: Passage, best: float) -> bool:
-    """Whether a passage promises next to nothing beside the best one: it is named at most."""
+    """Return whether a passage promises next to nothing beside the best one: it is named at most."""
     return passage.promise < _WEAK * best
 
 

@@ -28,7 +28,7 @@ class FetchedLines(msgspec.Struct, frozen=True):
 
     @property
     def locator(self) -> str:
-        """The lines in short: `path:first:last`, which `get` accepts."""
+        """Return the lines in short: `path:first:last`, which `get` accepts."""
         return f"{self.path}:{self.first}:{self.last}"
 
 
@@ -137,7 +137,8 @@ def _chunk_at(file: OpenFile, line: int) -> ChunkRecord | None:
 
 
 def _owns(symbol: Symbol, chunk: ChunkRecord) -> bool:
-    """Whether a chunk was made for this definition. Documents and code join title paths differently."""
+    """Return whether a chunk was made for this definition. Documents and code join title paths
+    differently."""
     return symbol.qualified_name in (".".join(chunk.title_path), " > ".join(chunk.title_path))
 
 

@@ -62,7 +62,7 @@ def find_anchors(corpus: Corpus, query: Query) -> list[Anchor]:
 
 
 def is_only_anchor(query: Query) -> bool:
-    """Whether the query names one thing and says nothing else."""
+    """Return whether the query names one thing and says nothing else."""
     text = query.text.strip().strip("`\"'")
     return bool(query.symbol) or text in {named for _, named in _named(query)}
 
@@ -95,8 +95,8 @@ def _count_paths(corpus: Corpus, text: str) -> int:
 
 
 def _is_clear(corpus: Corpus, path: str, targets: PathTargets) -> bool:
-    """Whether the name of a file alone says which one is meant: the path names no folder, its folders may be
-    those that lead to this root, or few files have the name and it is not one like `index`."""
+    """Return whether the name of a file alone says which one is meant: the path names no folder, its folders
+    may be those that lead to this root, or few files have the name and it is not one like `index`."""
     *folders, name = steps_of(path)
     if not folders or (
         path[:1] in _ABSOLUTE and any("/" not in corpus.files[at].path for at in targets.files)

@@ -62,6 +62,7 @@ class Corpus:
         before: FileCache | None = None,
         spread: TermLookup | None = None,
     ) -> None:
+        # Long, because a corpus is complete once made: every array is laid out along the same positions.
         self.snapshot = snapshot
         self.spread = spread
         # Chunk and unit numbers of another index mean something else.

@@ -55,7 +55,7 @@ def dependency_target(chunk: ChunkRecord) -> DependencyTarget | None:
 
 
 def is_test(record: FileRecord, chunk: ChunkRecord) -> bool:
-    """Whether a chunk is a test, by its file or by the module around it."""
+    """Return whether a chunk is a test, by its file or by the module around it."""
     inside = chunk.title_path if chunk.kind is ChunkKind.MODULE else chunk.title_path[:-1]
     return "test" in record.tags or not _TEST_PARTS.isdisjoint(map(str.lower, inside))
 
@@ -157,7 +157,7 @@ def _by_chunk(corpus: Corpus, uses: Iterable[_UseRow], name: str) -> Iterator[Ed
 
 
 def _is_like(chunk: ChunkRecord, name: str) -> bool:
-    """Whether the name of a test chunk repeats the words of another name."""
+    """Return whether the name of a test chunk repeats the words of another name."""
     words = {term for term in terms(name) if not term.startswith("=")}
     own = set(terms(chunk.title_path[-1])) if chunk.title_path else set()
     return len(words) > 1 and len(words & own) >= _LIKE_NAME * len(words)

@@ -145,7 +145,7 @@ def _first(lines: Sequence[str], index: int) -> int:
 
 
 def _goes_on(line: str) -> bool:
-    """Whether a line is continued on the next."""
+    """Return whether a line is continued on the next."""
     return line.rstrip().endswith("\\")
 
 

@@ -84,7 +84,7 @@ class DocumentLink(msgspec.Struct, frozen=True):
         return cls(relative, posixpath.normpath(posixpath.join(root, use.name.lstrip("/"))), use.line)
 
     def leads_to(self, target: str) -> bool:
-        """Whether the link means a file, named with its suffix or without."""
+        """Return whether the link means a file, named with its suffix or without."""
         stem = target.rpartition(".")[0]
         return target in (self.relative, self.rooted) or (bool(stem) and stem in (self.relative, self.rooted))
 

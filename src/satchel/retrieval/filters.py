@@ -50,7 +50,7 @@ class Filters(msgspec.Struct, frozen=True):
         check_limits({name: entries for name, entries in patterns.items() if any(entries)})
 
     def accepts_file(self, record: FileRecord) -> bool:
-        """Whether a file may answer. To ask for many files use `acceptor`."""
+        """Return whether a file may answer. To ask for many files use `acceptor`."""
         return _acceptor(self)(record)
 
     def acceptor(self) -> Acceptor:
@@ -75,11 +75,11 @@ class Filters(msgspec.Struct, frozen=True):
 
     @property
     def by_kind(self) -> bool:
-        """Whether only the chunks of a file tell if the file may answer."""
+        """Return whether only the chunks of a file tell if the file may answer."""
         return bool(self._kind()) or any(tag.lower() in _KINDS for tag in self.tags)
 
     def accepts_chunk(self, record: FileRecord, kind: str) -> bool:
-        """Whether a chunk of this kind may answer, in a file that may."""
+        """Return whether a chunk of this kind may answer, in a file that may."""
         if self._kind() not in ("", kind):
             return False
         return all(tag == kind or _is_tagged(record, tag) for tag in map(str.lower, self.tags))
@@ -110,7 +110,7 @@ def _acceptor(filters: Filters) -> Acceptor:
 
 
 def _is_tagged(record: FileRecord, tag: str) -> bool:
-    """Whether a tag is one of the file's own, its language, or a folder that it lies in."""
+    """Return whether a tag is one of the file's own, its language, or a folder that it lies in."""
     return tag in record.tags or tag == record.language or tag in record.path.lower().split("/")[:-1]
 
 
@@ -123,7 +123,7 @@ def clean(entry: str) -> str:
 
 
 def under(path: str, entry: str) -> bool:
-    """Whether a path is the entry or inside it (`src` holds `src/lib.rs`, not `src2/lib.rs`)."""
+    """Return whether a path is the entry or inside it (`src` holds `src/lib.rs`, not `src2/lib.rs`)."""
     return any_under([entry])(path)
 
 

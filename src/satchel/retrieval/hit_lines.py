@@ -48,7 +48,7 @@ class HitLines(msgspec.Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the lines are exactly the chunk."""
+        """Return whether the lines are exactly the chunk."""
         return (self.first_line, self.last_line) == (self.chunk.start_line, self.chunk.end_line)
 
 

@@ -92,7 +92,7 @@ _CODE_ENDS = (";", "{", "};", "},", "=>")
 
 
 def is_form_file(path: str) -> bool:
-    """Whether a file holds a form that new issues of the repository start from."""
+    """Return whether a file holds a form that new issues of the repository start from."""
     return "template" in path.lower() and re.search(_FORM_FILE, path) is not None
 
 
@@ -153,12 +153,12 @@ def _words(heading: str) -> list[str]:
 
 
 def _is_form(heading: str) -> bool:
-    """Whether a heading comes from a template: templates use every word of it."""
+    """Return whether a heading comes from a template: templates use every word of it."""
     return _FORM_WORDS.issuperset(_words(heading))
 
 
 def _is_environment(heading: str) -> bool:
-    """Whether a heading is like `Environment` or `Which version of Node?`, not `Version is wrong`."""
+    """Return whether a heading is like `Environment` or `Which version of Node?`, not `Version is wrong`."""
     words = _words(heading)
     foreign = [word for word in words if word not in _FORM_WORDS and word not in _ENVIRONMENT_WORDS]
     if _ENVIRONMENT_WORDS.isdisjoint(words) or len(foreign) > 2:
@@ -167,19 +167,21 @@ def _is_environment(heading: str) -> bool:
 
 
 def _is_label(line: str) -> bool:
-    """Whether a line is a label of a form, such as `Steps to reproduce:`, without the marks of a heading."""
+    """Return whether a line is a label of a form, such as `Steps to reproduce:`, without the marks of a
+    heading."""
     if len(line) > _LONGEST_LABEL or not line.rstrip(":?").replace(" ", "").isalpha():
         return False
     return all(word in _FORM_WORDS or word in _ENVIRONMENT_WORDS for word in _words(line))
 
 
 def _is_sentence(line: str) -> bool:
-    """Whether a line holds four plain words in a row."""
+    """Return whether a line holds four plain words in a row."""
     return re.search(_SENTENCE, line) is not None
 
 
 def _is_code(line: str) -> bool:
-    """Whether a line outside of fences is code: by its form, or because it is indented and no sentence."""
+    """Return whether a line outside of fences is code: by its form, or because it is indented and no
+    sentence."""
     if line.rstrip().endswith(_CODE_ENDS):
         return True
     if re.match(_CODE_LINE, line):
@@ -189,7 +191,7 @@ def _is_code(line: str) -> bool:
 
 
 def _is_noise(line: str) -> bool:
-    """Whether a line lists versions, as of installed packages, or is one of a log below a warning."""
+    """Return whether a line lists versions, as of installed packages, or is one of a log below a warning."""
     if "." not in line and ":" not in line:
         return False
     if len(line) <= _LONGEST_VERSIONS and (rest := re.sub(_VERSION, " ", line)) != line:
@@ -226,7 +228,7 @@ class _Reader:
             self._plain(line, is_frame)
 
     def _opens_fence(self, line: str) -> bool:
-        """Whether a line opens a block of code; the block is then read."""
+        """Return whether a line opens a block of code; the block is then read."""
         if ("```" in line or "~~~" in line) and (match := re.match(_FENCE, line)):
             self._closing = match["mark"]
             if " " in match["info"].strip():
@@ -284,13 +286,14 @@ class _Reader:
         self.prose.append(rest)
 
     def _still_environment(self, line: str) -> bool:
-        """Whether an environment section goes on. A sentence that is no list item ends it."""
+        """Return whether an environment section goes on. A sentence that is no list item ends it."""
         if self._in_environment and len(line.split()) >= 10 and _is_sentence(line):
             self._in_environment = bool(re.match(_LIST_ITEM, line))
         return self._in_environment
 
     def _continues_code(self, line: str, is_frame: bool) -> bool:
-        """Whether a line belongs to a traceback (frames, source lines, the error) or to a shell session."""
+        """Return whether a line belongs to a traceback (frames, source lines, the error) or to a shell
+        session."""
         indented = line.startswith((" ", "\t", ">"))
         if is_frame or line.lstrip(" \t>E").startswith("Traceback (most recent"):
             self._in_traceback = self._source_follows = True

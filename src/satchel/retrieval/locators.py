@@ -64,7 +64,7 @@ def plain_path(path: str) -> str:
 
 
 def looks_like_id(text: str) -> bool:
-    """Whether a text has the form of an id or of lines, known or not."""
+    """Return whether a text has the form of an id or of lines, known or not."""
     return any(form.fullmatch(text) for form in (LONG, CANONICAL, _OWN_FORM, *_OTHER_FORMS))
 
 
@@ -92,7 +92,7 @@ def without_blanks(asked: str, known: Callable[[str], bool]) -> str:
 
 
 def _separates(parts: list[str], start: int, end: int, known: Callable[[str], bool]) -> bool:
-    """Whether the comma before part `end` ends the id that began at part `start`."""
+    """Return whether the comma before part `end` ends the id that began at part `start`."""
     so_far = ",".join(parts[start:end]).strip()
     if not so_far or end - start > _COMMAS_IN_A_PATH or looks_like_id(so_far) or known(so_far):
         return True

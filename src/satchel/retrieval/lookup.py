@@ -99,7 +99,7 @@ class Lookup:
         return self._stale(asked, canonical[2], paths) if canonical else self._by_unknown_path(asked)
 
     def _knows(self, text: str) -> bool:
-        """Whether a text names a file of the index, in any form."""
+        """Return whether a text names a file of the index, in any form."""
         canonical = CANONICAL.fullmatch(text)
         named = canonical is not None and any(map(self.files.get, _paths(canonical[1])))
         return named or self._first_known(text) is not None

@@ -117,7 +117,7 @@ def _unquoted(run: str) -> str:
 
 
 def _is_telling(run: str) -> bool:
-    """Whether a text has several words."""
+    """Return whether a text has several words."""
     if len(run) < _LEAST_CHARS or not run.isprintable():
         return False
     return len(_WORD.findall(run)) >= _LEAST_WORDS
@@ -176,7 +176,7 @@ def _verbatim_worth(corpus: Corpus, at: int, line: str, run: str) -> float:
 
 
 def _says_only(line: str, run: str) -> bool:
-    """Whether a literal of a line has no other words than a message; holes and marks do not count."""
+    """Return whether a literal of a line has no other words than a message; holes and marks do not count."""
     wanted = _WORD.findall(run.lower())
     return any(_WORD.findall(_HOLE.sub(" ", literal).lower()) == wanted for literal in _literals(line))
 

@@ -201,7 +201,8 @@ class _Pointing:
         return found
 
     def _is_linked(self, passage: RankedPassage) -> bool:
-        """Whether a link in the query names lines of a passage, or its file is all that the query names."""
+        """Return whether a link in the query names lines of a passage, or its file is all that the query
+        names."""
         first, last = passage.span.first_line, passage.span.last_line
         return any(
             item.path == self.query.title.strip()

@@ -102,19 +102,19 @@ def qualified_name(chunk: ChunkRecord) -> str:
 
 
 def is_inner_test(chunk: ChunkRecord) -> bool:
-    """Whether a chunk is a test in the same file as the tested code, as is usual in Rust."""
+    """Return whether a chunk is a test in the same file as the tested code, as is usual in Rust."""
     modules = chunk.title_path if chunk.kind is ChunkKind.MODULE else chunk.title_path[:-1]
     return not _TEST_MODULES.isdisjoint(modules)
 
 
 def is_listing(chunk: ChunkRecord) -> bool:
-    """Whether a chunk only lists the names that a file defines, as `__all__` does: it holds all their words
-    and explains none."""
+    """Return whether a chunk only lists the names that a file defines, as `__all__` does: it holds all their
+    words and explains none."""
     return chunk.title_path[-1:] == ("__all__",)
 
 
 def is_definition(chunk: ChunkRecord) -> bool:
-    """Whether a chunk is a named definition, not a module."""
+    """Return whether a chunk is a named definition, not a module."""
     return bool(chunk.title_path) and chunk.kind in DEFINITIONS
 
 
@@ -264,7 +264,7 @@ def _id(span: PassageSpan) -> str:
 
 
 def _only_imports(corpus: Corpus, path: str, span: PassageSpan) -> bool:
-    """Whether most lines of module code are imports."""
+    """Return whether most lines of module code are imports."""
     if any(chunk.kind is not ChunkKind.MODULE for chunk in span.chunks):
         return False
     imports = {use.line for use in corpus.references(path) if use.label is Label.IMPORTS}

@@ -188,7 +188,7 @@ def _best_units(context: Context, order: Sequence[int], start: int) -> Iterator[
 
 
 def _is_readable(span: PassageSpan) -> bool:
-    """Whether a passage may enter a pack. A paragraph on one line may, however long it is."""
+    """Return whether a passage may enter a pack. A paragraph on one line may, however long it is."""
     return span.size <= _MOST_CHARS or span.chunks[0].kind is ChunkKind.SECTION
 
 

@@ -119,7 +119,8 @@ def parse_query(text: str) -> Query:
 
 
 def _is_path(token: str) -> bool:
-    """Whether a token reads as the path of a file: a folder and any suffix, or a suffix that files have."""
+    """Return whether a token reads as the path of a file: a folder and any suffix, or a suffix that files
+    have."""
     folder, _, name = token.rpartition("/")
     stem, _, suffix = name.rpartition(".")
     if not stem or len(token) > _LONGEST_PATH:
@@ -179,7 +180,7 @@ def _mentioned(text: str) -> Iterator[Mention]:
 
 
 def _is_mention(path: str, match: re.Match[str], text: str) -> bool:
-    """Whether a match of the path pattern names a file, or a folder as the whole query."""
+    """Return whether a match of the path pattern names a file, or a folder as the whole query."""
     if (match["called"] and "/" not in path) or path.lower() in _PRODUCTS:
         return False  # `response.json()`
     is_whole_question = match.end() - match.start() == len(text)

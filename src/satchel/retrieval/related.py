@@ -102,7 +102,7 @@ def _next(
 
 
 def _is_inside(chunk: ChunkRecord, passages: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether a chunk shares a line with one of some passages."""
+    """Return whether a chunk shares a line with one of some passages."""
     return any(
         chunk.path == path and chunk.start_line <= last and first <= chunk.end_line
         for path, first, last in passages
@@ -144,7 +144,7 @@ def _of_one(
 
 
 def _mentions(corpus: Corpus, chunk: ChunkRecord, asked: set[str]) -> bool:
-    """Whether a chunk holds a term of the query."""
+    """Return whether a chunk holds a term of the query."""
     text = "".join(corpus.lines(chunk.path)[chunk.start_line - 1 : chunk.end_line])
     return not asked.isdisjoint(terms(text))
 

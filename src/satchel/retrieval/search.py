@@ -141,7 +141,7 @@ def _next_of(at: int, rest: Iterator[HitLines], count: int) -> list[tuple[int, H
 
 
 def _is_new(hit_lines: HitLines, shown: set[str]) -> bool:
-    """Whether the text of a hit was not shown before; it is noted as shown. Blanks do not count."""
+    """Return whether the text of a hit was not shown before; it is noted as shown. Blanks do not count."""
     text = " ".join("".join(hit_lines.lines).split())
     if len(text) < _SAME_TEXT_CHARS:
         return True

@@ -72,7 +72,8 @@ def _near_symbols(corpus: Corpus, token: str) -> list[Suggestion]:
 
 
 def _may_be_alike(token: str, name: str) -> bool:
-    """Whether a name is about as long and has the same letters: cheaper than comparing ten thousand names."""
+    """Return whether a name is about as long and has the same letters: cheaper than comparing ten thousand
+    names."""
     if abs(len(token) - len(name)) > _LONGEST_SLIP:
         return False
     letters, others = set(token.lower()), set(name.lower())

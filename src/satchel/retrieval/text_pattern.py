@@ -98,7 +98,7 @@ class TextPattern:
                 yield start, end
 
     def _needs_check(self, content: bytes) -> bool:
-        """Whether letters beyond ASCII may stand beside a match that has to be a whole word."""
+        """Return whether letters beyond ASCII may stand beside a match that has to be a whole word."""
         return self.options.word and not self.options.regex and not content.isascii()
 
     def _stands_alone(self, content: bytes, start: int, end: int) -> bool:

@@ -41,12 +41,12 @@ class ChangedPassage(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether the lines are the whole chunk."""
+        """Return whether the lines are the whole chunk."""
         return (self.start, self.end) == (self.chunk.start_line, self.chunk.end_line)
 
 
 def is_definition(chunk: ChunkRecord) -> bool:
-    """Whether a chunk defines something by name."""
+    """Return whether a chunk defines something by name."""
     return bool(chunk.title_path) and chunk.kind not in _NO_DEFINITIONS
 
 
@@ -80,8 +80,8 @@ def changed_chunks(corpus: Corpus, file: ChangedFile, removed_from: RemovedFrom)
 
 
 def _is_part(chunks: Sequence[ChunkRecord], at: int, symbols: Sequence[Symbol]) -> bool:
-    """Whether a chunk is a part of a longer definition. A neighbour of the same name is another part of it,
-    unless it is an overload, which is a definition of its own."""
+    """Return whether a chunk is a part of a longer definition. A neighbour of the same name is another part
+    of it, unless it is an overload, which is a definition of its own."""
     chunk = chunks[at]
     near = (*chunks[max(0, at - 1) : at], *chunks[at + 1 : at + 2])
     if not is_definition(chunk) or all(other.title_path != chunk.title_path for other in near):
@@ -186,7 +186,7 @@ class OldFile:
         return next((one for one in self.parsed.chunks if one.start_line <= line <= one.end_line), None)
 
     def took_from(self, hunk: Hunk, title_path: tuple[str, ...]) -> bool:
-        """Whether a hunk removed lines from a chunk of that title path."""
+        """Return whether a hunk removed lines from a chunk of that title path."""
         last = hunk.old_line + hunk.old_count - 1
         return any(
             chunk.title_path == title_path and chunk.start_line <= last and hunk.old_line <= chunk.end_line
@@ -225,8 +225,8 @@ class OldFile:
         return list(dict.fromkeys(names))
 
     def _is_gone(self, hunk: Hunk, new_lines: Sequence[str]) -> bool:
-        """Whether a hunk removes a line for good: a line that was only indented differently is in the new
-        lines."""
+        """Return whether a hunk removes a line for good: a line that was only indented differently is in the
+        new lines."""
         old = self.lines[hunk.old_line - 1 : hunk.old_line - 1 + hunk.old_count] if hunk.old_count else []
         new = new_lines[hunk.new_line - 1 : hunk.new_line - 1 + hunk.new_count] if hunk.new_count else []
         kept = {" ".join(line.split()) for line in new}

@@ -113,7 +113,7 @@ class ReviewPackFiller:
 
     @cached_property
     def _citation(self) -> Size:
-        """The size of an item beside its content, in this format."""
+        """Return the size of an item beside its content, in this format."""
         bare = msgspec.structs.replace(self.ordered[0].item, content="")
         return self.assembly.cost(msgspec.structs.replace(self.frame, items=(bare,)))
 

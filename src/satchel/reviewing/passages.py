@@ -67,12 +67,12 @@ class ReviewPassage(NamedTuple):
 
     @property
     def chars(self) -> int:
-        """About how many characters it takes in a pack."""
+        """Return about how many characters the passage takes in a pack."""
         return len(self.item.content) + _CITATION_CHARS
 
 
 def is_aside(path: str) -> bool:
-    """Whether a file is an example, a benchmark or a tool rather than the product."""
+    """Return whether a file is an example, a benchmark or a tool rather than the product."""
     return _ASIDE.search(path) is not None
 
 

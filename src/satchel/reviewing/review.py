@@ -107,7 +107,7 @@ class Review:
 
     @cached_property
     def files(self) -> list[ChangedFile]:
-        """The changed files that pass the filters."""
+        """Return the changed files that pass the filters."""
         return [file for file in self.changes.files if self._accepts(file)]
 
     def _accepts(self, file: ChangedFile) -> bool:

@@ -162,7 +162,7 @@ def make_access(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
+    """Return whether only this machine can reach the address."""
     if host.lower() == "localhost":
         return True
     try:

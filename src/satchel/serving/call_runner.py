@@ -45,7 +45,7 @@ class CallRunner:
 
     @property
     def running(self) -> int:
-        """The number of threads that still run, also those whose callers have left."""
+        """Return the number of threads that still run, also those whose callers have left."""
         return len(self._running)
 
     def overdue(self) -> int:

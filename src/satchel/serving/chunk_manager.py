@@ -79,7 +79,7 @@ class ChunkManager:
 
     @property
     def chunks(self) -> dict[str, ChunkMetadata]:
-        """What is known of every chunk, by its id, in the order of paths and lines."""
+        """Return what is known of every chunk, by its id, in the order of paths and lines."""
         if not self._has_index():
             return {}
         version = self._opened().snapshot().version
@@ -118,20 +118,20 @@ class ChunkManager:
     def search_chunks(
         self, query: str, k: int = 10, filters: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
-        """The best k chunks as dictionaries with id, path, lines, kind, name, snippet and content."""
+        """Return the best k chunks as dictionaries with id, path, lines, kind, name, snippet and content."""
         hits, _ = self._fresh().search(query, k, to_filters(filters), whole_chunks=True)
         return [_as_dict(hit) for hit in hits]
 
     def get_chunk(self, chunk_id: str) -> dict[str, Any] | None:
-        """One chunk with its content, by any spelling of its id; None if there is none. `fate` says whether
-        the id is `current`, or names what the chunk has become; `detail` says what became of it."""
+        """Return one chunk with its content, by any spelling of its id; None if there is none. `fate` says
+        whether the id is `current`, or names what the chunk has become; `detail` says what became of it."""
         found = self._fresh().find([chunk_id])[0]
         if found.chunk is None:
             return None
         return {**self._describe(found.chunk), "fate": found.fate.value, "detail": found.detail}
 
     def get_stats(self) -> dict[str, Any]:
-        """Counts of chunks and sources, by kind and by language, and where they are kept."""
+        """Return counts of chunks and sources, by kind and by language, and where they are kept."""
         snapshot = self._opened().snapshot() if self._has_index() else None
         files = snapshot.files() if snapshot else []
         return {
@@ -151,7 +151,7 @@ class ChunkManager:
         return True
 
     def search_text(self, query: str, k: int, filters: Mapping[str, Any] | None) -> str:
-        """A search as text for an agent, with real suggestions when nothing is found."""
+        """Return a search as text for an agent, with real suggestions when nothing is found."""
         hits, suggestions = self._fresh().search(query, k, to_filters(filters), whole_chunks=True)
         return render_hits(query, hits, suggestions)
 
@@ -181,7 +181,8 @@ class ChunkManager:
         return self._engine or self._restored or self._open(Path.cwd())[0]
 
     def _has_index(self) -> bool:
-        """Whether there is anything to search; an index that was lost is made again from the manifest."""
+        """Return whether there is anything to search; an index that was lost is made again from the
+        manifest."""
         if self._store.exists():
             return True
         manifest = read_manifest(self.manifest_path)
@@ -206,8 +207,9 @@ class ChunkManager:
         engine.refresh()
 
     def _fresh(self) -> Engine:
-        """The engine with the picked files as they are now, so that its citations are true. An index whose
-        folder is not there (it was moved, or came from elsewhere) is left as it is: it is all there is."""
+        """Return the engine with the picked files as they are now, so that its citations are true. An index
+        whose folder is not there (it was moved, or came from elsewhere) is left as it is: it is all there is.
+        """
         engine = self._opened()
         if engine.snapshot().meta().get("root_path") == str(engine.root):
             engine.ensure_fresh()
@@ -231,7 +233,7 @@ class ChunkManager:
         return Path(root) if root and Path(root).is_dir() else None
 
     def _chunk_ids(self, place: str) -> list[str]:
-        """The ids of the chunks of a file, or of all files below a folder."""
+        """Return the ids of the chunks of a file, or of all files below a folder."""
         if not self._store.exists():
             return []
         snapshot = self._opened().snapshot()
@@ -269,7 +271,7 @@ class ChunkManager:
 
 
 def to_filters(given: Mapping[str, Any] | None) -> Filters:
-    """Filters from a dictionary; an unknown name is an error that lists the known ones."""
+    """Return filters from a dictionary; an unknown name is an error that lists the known ones."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidRequest(f"filters are {given!r}, they must be names with values")
     values = dict(given or {})

@@ -31,7 +31,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
     @property
     def paths(self) -> list[str]:
-        """The files that the chunks are of."""
+        """Return the files that the chunks are of."""
         return list(dict.fromkeys(chunk["source_path"] for chunk in self.chunks))
 
     def files(self) -> list[MemoryFile]:
@@ -72,7 +72,7 @@ def read_manifest(path: Path) -> Manifest | None:
 
 
 def _relative(root: Path | None, folder: Path) -> str:
-    """The root as seen from a folder; empty where there is no way from one to the other."""
+    """Return the root as seen from a folder; empty where there is no way from one to the other."""
     try:
         return Path(os.path.relpath(root, folder.resolve())).as_posix() if root else ""
     except ValueError:  # on another drive

@@ -48,7 +48,7 @@ class ChunkSearchTool:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments."""
+        """Return the JSON Schema of the arguments."""
         texts: dict[str, Any] = {name: {"type": "string"} for name in sorted(FILTER_NAMES)}
         for name in FILTER_LISTS:
             texts[name] = {"type": "array", "items": {"type": "string"}}

@@ -97,7 +97,7 @@ class Dispatcher:
 
     @property
     def remote(self) -> bool:
-        """Whether callers may be elsewhere, and name no files of this machine."""
+        """Return whether callers may be elsewhere, and name no files of this machine."""
         return self._served is not None
 
     def answer(

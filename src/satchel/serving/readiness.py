@@ -48,7 +48,7 @@ class WorkerReadiness(msgspec.Struct, frozen=True):
 
     @property
     def ready(self) -> bool:
-        """Whether any worker can take a call."""
+        """Return whether any worker can take a call."""
         return self.overdue < self.count
 
 

@@ -216,7 +216,7 @@ class _Worker:
         other.close()
 
     def wait_until_ready(self, seconds: float) -> bool:
-        """Whether the worker is ready in time; False if it ended or takes longer than `seconds`."""
+        """Return whether the worker is ready in time; False if it ended or takes longer than `seconds`."""
         end = time.monotonic() + seconds
         try:
             while time.monotonic() < end:
@@ -227,7 +227,7 @@ class _Worker:
         return False
 
     def is_alive(self) -> bool:
-        """Whether the process is running."""
+        """Return whether the process is running."""
         return self._process.is_alive()
 
     def ask(self, request: Request, known: KnownFreshness | None, call: Call) -> Response:

@@ -257,7 +257,7 @@ class MemorySnapshot:
         return self._tables.history
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing: tables hold nothing open."""
 
 
 class MemoryWriter:

@@ -109,7 +109,7 @@ class SqliteSnapshot(BlockSnapshot):
             self.watch.close()
 
     def __del__(self) -> None:
-        """Whoever reads last closes. A writer shows its own connection, and closes that itself."""
+        """Close with the last reader. A writer shows its own connection, and closes that itself."""
         if self._own:
             self.close()
 

@@ -129,6 +129,7 @@ class SqliteWriter:
         self._waiting.clear()
 
     def put_file(self, record: FileRecord, packed: PackedFile) -> int:
+        # Long, because the rows of a file, their checks and the totals are made of the same values.
         self.drop_file(record.path)
         first, first_unit = self._next_chunk, self._next_unit
         self._next_chunk += len(packed.chunks)

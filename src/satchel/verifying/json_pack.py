@@ -52,7 +52,7 @@ class JsonPack(msgspec.Struct, frozen=True):
 
     @property
     def keys(self) -> ItemKeys:
-        """The keys of this pack's shape."""
+        """Return the keys of this pack's shape."""
         return KEYS[self.cited.format]
 
     def part(self, name: str) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _unwrapped(document: Any) -> dict[str, Any]:
 
 
 def _is_pack(data: dict[str, Any]) -> bool:
-    """Whether an object has one of the three shapes."""
+    """Return whether an object has one of the three shapes."""
     return (
         isinstance(data.get("items"), list)
         or isinstance(data.get("sections"), dict)

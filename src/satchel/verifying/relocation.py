@@ -72,8 +72,8 @@ def align(old: Sequence[str], new: Sequence[str]) -> Alignment | None:
 
 
 def starts_definition(rows: Sequence[str], edge: str) -> bool:
-    """Whether another definition begins in these rows: a row that is indented no more than `edge` and does
-    not close a bracket or block."""
+    """Return whether another definition begins in these rows: a row that is indented no more than `edge` and
+    does not close a bracket or block."""
     limit = _indentation(edge)
     return any(
         row.strip() and _indentation(row) <= limit and not row.lstrip().startswith(_CLOSERS) for row in rows
@@ -122,7 +122,7 @@ class Location(NamedTuple):
         return f"{self.path}:{self.start_line}-{self.end_line}"
 
     def holds(self, line: int) -> bool:
-        """Whether a line number is in the range."""
+        """Return whether a line number is in the range."""
         return self.start_line <= line <= self.end_line
 
 
@@ -174,7 +174,7 @@ def as_rows(text: str) -> list[str]:
 
 
 def is_text_at(citation: Citation, tree: CitedTree, location: Location) -> bool:
-    """Whether the cited text is at that location, byte for byte."""
+    """Return whether the cited text is at that location, byte for byte."""
     if location.end_line > len(tree.lines(location.path)):
         return False
     return ids.hash_text(tree.text(location)).startswith(citation.content_hash)

@@ -48,7 +48,7 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def locator(self) -> str:
-        """The citation in short: `path:first-last`."""
+        """Return the citation in short: `path:first-last`."""
         return f"{self.path}:{self.start_line}-{self.end_line}"
 
 

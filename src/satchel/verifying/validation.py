@@ -122,8 +122,8 @@ def _check_ids(chunks: Sequence[PackChunk], broken: set[str]) -> Iterator[Proble
 
 
 def _has_digest(given: ids.Digests, chunk: PackChunk, wanted: str) -> bool:
-    """Whether the id of a chunk has the wanted digest. The body that is hashed begins after the heading,
-    whose number of lines the pack does not tell."""
+    """Return whether the id of a chunk has the wanted digest. The body that is hashed begins after the
+    heading, whose number of lines the pack does not tell."""
     lines = split_lines(chunk.text)
     for heading in range(len(lines) + 1):
         body_hash = ids.hash_text(ids.normalize_markdown("".join(lines[heading:])))

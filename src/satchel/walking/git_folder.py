@@ -9,6 +9,8 @@ Git also opens some files by their name alone. If one of them is a FIFO, git wai
 files that every command reads are checked before git runs (14 `stat` calls, 20 µs). The ignore and attribute
 files of deeper folders are checked only if git has been silent for a while, because finding them takes as
 long as a walk.
+
+Git's own files also say which other work trees a repository has; reading them starts no git.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _FILE_BYTES = 4096  # a path and a word
+_MOST_WORK_TREES = 1_000  # work trees of one repository that are looked at
 
 
 def find_git_folder(top: str) -> str:
@@ -129,3 +132,35 @@ def search_blocking_file(root: Path, seconds: float) -> str:
         except OSError:
             continue
     return ""
+
+
+def other_work_trees(root: Path) -> list[Path]:
+    """Return the same folder in the other work trees of the repository, that of the main one first.
+
+    A work tree counts only if it and the git folder name each other: an unpacked archive may bring a file
+    `.git` that points to any repository of the machine.
+    """
+    top = next((place for place in (root, *root.parents) if (place / ".git").exists()), None)
+    if top is None or is_foreign_git_folder(str(top)):
+        return []
+    folder = os.path.realpath(find_git_folder(str(top)))
+    shared = read_beginning(f"{folder}/commondir").strip()
+    common = os.path.realpath(os.path.join(folder, shared)) if shared else folder
+    within = root.relative_to(top)
+    tops = (Path(place) for place in dict.fromkeys(_work_tree_tops(common)))
+    return [place / within for place in tops if place != top and (place / within).is_dir()]
+
+
+def _work_tree_tops(common: str) -> Iterator[str]:
+    """Yield the top folders of the work trees of a git folder, as real paths."""
+    if os.path.basename(common) == ".git":
+        yield os.path.dirname(common)
+    try:
+        names = sorted(os.listdir(f"{common}/worktrees"))[:_MOST_WORK_TREES]
+    except OSError:
+        return
+    for name in names:
+        link = read_beginning(f"{common}/worktrees/{name}/gitdir").strip()
+        top = os.path.dirname(os.path.realpath(os.path.join(f"{common}/worktrees/{name}", link)))
+        if link and os.path.exists(link) and not is_foreign_git_folder(top):
+            yield top

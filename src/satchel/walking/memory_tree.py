@@ -56,7 +56,7 @@ class MemoryTree:
         return None  # an index knows by its content id that it is of this tree
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
-        """Nothing is kept: there is nothing that could change."""
+        """Keep nothing: there is nothing that could change."""
 
     def take_watermark(self, walk: Walk | None = None) -> watermark.Watermark:
         return watermark.from_content("", self.content_id)

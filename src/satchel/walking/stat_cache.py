@@ -302,7 +302,7 @@ def with_changes(cached: StatCache, changes: Changes, since_ns: int, ignored: Se
 
 
 def _others_in(folder: Path) -> tuple[str, ...]:
-    """The names in an index folder that are not ours."""
+    """Return the names in an index folder that are not ours."""
     if folder.is_symlink():
         raise NotADirectoryError(folder)
     return tuple(sorted(name for name in os.listdir(folder) if not is_own_name(name)))

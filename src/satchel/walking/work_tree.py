@@ -121,7 +121,7 @@ class WorkTree:
         return found
 
     def _is_all_own(self, folder: str) -> bool:
-        """Whether a folder is an index folder in which nothing is the user's."""
+        """Return whether a folder is an index folder in which nothing is the user's."""
         own = is_index_folder(folder, self.options.index_folder)
         return own and all(map(is_own_name, self._names_in(folder)))
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from satchel.graph.scip.documents import Occurrence, ScipDocument
-from satchel.graph.scip.symbols import own_name
 from satchel.lines import split_lines
 
 Place = tuple[int, int]
@@ -25,6 +25,15 @@ _BYTES, _UTF_16, _CHARACTERS = 1, 2, 3  # units of columns
 _GUESSES = (_UTF_16, _BYTES, _CHARACTERS)  # where an indexer does not say; most are written in JavaScript
 _MARKS = "'\"`:@$"  # around or before a name that is used as a key or a variable
 _WORD = re.compile(r"[\w$]")
+# A symbol is `local ID`, or a scheme, a package and *descriptors*, of which each ends with what it is:
+# `src/`app.ts`/Basket#total().` is the method `total` of the type `Basket` of a file.
+LOCAL = "local "
+_SYMBOL_NAME = r"(?:`((?:[^`]|``)*)`|([\w$+\-]+))"
+_LAST_NAME = re.compile(
+    rf"{_SYMBOL_NAME}(\([\w$+\-]*\)\.|[/#.:!])\Z|(?:\({_SYMBOL_NAME}\)|\[{_SYMBOL_NAME}\])\Z"
+)
+_TAIL = 1_000  # characters; longer names are cut off, and then fit no text
+_MODULE_ENDS = ("/", ":")
 
 
 class FittedUse(NamedTuple):
@@ -125,3 +134,26 @@ def columns_of(line: str, name: str) -> list[int]:
             found.append(at)
         at = line.find(name, end)
     return found
+
+
+class OwnName(NamedTuple):
+    """The last name of a symbol. `is_written` tells a name that stands in the text from that of a module, or
+    of something without a name, as a constructor (`<constructor>`). `is_definition` tells a definition from a
+    parameter."""
+
+    name: str
+    is_written: bool = False
+    is_definition: bool = False
+
+
+@lru_cache(maxsize=100_000)
+def own_name(symbol: str) -> OwnName:
+    """Return the last name of a symbol; an empty one for a local symbol."""
+    match = None if symbol.startswith(LOCAL) else _LAST_NAME.search(symbol[-_TAIL:])
+    if match is None:
+        return OwnName("")
+    quoted, bare, end, *inside = match.groups()
+    found = [text for text in (quoted, bare, *inside) if text is not None]
+    name = found[0].replace("``", "`") if found else ""
+    is_written = bool(name) and end not in _MODULE_ENDS and "<" not in name
+    return OwnName(name, is_written, is_written and end is not None)

@@ -66,7 +66,7 @@ class Context:
         return self._named[name]
 
     def is_test(self, path: str) -> bool:
-        """Whether a path of the corpus is a test file."""
+        """Return whether a path of the corpus is a test file."""
         return "test" in self.corpus.files[self.corpus.position_of[path]].tags
 
     def files_with(self, term: str) -> tuple[Positions, Positions]:

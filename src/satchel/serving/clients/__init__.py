@@ -149,7 +149,7 @@ class Client(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """The name as it is typed on the command line."""
+        """Return the name as it is typed on the command line."""
         return self.name.replace("_", "-")
 
     def registration(self, scope: InstallScope) -> Registration | None:

@@ -157,7 +157,7 @@ async def _refusing_errors(context: Any) -> AsyncIterator[None]:
 
 
 def _has_no_answer(response: Response) -> bool:
-    """Whether a response ends its call with a gRPC status instead of an envelope."""
+    """Return whether a response ends its call with a gRPC status instead of an envelope."""
     return isinstance(response.error, dict) and response.error["code"] in _CODES_WITHOUT_ANSWER
 
 

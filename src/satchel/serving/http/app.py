@@ -224,7 +224,8 @@ class HttpAnswer(NamedTuple):
 
     @property
     def status(self) -> int:
-        """The HTTP status: 200 also for most errors, because the request was understood and answered."""
+        """Return the HTTP status: 200 also for most errors, because the request was understood and
+        answered."""
         code = self.response.error["code"] if isinstance(self.response.error, dict) else ""
         return ERRORS[code].http if code in _CODES_WITH_STATUS else _OK
 

@@ -76,7 +76,7 @@ class HttpExchange:
 
     @property
     def is_preflight(self) -> bool:
-        """Whether a browser asks if a page of another origin may call."""
+        """Return whether a browser asks if a page of another origin may call."""
         return self.method == "OPTIONS" and self._header(b"access-control-request-method") is not None
 
     async def check(self) -> None:
@@ -103,11 +103,12 @@ class HttpExchange:
             raise RequestRefused(error, _NOT_READY) from None
 
     def _is_open_page(self) -> bool:
-        """Whether the request is for the page that asks for the token, or for what that page looks like."""
+        """Return whether the request is for the page that asks for the token, or for what that page looks
+        like."""
         return self._has_pages and (self.path == LOGIN_PATH or self.path.startswith(_ASSETS))
 
     def _is_signed(self) -> bool:
-        """Whether the request is a push hook, which is known by its signature and not by a token."""
+        """Return whether the request is a push hook, which is known by its signature and not by a token."""
         return self._has_pages and self.path == HOOK_PATH and self.method == "POST"
 
     async def _caller(self) -> Caller:
@@ -128,7 +129,7 @@ class HttpExchange:
         return self._access.signed_in(cookies, site, port) if is_reading else None
 
     def _wants_page(self) -> bool:
-        """Whether a browser asks for a page, which it can be led away from."""
+        """Return whether a browser asks for a page, which it can be led away from."""
         is_reading = self._has_pages and self.method == "GET"
         return is_reading and "text/html" in (self._header(b"accept") or "")
 

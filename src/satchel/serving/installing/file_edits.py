@@ -35,7 +35,7 @@ class StagedFiles:
         return self.changes[target].after if target in self.changes else _read(target)
 
     def exists(self, path: Path) -> bool:
-        """Whether the file exists, with its staged change."""
+        """Return whether the file exists, with its staged change."""
         return self.read(path) is not None
 
     def stage(self, path: Path, after: bytes | None) -> None:

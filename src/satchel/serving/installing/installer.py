@@ -71,7 +71,7 @@ class RegisteredServer(NamedTuple):
 
     @property
     def program(self) -> str:
-        """The program that the entry starts; some clients write it as the first element of a list."""
+        """Return the program that the entry starts; some clients write it as the first element of a list."""
         command = self.entry.get("command", "")
         return str(command[0] if isinstance(command, list) and command else command)
 
@@ -255,7 +255,7 @@ class Installer:
         return block
 
     def _needs(self, other: Client, path: Path) -> bool:
-        """Whether another client that has our server reads its instructions from this file."""
+        """Return whether another client that has our server reads its instructions from this file."""
         registration = other.registration(self.scope)
         if registration is None or registration.instructions is None:
             return False

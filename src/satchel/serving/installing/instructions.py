@@ -63,7 +63,7 @@ def remove_block(data: bytes, trace: EditTrace, head: str) -> bytes:
 
 
 def is_current(block: bytes) -> bool:
-    """Whether a block is the one that this version of Satchel writes."""
+    """Return whether a block is the one that this version of Satchel writes."""
     return block.replace(b"\r\n", b"\n").strip() == BLOCK.encode().strip()
 
 

@@ -212,7 +212,7 @@ def _without_document(document: JsonDocument, space: str) -> bytes:
 
 
 def _is_wide(document: JsonDocument, node: tree_sitter.Node, last: JsonPair | None) -> bool:
-    """Whether the pairs of an object are on lines of their own."""
+    """Return whether the pairs of an object are on lines of their own."""
     root = document.root
     assert root is not None
     if last is not None:

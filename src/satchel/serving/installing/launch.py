@@ -43,7 +43,7 @@ def find_client(name: str) -> Client:
 
 
 def is_installed(client: Client, machine: Machine) -> bool:
-    """Whether the client is on this machine: one of its folders or programs exists."""
+    """Return whether the client is on this machine: one of its folders or programs exists."""
     if any(folder.on(machine).is_dir() for folder in client.marks):
         return True
     return any(find_program(name, machine) for name in client.executables)
@@ -73,7 +73,7 @@ def executable() -> list[str]:
 
 
 def is_shareable(machine: Machine) -> bool:
-    """Whether the bare name starts this very program, so that settings with it work for everybody."""
+    """Return whether the bare name starts this very program, so that settings with it work for everybody."""
     found, own = find_program(PROGRAM, machine), executable()
     return found is not None and len(own) == 1 and os.path.samefile(found, own[0])
 

@@ -203,7 +203,7 @@ def _cut(text: str, structured: Any) -> str:
 
 
 def _fits_page(text: str, structured: Any) -> bool:
-    """Whether a result is no longer than a page, as it is sent.
+    """Return whether a result is no longer than a page, as it is sent.
 
     A text never has more tokens than bytes, so a short one is accepted without counting tokens.
     """

@@ -67,7 +67,7 @@ MIN_REINDEX_MS, MAX_REINDEX_MS = 100, 120_000
 
 
 def hides_text(client_name: str) -> bool:
-    """Whether a client hides the text of a result that has structured content.
+    """Return whether a client hides the text of a result that has structured content.
 
     Such a client gets tools without output schemas and results of text alone, unless the whole data is asked
     for. Clients are told apart by the name that they give in the handshake.

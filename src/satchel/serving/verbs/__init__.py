@@ -29,5 +29,5 @@ class Verb(msgspec.Struct, frozen=True):
 
     @property
     def help(self) -> str:
-        """The help text of the verb."""
+        """Return the help text of the verb."""
         return help_of(self.run)

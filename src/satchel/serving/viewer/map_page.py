@@ -193,7 +193,7 @@ class _Paint:
 
     @property
     def legend(self) -> list[tuple[str, str]]:
-        """The classes and what they mean."""
+        """Return the classes and what they mean."""
         if self.color == "language":
             return [(kind, name) for name, kind in self._languages.items()]
         if not self._most:

@@ -31,7 +31,7 @@ class Neighbour(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from others."""
+        """Return what tells the neighbour from others."""
         return self.path, self.name
 
 

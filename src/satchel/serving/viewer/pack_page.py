@@ -69,13 +69,13 @@ class PackView(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sections(self) -> list[tuple[str, list[PackItem]]]:
-        """The items by section, in the order of sections."""
+        """Return the items by section, in the order of sections."""
         names = list(dict.fromkeys(item.section for item in self.items))
         return [(name, [item for item in self.items if item.section == name]) for name in names]
 
     @property
     def overhead(self) -> int:
-        """The tokens of the pack beside the lines that it cites."""
+        """Return the tokens of the pack beside the lines that it cites."""
         return max(0, self.used - sum(item.tokens for item in self.items))
 
 
@@ -105,7 +105,7 @@ def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]
 
 
 def is_asked(query: PageQuery) -> bool:
-    """Whether the address names a question or a change."""
+    """Return whether the address names a question or a change."""
     return bool(query.text("q") or _change(query))
 
 

@@ -26,7 +26,7 @@ class CommandRefused(Exception):
 
     @property
     def is_passing(self) -> bool:
-        """Whether the same call works in a while, when there is an index."""
+        """Return whether the same call works in a while, when there is an index."""
         return self.error.get("code") in _PASSING
 
     def as_error(self) -> SatchelError:

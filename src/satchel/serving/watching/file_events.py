@@ -228,7 +228,7 @@ class PendingChanges:
     cookie: int = 0  # the events of every change made before this cookie have arrived
 
     def __bool__(self) -> bool:
-        """Whether there may be something to index."""
+        """Return whether there may be something to index."""
         return bool(self.paths) or self.everything
 
     def add(self, other: PendingChanges) -> None:
@@ -276,7 +276,8 @@ def interpret_events(
 
 
 def _is_own_file(name: str, watched: WatchedFolders) -> bool:
-    """Whether a file of the index folder is ours: by one of the usual names, or by that of the index."""
+    """Return whether a file of the index folder is ours: by one of the usual names, or by that of the
+    index."""
     stem = watched.index_file.rpartition(".")[0]
     return is_own_name(name) or (bool(stem) and name.startswith((watched.index_file, f"{stem}.lock")))
 
@@ -323,7 +324,7 @@ def _path_inside(folders: tuple[str, ...], path: str) -> str | None:
 
 
 def _is_text(path: str) -> bool:
-    """Whether the bytes of a path are text, so that a request can name it."""
+    """Return whether the bytes of a path are text, so that a request can name it."""
     try:
         path.encode()
     except UnicodeEncodeError:

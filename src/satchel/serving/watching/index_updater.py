@@ -64,23 +64,23 @@ class IndexUpdater:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether every known change is indexed. A change of the last moment may not be known yet, which
-        `wait_until_fresh` waits for."""
+        """Return whether every known change is indexed. A change of the last moment may not be known yet,
+        which `wait_until_fresh` waits for."""
         return not self._state.has_pending_changes and not self._state.stopped
 
     @property
     def progress(self) -> tuple[int, int] | None:
-        """The number of files done and the number of files to do, while files are indexed."""
+        """Return the number of files done and the number of files to do, while files are indexed."""
         return self._state.progress
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there was to say of the last walk over all files."""
+        """Return what there was to say of the last walk over all files."""
         return self._state.notes
 
     @property
     def state(self) -> IndexState | None:
-        """The state of the index when it was last known to be fresh; None while it is not."""
+        """Return the state of the index when it was last known to be fresh; None while it is not."""
         return self._state.index_state if self.is_fresh else None
 
     def wait_until_fresh(

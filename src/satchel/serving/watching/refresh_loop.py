@@ -139,7 +139,7 @@ class RefreshLoop:
                 self._state.has_pending_changes, self._state.index_state = True, None
 
     def _is_awaited(self) -> bool:
-        """Whether a caller waits for a cookie, or the updater stops."""
+        """Return whether a caller waits for a cookie, or the updater stops."""
         return self._state.last_cookie > self._pending.cookie or self._stop.is_set()
 
     def _replace_missing_cookie(self, changes: PendingChanges) -> None:
@@ -154,7 +154,7 @@ class RefreshLoop:
             self._cookie_missing_since = None
 
     def _was_written_by_other(self) -> bool:
-        """Whether another process wrote the index; it may have read the files before this loop did."""
+        """Return whether another process wrote the index; it may have read the files before this loop did."""
         with suppress(SatchelError):
             found = self.engine.snapshot().version
             self.engine.release()
@@ -162,7 +162,7 @@ class RefreshLoop:
         return True
 
     def _is_refresh_due(self) -> bool:
-        """Whether a change is pending that may be indexed now, or all files have to be checked."""
+        """Return whether a change is pending that may be indexed now, or all files have to be checked."""
         pending = self._pending
         is_awaited = pending.cookie > self._state.synced_cookie
         may_refresh = pending and self._schedule.may_refresh(

@@ -38,7 +38,7 @@ class RefreshSchedule:
         self._check_seconds = 0.0
 
     def may_refresh(self, paths: Set[str], *, everything: bool, is_awaited: bool) -> bool:
-        """Whether the rest after the last refresh is over; a waiting caller cuts it short."""
+        """Return whether the rest after the last refresh is over; a waiting caller cuts it short."""
         now = time.monotonic()
         if is_awaited or now < self._busy_until:
             return now >= self._busy_until
@@ -46,7 +46,7 @@ class RefreshSchedule:
         return now >= (self._streak_until if same_files else self._rest_until)
 
     def is_check_due(self) -> bool:
-        """Whether all files have to be checked, whatever events arrived."""
+        """Return whether all files have to be checked, whatever events arrived."""
         return time.monotonic() >= max(self._next_check, self._busy_until)
 
     def record_check(self, seconds: float, *, found_nothing: bool) -> None:
