@@ -65,8 +65,8 @@ def read(engine: Engine, program: str, message: str, *, whole: bool = False) -> 
     with WorkCopy() as copy:
         copy.update(snapshot)
         ripgrep = Ripgrep(program, copy)
-        readings = (ripgrep.whole_files if whole else ripgrep.windows)(message, snapshot)
-        return [reading.text.split("\n")[0] for reading in readings]
+        answers = (ripgrep.whole_files if whole else ripgrep.windows)(message, snapshot)
+        return [answer.text.split("\n")[0] for answer in answers]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ class GetResponse(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _AnsweredLines:
     """Lines of the answer, and the ids that they answer."""
 
     file: OpenFile
@@ -118,11 +118,11 @@ def _response(engine: Engine, request: GetRequest) -> GetResponse:
     tokenizer = tokenizers.get(request.tokenizer)
     files = OpenFiles(engine.snapshot())
     found = _find(Lookup(files, WHOLE_FILE_LINES if request.mode is Mode.RAW else LAST_LINE), request)
-    entries = _entries(files, found, request)
+    answered = _answered(files, found, request)
     missing = [Missing(item.asked, item.fate.value, item.detail) for item in found if item.chunk is None]
-    if not entries and not any(item.fate is Fate.TOO_LONG for item in found):
+    if not answered and not any(item.fate is Fate.TOO_LONG for item in found):
         raise _nothing_found(missing)
-    texts = [show(entry.file, entry.span, request.mode) for entry in entries]
+    texts = [show(one.file, one.span, request.mode) for one in answered]
     free = headroom(request.budget, tokenizer.headroom)
     budget = None if request.budget is None else request.budget - free
     shown = fit(texts, tokenizer.count, budget, request.max_chunks)
@@ -133,10 +133,10 @@ def _response(engine: Engine, request: GetRequest) -> GetResponse:
         used_tokens=shown.used,
         stop_reason=shown.stop_reason,
         chunks=[
-            _chunk(entries[number], texts[number], engine.repository_ref(entries[number].file.path))
+            _chunk(answered[number], texts[number], engine.repository_ref(answered[number].file.path))
             for number in shown.numbers
         ],
-        left_out=[_id(entry) for number, entry in enumerate(entries) if number not in kept],
+        left_out=[_id(one) for number, one in enumerate(answered) if number not in kept],
         missing=missing,
         min_tokens=least_budget(shown.least, tokenizer.headroom),
         headroom_tokens=free,
@@ -177,17 +177,17 @@ def _find(lookup: Lookup, request: GetRequest) -> list[LookupResult]:
     return [lookup.find(item) for item in asked]
 
 
-def _entries(files: OpenFiles, found: list[LookupResult], request: GetRequest) -> list[_Entry]:
-    """Return the lines that answer the ids; widened lines that overlap become one entry."""
+def _answered(files: OpenFiles, found: list[LookupResult], request: GetRequest) -> list[_AnsweredLines]:
+    """Return the lines that answer the ids; widened lines that overlap become one range."""
     definitions = cache(surrounding_lines.definitions)
-    entries = []
+    answered = []
     for item in found:
         if item.chunk is not None and (file := files.get(item.chunk.path)) is not None:
-            entries.append(_Entry(file, _widened(file, item, definitions, request), (item,)))
+            answered.append(_AnsweredLines(file, _widened(file, item, definitions, request), (item,)))
     if not request.around and not request.enclosing:
-        return entries
-    groups = surrounding_lines.overlapping([entry.span for entry in entries])
-    return [_merged([entries[number] for number in group]) for group in groups]
+        return answered
+    groups = surrounding_lines.overlapping([one.span for one in answered])
+    return [_merged([answered[number] for number in group]) for group in groups]
 
 
 def _widened(
@@ -204,25 +204,25 @@ def _widened(
     return surrounding_lines.around(file, span, request.around)
 
 
-def _merged(entries: list[_Entry]) -> _Entry:
-    """Return one entry for lines that overlap, with the symbol of a definition that covers all of them."""
-    spans = [entry.span for entry in entries]
+def _merged(answered: list[_AnsweredLines]) -> _AnsweredLines:
+    """Return lines that overlap as one, with the symbol of a definition that covers all of them."""
+    spans = [one.span for one in answered]
     first, last = min(span.first for span in spans), max(span.last for span in spans)
     whole = [span for span in spans if (span.first, span.last) == (first, last)]
     span = whole[0] if whole else msgspec.structs.replace(spans[0], first=first, last=last, symbol=None)
-    return _Entry(entries[0].file, span, tuple(item for entry in entries for item in entry.answers))
+    return _AnsweredLines(answered[0].file, span, tuple(item for one in answered for item in one.answers))
 
 
-def _chunk(entry: _Entry, text: str, ref: str) -> GotChunk:
-    """Return an entry as the response has it."""
-    asked, *others = entry.answers
-    file, span, chunk = entry.file, entry.span, asked.chunk
+def _chunk(one: _AnsweredLines, text: str, ref: str) -> GotChunk:
+    """Return lines as the response has them."""
+    asked, *others = one.answers
+    file, span, chunk = one.file, one.span, asked.chunk
     assert chunk is not None
     symbol = span.symbol
     separator = " > " if chunk.kind is ChunkKind.SECTION else "."
     return GotChunk(
         asked=asked.asked,
-        id=_id(entry),
+        id=_id(one),
         chunk_id=ids.long_id(asked.holder.digest) if asked.holder else span.locator,
         path=file.path,
         start_line=span.first,
@@ -234,17 +234,17 @@ def _chunk(entry: _Entry, text: str, ref: str) -> GotChunk:
         file_hash=file.record.file_hash,
         text=text,
         redactions=sum(span.first <= line <= span.last for line in file.record.redactions),
-        detail="; ".join(dict.fromkeys(item.detail for item in entry.answers if item.detail)),
+        detail="; ".join(dict.fromkeys(item.detail for item in one.answers if item.detail)),
         symbol=symbol.qualified_name if symbol else "",
         also_asked=tuple(item.asked for item in others),
         ref=ref,
     )
 
 
-def _id(entry: _Entry) -> str:
+def _id(one: _AnsweredLines) -> str:
     """Return the id of the chunk whose lines these are, or else their path and lines."""
-    chunk = entry.file.chunk_at(entry.span.first, entry.span.last)
-    return ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if chunk else entry.span.locator
+    chunk = one.file.chunk_at(one.span.first, one.span.last)
+    return ids.canonical_id(ids.doc_of(chunk.path), chunk.digest) if chunk else one.span.locator
 
 
 COMMAND = Command("get", GetRequest, GetResponse, run, tool="get", group=Group.LOOK)

@@ -1,8 +1,8 @@
 """How many tokens does an agent read until it has seen all the lines that it needs?
 
-An agent that follows a fixed policy makes calls one after the other. A `Reading` is what one call shows. Its
-tokens are counted over plain text, a citation and the lines, for Satchel and for other tools alike. A call
-whose citation names nothing that is new is not made; every other call is paid for in full.
+An agent that follows a fixed policy makes calls one after the other. A `CallAnswer` is what one call shows.
+Its tokens are counted over plain text, a citation and the lines, for Satchel and for other tools alike. A
+call whose citation names nothing that is new is not made; every other call is paid for in full.
 
     pack     one pack, of the first budget of the ladder that is enough
     next     a pack of 4,000 tokens, then the call of `get` that it proposes, then the definitions that it
@@ -47,7 +47,7 @@ _LONG, _AROUND = (
 CountTokens = Callable[[str], int]
 
 
-class Reading(NamedTuple):
+class CallAnswer(NamedTuple):
     """The answer to one call: its text and the lines that it shows."""
 
     text: str
@@ -86,24 +86,24 @@ class AgentCalls:
         self._query = query
         self._files = OpenFiles(engine.snapshot())
 
-    def pack_then_next(self) -> Iterator[Reading]:
+    def pack_then_next(self) -> Iterator[CallAnswer]:
         """Yield what an agent reads that starts with a pack."""
         pack = self._packs.of(FIRST_PACK)
         if pack is not None:
-            yield Reading(plain_text(pack), _shown(pack))
+            yield CallAnswer(plain_text(pack), _shown(pack))
             yield from self.proposed(pack)
             for item in pack.items:
                 yield from self._definition(item.path, item.start_line, item.end_line)
         yield from self.search_then_get()
 
-    def proposed(self, pack: Pack) -> Iterator[Reading]:
+    def proposed(self, pack: Pack) -> Iterator[CallAnswer]:
         """Yield what the proposals of a pack lead to, the first proposal first: the lines of a call of `get`,
         all at once; then for each name the definition where the proposal says that it is, else the first hit
         of a search for it."""
         for hint in pack.hints:
             if hint.startswith(FETCH):
                 fetched = [self._lines(one) for one in shlex.split(hint.removeprefix(FETCH))]
-                yield Reading(
+                yield CallAnswer(
                     "".join(one.text for one in fetched), frozenset().union(*(one.lines for one in fetched))
                 )
         for proposal in pack.next_queries:
@@ -113,7 +113,7 @@ class AgentCalls:
             for hit in self._engine.search(proposal.query, 1)[0]:
                 yield from self._definition(hit.path, hit.start_line, hit.end_line)
 
-    def search_then_get(self) -> Iterator[Reading]:
+    def search_then_get(self) -> Iterator[CallAnswer]:
         """Yield what an agent reads that searches and gets the definition around each hit."""
         hits: Sequence[Hit] = self._engine.search(self._query, _MOST_HITS)[0]
         for start in range(0, len(hits), _PAGE):
@@ -122,14 +122,14 @@ class AgentCalls:
             for hit in page:
                 yield from self._definition(hit.path, hit.start_line, hit.end_line)
 
-    def _lines(self, locator: str) -> Reading:
+    def _lines(self, locator: str) -> CallAnswer:
         """Return the lines that a locator names, as `get` shows them."""
         path, first, last = locator.rsplit(":", 2)
         file = self._files.get(path)
         lines = file.lines if file is not None else ()
-        return reading_of(path, int(first), lines[int(first) - 1 : int(last)])
+        return answer_of_lines(path, int(first), lines[int(first) - 1 : int(last)])
 
-    def _definition(self, path: str, first: int, last: int) -> Iterator[Reading]:
+    def _definition(self, path: str, first: int, last: int) -> Iterator[CallAnswer]:
         """Yield the innermost definition around some lines, as `get --enclosing` shows it; of a long one the
         lines and those around them."""
         file = self._files.get(path)
@@ -139,30 +139,30 @@ class AgentCalls:
             start, end = found.first, found.last
             if end - start >= _LONG:
                 start, end = max(start, first - _AROUND), min(end, last + _AROUND)
-            yield reading_of(path, start, file.lines[start - 1 : end])
+            yield answer_of_lines(path, start, file.lines[start - 1 : end])
 
 
-def reading_of(path: str, first: int, lines: Sequence[str]) -> Reading:
-    """Return consecutive lines of a file as a reading."""
+def answer_of_lines(path: str, first: int, lines: Sequence[str]) -> CallAnswer:
+    """Return consecutive lines of a file as an answer."""
     cited = f"{path}:{first}:{first + len(lines) - 1}\n"
-    return Reading(cited + "".join(lines), frozenset((path, first + at) for at in range(len(lines))))
+    return CallAnswer(cited + "".join(lines), frozenset((path, first + at) for at in range(len(lines))))
 
 
-def tokens_until_seen(wanted: Set[Line], readings: Iterable[Reading], count: CountTokens) -> int | None:
-    """Return the tokens of all readings up to the one that shows the last wanted line; None if that takes
+def tokens_until_seen(wanted: Set[Line], answers: Iterable[CallAnswer], count: CountTokens) -> int | None:
+    """Return the tokens of all answers up to the one that shows the last wanted line; None if that takes
     more than the ceiling, or never happens."""
     seen: set[Line] = set()
     tokens = 0
-    for reading in readings:
-        if reading.lines <= seen:
+    for answer in answers:
+        if answer.lines <= seen:
             continue
         # A text that is longer than the rest in any tokenizer is not counted: files may be large.
-        if len(reading.text) > (CEILING - tokens) * CharsPerToken.MOST:
+        if len(answer.text) > (CEILING - tokens) * CharsPerToken.MOST:
             return None
-        tokens += count(reading.text)
+        tokens += count(answer.text)
         if tokens > CEILING:
             return None
-        seen |= reading.lines
+        seen |= answer.lines
         if wanted <= seen:
             return tokens
     return None
@@ -181,7 +181,7 @@ def seen_after_next(packs: Packs, calls: AgentCalls) -> frozenset[Line]:
     """Return the lines that were seen after a pack of 4,000 tokens and its first proposal."""
     pack = packs.of(FIRST_PACK)
     followed = islice(calls.proposed(pack), 1) if pack is not None else ()
-    return _shown(pack).union(*(reading.lines for reading in followed))
+    return _shown(pack).union(*(answer.lines for answer in followed))
 
 
 def _shown(pack: Pack | None) -> frozenset[Line]:
@@ -191,7 +191,7 @@ def _shown(pack: Pack | None) -> frozenset[Line]:
     )
 
 
-def _snippets(hits: Sequence[Hit]) -> Reading:
+def _snippets(hits: Sequence[Hit]) -> CallAnswer:
     """Return the answer to a search: where each hit is, and the few lines of it that are shown."""
     texts: list[str] = []
     lines: set[Line] = set()
@@ -199,4 +199,4 @@ def _snippets(hits: Sequence[Hit]) -> Reading:
         shown = hit.snippet.rstrip("\n")
         texts.append(f"{hit.path}:{hit.start_line}:{hit.end_line} {hit.name}\n{shown}\n")
         lines.update((hit.path, hit.snippet_line + at) for at in range(shown.count("\n") + 1))
-    return Reading("".join(texts), frozenset(lines))
+    return CallAnswer("".join(texts), frozenset(lines))

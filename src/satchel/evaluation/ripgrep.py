@@ -20,7 +20,7 @@ from typing import NamedTuple, Self
 
 from satchel.errors import Unsupported
 from satchel.evaluation.fixes import is_source
-from satchel.evaluation.policies import Reading, reading_of
+from satchel.evaluation.policies import CallAnswer, answer_of_lines
 from satchel.lines import split_lines
 from satchel.storage.protocol import Snapshot
 from satchel.walking.paths import check_relative, os_path
@@ -106,21 +106,21 @@ class Ripgrep:
         self._program = program
         self._root = copy.root
 
-    def windows(self, message: str, snapshot: Snapshot) -> Iterator[Reading]:
+    def windows(self, message: str, snapshot: Snapshot) -> Iterator[CallAnswer]:
         """Yield windows around the matches of each pattern, pattern by pattern."""
         for matches in self._by_pattern(message, snapshot):
             for path, first, last in _windows(matches):
                 lines = split_lines(snapshot.text(path))
-                yield reading_of(path, first, lines[first - 1 : last])
+                yield answer_of_lines(path, first, lines[first - 1 : last])
 
-    def whole_files(self, message: str, snapshot: Snapshot) -> Iterator[Reading]:
+    def whole_files(self, message: str, snapshot: Snapshot) -> Iterator[CallAnswer]:
         """Yield the files with matches whole, in the order of their first match."""
         read: set[str] = set()
         for matches in self._by_pattern(message, snapshot):
             for match in matches:
                 if match.path not in read:
                     read.add(match.path)
-                    yield reading_of(match.path, 1, split_lines(snapshot.text(match.path)))
+                    yield answer_of_lines(match.path, 1, split_lines(snapshot.text(match.path)))
 
     def _by_pattern(self, message: str, snapshot: Snapshot) -> Iterator[list[Match]]:
         """Yield the matches of identifiers, then those of plain words, each time the rarest first."""

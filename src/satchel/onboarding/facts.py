@@ -33,7 +33,7 @@ class Fact(msgspec.Struct, frozen=True):
     content_hash: str = ""
 
     @property
-    def place(self) -> str:
+    def locator(self) -> str:
         """Return the citation as people write it: `path:4` or `path:4-7`."""
         if not self.path:
             return ""

@@ -100,8 +100,8 @@ class FirstPage(msgspec.Struct, frozen=True):
 
 def _row(fact: Fact) -> str:
     label = f"{fact.label}: " if fact.label else ""
-    place = f" ({fact.place})" if fact.path else ""
-    return f"- {label}{fact.text}{place}"
+    locator = f" ({fact.locator})" if fact.path else ""
+    return f"- {label}{fact.text}{locator}"
 
 
 def onboarding_page(

@@ -13,7 +13,7 @@ from satchel.code_facts import FileFacts, ScipUses, Target
 from satchel.graph.interfaces import TYPE_KINDS
 from satchel.graph.scip.documents import ScipDocument, ScipFile
 from satchel.graph.scip.edges import shown_hash
-from satchel.graph.scip.fitting import Fitted, Place, columns_of, fit_document
+from satchel.graph.scip.fitting import Fitted, Position, columns_of, fit_document
 from satchel.lines import split_lines
 from satchel.storage.protocol import Snapshot, Writer
 from satchel.storage.records import FileRecord
@@ -68,24 +68,24 @@ class _Binder:
         facts = self._snapshot.facts(record.path)
         fitted = fit_document(document, text, _aliases(facts))
         if fitted is not None:
-            places = _places(split_lines(text), self._snapshot.symbols(record.path))
-            self._define(record.path, places, fitted)
+            positions = _positions(split_lines(text), self._snapshot.symbols(record.path))
+            self._define(record.path, positions, fitted)
             kept = self._uses.setdefault(record.path, array("I"))
-            for place, name, symbol in fitted.uses:
+            for position, name, symbol in fitted.uses:
                 # A method of an object that makes up a type is a definition, not a use of the type's method.
-                if place not in places:
-                    kept.extend((*place, self._number(name), self._number(symbol)))
+                if position not in positions:
+                    kept.extend((*position, self._number(name), self._number(symbol)))
 
     def _number(self, text: str) -> int:
         return self._numbers.setdefault(text, len(self._numbers))
 
-    def _define(self, path: str, places: Mapping[Place, Symbol], fitted: Fitted) -> None:
+    def _define(self, path: str, positions: Mapping[Position, Symbol], fitted: Fitted) -> None:
         """Note which definition of the index each symbol is; none if it is defined in several places."""
         kinds: dict[str, set[bool]] = defaultdict(set)
         for item in self._snapshot.symbols(path):
             kinds[item.qualified_name].add(item.kind in TYPE_KINDS)
-        for place, name, symbol in fitted.definitions:
-            found = places.get(place)
+        for position, name, symbol in fitted.definitions:
+            found = positions.get(position)
             if found is not None and found.name == name:
                 is_value = len(kinds[found.qualified_name]) > 1 and found.kind not in TYPE_KINDS
                 target = Target(path, found.qualified_name, is_value)
@@ -110,8 +110,8 @@ class _Binder:
 
     def _packed(self, path: str, found: set[tuple[int, int, str, Target]]) -> ScipUses:
         lines = split_lines(self._snapshot.text(path))
-        places = {(line, column, name) for line, column, name, _ in found}
-        counts = Counter((line, name) for line, _, name in places)
+        positions = {(line, column, name) for line, column, name, _ in found}
+        counts = Counter((line, name) for line, _, name in positions)
         names: dict[str, int] = {}
         targets: dict[Target, int] = {}
         uses = set()
@@ -142,9 +142,9 @@ def _aliases(facts: FileFacts) -> dict[str, list[str]]:
     return found
 
 
-def _places(lines: Sequence[str], symbols: Sequence[Symbol]) -> dict[Place, Symbol]:
-    """Return the definitions of a file by the place of their name, the first word of that name in them."""
-    found: dict[Place, Symbol] = {}
+def _positions(lines: Sequence[str], symbols: Sequence[Symbol]) -> dict[Position, Symbol]:
+    """Return the definitions of a file by the position of their name, the first word of that name in them."""
+    found: dict[Position, Symbol] = {}
     for symbol in symbols:
         last = min(symbol.end_line, symbol.start_line + _NAME_LINES)
         for number in range(symbol.start_line, last + 1):

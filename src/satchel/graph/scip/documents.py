@@ -1,4 +1,4 @@
-"""Read the documents of a SCIP file: which files it describes, and which symbol stands at which place.
+"""Read the documents of a SCIP file: which files it describes, and which symbol stands at which position.
 
 The file comes from elsewhere. What it takes in memory is limited by the largest document, and nothing that it
 names is opened: its paths are only compared with those of the index.
@@ -33,7 +33,7 @@ _HINT = "give a file that a SCIP indexer wrote, such as scip-typescript, scip-py
 
 
 class Occurrence(NamedTuple):
-    """A symbol at a place: its line from 0, and the columns between which its text stands, in units of the
+    """A symbol at a position: its line from 0, and the columns between which its text stands, in units of the
     document's encoding. `end` is -1 where the text goes over several lines."""
 
     line: int
@@ -151,20 +151,20 @@ def _document(data: bytes) -> ScipDocument:
 
 
 def _occurrence(data: bytes, symbols: dict[bytes, str]) -> Occurrence:
-    place: list[int] = []
+    position: list[int] = []
     symbol, roles = b"", 0
     for number, value in fields(data):
         if number == _RANGE:
-            place += numbers(value)
+            position += numbers(value)
         elif number == _SYMBOL and isinstance(value, bytes):
             symbol = value
         elif number == _ROLES and isinstance(value, int):
             roles = value
-    if len(place) not in (3, 4) or any(each >= _BEYOND for each in place):
-        raise Malformed(f"an occurrence has the range {place[:5]}")
+    if len(position) not in (3, 4) or any(each >= _BEYOND for each in position):
+        raise Malformed(f"an occurrence has the range {position[:5]}")
     name = symbols.get(symbol)
     if name is None:
         name = symbols[symbol] = symbol.decode()
-    last_line, end = (place[0], place[2]) if len(place) == 3 else (place[2], place[3])
+    last_line, end = (position[0], position[2]) if len(position) == 3 else (position[2], position[3])
     is_definition = bool(roles & _DEFINITION_ROLE)
-    return Occurrence(place[0], place[1], end if last_line == place[0] else -1, name, is_definition)
+    return Occurrence(position[0], position[1], end if last_line == position[0] else -1, name, is_definition)

@@ -140,7 +140,7 @@ def _denies(said: tuple[list[Target], bool] | None, meant: Target) -> bool:
 def _labels(facts: FileFacts) -> dict[Use, Label]:
     """Return how each name is used on each line, the most telling way first."""
     found: dict[Use, Label] = {}
-    order = {label: place for place, label in enumerate(_LABEL_ORDER)}
+    order = {label: position for position, label in enumerate(_LABEL_ORDER)}
     for use in facts.uses:
         name = used_name(use.expression)
         for line in use.lines:

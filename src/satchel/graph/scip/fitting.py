@@ -1,8 +1,8 @@
 """Compare a SCIP document with the text of its file, and take what fits.
 
-A SCIP file does not say which version of a file it was made of. A document fits a text if each of its places
-holds whole words of it, and if every definition stands where its name does. An edit that moves anything shows
-in that. What fits is still only believed name by name: where the text is not the name of its symbol and no
+A SCIP file does not say which version of a file it was made of. A document fits a text if each of its
+positions holds whole words of it, and if every definition stands where its name does. An edit that moves
+anything shows in that. What fits is still only believed name by name: where the text is not the name of its symbol and no
 import gives it that name, the occurrence is left aside. scip-python 0.6.6 has many of these: for a name that
 a package hands on it writes down the symbol of another one.
 """
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from satchel.graph.scip.documents import Occurrence, ScipDocument
 from satchel.lines import split_lines
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 """A line from 1, and a column in characters from 0."""
 
 _BYTES, _UTF_16, _CHARACTERS = 1, 2, 3  # units of columns
@@ -39,7 +39,7 @@ _MODULE_ENDS = ("/", ":")
 class FittedUse(NamedTuple):
     """A use of a symbol under a name."""
 
-    place: Place
+    position: Position
     name: str
     symbol: str
 
@@ -70,7 +70,7 @@ def _fit(
     aliases: Mapping[str, Sequence[str]],
 ) -> Fitted | None:
     fitted = Fitted([], [])
-    defined: dict[tuple[Place, str], list[bool]] = defaultdict(list)
+    defined: dict[tuple[Position, str], list[bool]] = defaultdict(list)
     for item in occurrences:
         if item.end < 0 or (item.start == item.end and item.line <= len(lines)):
             continue  # several lines, or none of the text: nothing that has a name
@@ -78,18 +78,18 @@ def _fit(
         if word is None:
             return None
         column, written = word
-        place = item.line + 1, column
+        position = item.line + 1, column
         plain = written.strip(_MARKS)
         own = own_name(item.symbol)
         is_own = plain == own.name.strip(_MARKS)
         if item.is_definition:
             if own.is_written:
-                defined[place, written].append(is_own)
+                defined[position, written].append(is_own)
             if own.is_definition and is_own:
-                fitted.definitions.append(FittedUse(place, plain, item.symbol))
+                fitted.definitions.append(FittedUse(position, plain, item.symbol))
         elif own.is_definition and (is_own or own.name in aliases.get(plain, ())):
-            fitted.uses.append(FittedUse(place, plain, item.symbol))
-    # One place may define several symbols: a property and the functions that read and write it.
+            fitted.uses.append(FittedUse(position, plain, item.symbol))
+    # One position may define several symbols: a property and the functions that read and write it.
     return fitted if all(map(any, defined.values())) else None
 
 
