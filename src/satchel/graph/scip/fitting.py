@@ -2,9 +2,9 @@
 
 A SCIP file does not say which version of a file it was made of. A document fits a text if each of its
 positions holds whole words of it, and if every definition stands where its name does. An edit that moves
-anything shows in that. What fits is still only believed name by name: where the text is not the name of its symbol and no
-import gives it that name, the occurrence is left aside. scip-python 0.6.6 has many of these: for a name that
-a package hands on it writes down the symbol of another one.
+anything shows in that. What fits is still only believed name by name: where the text is not the name of its
+symbol and no import gives it that name, the occurrence is left aside. scip-python 0.6.6 has many of these:
+for a name that a package hands on it writes down the symbol of another one.
 """
 
 from __future__ import annotations
