@@ -87,6 +87,44 @@ def test_a_misspelled_flag_is_answered_with_the_one_meant(
     assert error["hint"] == f"did you mean {meant}? satchel {arguments[0]} --help"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said", "hint"),
+    [
+        (["pack", "x", "--mode", "edit"], "--mode is 'edit', it must be full or edit_minimal", ""),
+        (
+            ["get", "a.py", "--mode", "skelton"],
+            "--mode is 'skelton', it must be raw, excerpt or skeleton",
+            "skeleton",
+        ),
+        (
+            ["files", "--sort", "lins"],
+            "--sort is 'lins', it must be path, bytes, lines, used_by or changes",
+            "lines",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_value_that_a_flag_does_not_take_is_answered_with_those_it_takes(
+    arguments: list[str], said: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    meant = f"did you mean {hint}? " if hint else ""
+    assert (error["message"], error["hint"]) == (said, f"{meant}satchel {arguments[0]} --help")
+
+
+def test_the_help_of_a_command_shows_its_own_flags_before_those_that_many_have(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["pack", "--help"])
+    shown = capsys.readouterr().out
+    assert shown.startswith("usage: satchel pack [QUERY] [options]\n")
+    titles = re.findall(r"^([a-z ]+):$", shown, re.MULTILINE)
+    assert titles == ["positional arguments", "options", "filters", "every command"]
+    assert shown.index("--budget-tokens") < shown.index("filters:") < shown.index("--path-prefix")
+
+
 def test_what_is_like_no_flag_is_answered_with_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "x", "--zzzzzz"]) == 2
     assert capsys.readouterr().err.splitlines()[-1].strip() == "satchel search --help"

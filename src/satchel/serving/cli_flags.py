@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 import msgspec
 
 from satchel.commands.command import BareValue, Command, Flag, GitName, Group, Positional
+from satchel.commands.shared import FilterFields
 from satchel.errors import InvalidRequest
 from satchel.plugins import late
 
@@ -31,6 +32,7 @@ else:  # what only some command lines need; `fuzzy_match` loads numpy, which onl
 HELP_WIDTH = 100  # characters
 _INDENT = 2  # blanks before a command in the overview
 _WHOLE_NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
+_NO_SUCH_VALUE = re.compile(r"Invalid enum value '(.*)' - at `\$\.(\w+)", re.DOTALL)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -58,14 +60,19 @@ def make_parser(word: Command | Verb) -> argparse.ArgumentParser:
     )
     parser.set_defaults(command=word.name)
     add_flags(parser, word)
+    named = [action for action in parser._actions if not action.option_strings]
+    words = (f"[{action.metavar} ...]" if action.nargs == "*" else f"[{action.metavar}]" for action in named)
+    # All flags of a command on ten lines hide what it takes; they stand below, each with what it is for.
+    parser.usage = " ".join((parser.prog, *words, "[options]"))
     return parser
 
 
 def add_flags(parser: argparse.ArgumentParser, word: Command | Verb) -> None:
     """Add all flags that a command or verb takes to a parser."""
+    filters = parser.add_argument_group("filters") if issubclass(word.request, FilterFields) else parser
     if isinstance(word, Command):
         _add_shared(parser, word)
-    _add_fields(parser, word.request)
+    _add_fields(parser, filters, word.request)
 
 
 def _add_shared(parser: argparse.ArgumentParser, command: Command) -> None:
@@ -131,7 +138,9 @@ def _add_library(shared: argparse._ArgumentGroup, command: Command) -> None:
     )
 
 
-def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) -> None:
+def _add_fields(
+    parser: argparse.ArgumentParser, filters: argparse._ActionsContainer, request: type[msgspec.Struct]
+) -> None:
     hints = get_type_hints(request, include_extras=True)
     taken: set[str] = set()  # `--pattern` is a filter of files, also where a request has a field of this name
     for field in msgspec.structs.fields(request):
@@ -163,17 +172,27 @@ def _add_fields(parser: argparse.ArgumentParser, request: type[msgspec.Struct]) 
             settings.update(default=None, dest=f"{field.name}_flag")
             if _is_tuple(kind):
                 settings.update(action="extend", nargs="+")
-        parser.add_argument(*flags, **settings)
+        group = filters if field.name in FilterFields.__struct_fields__ else parser
+        group.add_argument(*flags, **settings)
 
 
 def _values(kind: Any, default: Any, description: str) -> str:
     """Return which values a flag takes, if they are few, and its default, unless its description says it."""
-    members = [member.value for member in getattr(kind, "__members__", {}).values()]
-    told = [f"{', '.join(members[:-1])} or {members[-1]}"] if len(members) > 1 else []
+    members = _values_of(kind)
+    told = [_any_of(members)] if len(members) > 1 else []
     shown = type(default) in (int, float) or isinstance(default, str)
     if default and shown and "default" not in description:
         told.append(f"default {getattr(default, 'value', default)}")
     return f" ({'; '.join(told)})" if told else ""
+
+
+def _values_of(kind: Any) -> list[str]:
+    """Return the values of an enumeration; none of any other type."""
+    return [member.value for member in getattr(kind, "__members__", {}).values()]
+
+
+def _any_of(values: Sequence[str]) -> str:
+    return f"{', '.join(values[:-1])} or {values[-1]}"
 
 
 def _pairs(text: str) -> dict[str, int]:
@@ -232,7 +251,22 @@ def read_request(command: Command | Verb, options: argparse.Namespace, *, for_te
     try:
         return msgspec.convert(values, command.request)
     except msgspec.ValidationError as error:
-        raise InvalidRequest(str(error), hint=f"satchel {command.name} --help") from error
+        raise _refused(command, str(error)) from error
+
+
+def _refused(command: Command | Verb, message: str) -> InvalidRequest:
+    """Return the error for what a request does not take; of a field with few values it names them."""
+    hint = f"satchel {command.name} --help"
+    found = _NO_SUCH_VALUE.match(message)
+    if found is None:
+        return InvalidRequest(message, hint=hint)
+    value, name = found.groups()
+    kind = get_args(get_type_hints(command.request, include_extras=True)[name])[0]
+    known = [value for each in (kind, *get_args(kind)) for value in _values_of(each)]
+    return InvalidRequest(
+        f"--{name.replace('_', '-')} is {value!r}, it must be {_any_of(known)}",
+        hint=f"{did_you_mean(value, known)}{hint}",
+    )
 
 
 def _joined(name: str, by_place: Any, by_flag: Any) -> Any:
