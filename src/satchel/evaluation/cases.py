@@ -121,28 +121,30 @@ class _GoldRow(msgspec.Struct):
     tier: str = ""
 
 
-class _Row(msgspec.Struct):
+class _DatasetQuestion(msgspec.Struct, kw_only=True):
+    """What both forms of a dataset say of a question."""
+
+    query: str
+    category: str = ""
+    language: str = ""
+
+
+class _Row(_DatasetQuestion, kw_only=True):
     """A line of a dataset of JSON lines."""
 
     query_id: str | int
-    query: str
     gold: list[_GoldRow]
     set: str = ""
     repo: str = ""
-    category: str = ""
-    language: str = ""
     commit: str = ""
     search_root: str = ""
 
 
-class _CompanionCase(msgspec.Struct):
+class _CompanionCase(_DatasetQuestion, kw_only=True):
     """A question of the one-object form."""
 
     id: str | int
-    query: str
     expected_paths: list[str]
-    category: str = ""
-    language: str = ""
 
 
 class _Companion(msgspec.Struct):

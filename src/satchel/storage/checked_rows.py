@@ -6,13 +6,14 @@ are checked by the record of their file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from sys import intern
 from typing import Any, NamedTuple
 
+from satchel.code_facts import FileEdges, ScipUses
 from satchel.storage import records
-from satchel.storage.checks import blob_check, damaged, row_check, rows_are_as_written
+from satchel.storage.checks import blob_check, damaged, row_check, rows_are_as_written, sum_checks
 from satchel.storage.records import FileRecord, PostingRun, RetiredChunk, SkippedRecord
 from satchel.types import Skipped, SkipReason
 
@@ -123,6 +124,36 @@ def file_row(record: FileRecord) -> tuple[Any, ...]:
 def edges_check(number: int, data_check: int, consulted: bytes) -> int:
     """Return the check of a row of edges, in which the check of the data stands for the data."""
     return blob_check(consulted, start=row_check(number, data_check))
+
+
+def file_edges(rows: Iterable[Sequence[Any]], numbers: Sequence[int]) -> list[FileEdges]:
+    """Return the edges of the files with these numbers, of rows of a number, a check and the edges."""
+    found: dict[int, FileEdges] = {}
+    for number, check, data in rows:
+        if blob_check(data, start=number) != check:
+            raise damaged("what a file refers to")
+        found[number] = records.unpack_edges(data)
+    if not found.keys() >= set(numbers):
+        raise damaged("the list of edges")
+    return [found[number] for number in numbers]
+
+
+def scip_documents(rows: Collection[Sequence[Any]], total: int) -> dict[str, str]:
+    """Return the hash that each SCIP document is bound to by path, of rows of a path, a check, a check of the
+    data and a hash."""
+    if sum_checks(row[1] for row in rows) != total:
+        raise damaged("the list of SCIP documents")
+    if any(row_check(path, data_check, found) != check for path, check, data_check, found in rows):
+        raise damaged("a SCIP document")
+    return {path: file_hash for path, _, _, file_hash in rows}
+
+
+def scip_uses(path: str, row: Sequence[Any]) -> ScipUses:
+    """Return the uses of a SCIP document, of a row of a check, a check of the data, a hash and the data."""
+    check, data_check, file_hash, data = row
+    if row_check(path, data_check, file_hash) != check or blob_check(data) != data_check:
+        raise damaged("a SCIP document")
+    return records.unpack_scip(data)
 
 
 def posting_run(row: Sequence[Any]) -> PostingRun:

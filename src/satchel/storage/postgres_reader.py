@@ -25,7 +25,6 @@ from satchel.storage.checks import (
     damaged,
     name_hash,
     read_totals,
-    row_check,
     sum_checks,
 )
 from satchel.storage.postgres_contents import FileRow, read_file_row
@@ -309,14 +308,7 @@ class PostgresSnapshot(BlockSnapshot):
             if numbers
             else ()
         )
-        found: dict[int, FileEdges] = {}
-        for number, check, data in rows:
-            if blob_check(data, start=number) != check:
-                raise damaged("what a file refers to")
-            found[number] = records.unpack_edges(data)
-        if not found.keys() >= set(numbers):
-            raise damaged("the list of edges")
-        return [found[number] for number in numbers]
+        return checked_rows.file_edges(rows, numbers)
 
     def edges_mark(self, path: str) -> int:
         statement = "SELECT data_check FROM {edges} WHERE segment = %s AND file = %s"
@@ -341,11 +333,7 @@ class PostgresSnapshot(BlockSnapshot):
             return {}
         statement = "SELECT path, row_check, data_check, file_hash FROM {scip} WHERE segment = %s"
         rows = self._tables.rows(statement, self._tables.number, of="scip")
-        if sum_checks(row[1] for row in rows) != self._totals.scip:
-            raise damaged("the list of SCIP documents")
-        if any(row_check(path, data_check, found) != check for path, check, data_check, found in rows):
-            raise damaged("a SCIP document")
-        return {path: file_hash for path, _, _, file_hash in rows}
+        return checked_rows.scip_documents(rows, self._totals.scip)
 
     def scip_uses(self, path: str) -> ScipUses:
         statement = (
@@ -356,10 +344,7 @@ class PostgresSnapshot(BlockSnapshot):
             if path in self.scip_documents():
                 raise damaged("the list of SCIP documents")
             raise KeyError(path)
-        check, data_check, file_hash, data = rows[0]
-        if row_check(path, data_check, file_hash) != check or blob_check(data) != data_check:
-            raise damaged("a SCIP document")
-        return records.unpack_scip(data)
+        return checked_rows.scip_uses(path, rows[0])
 
     def symbols(self, path: str) -> list[Symbol]:
         rows = self._symbols.get(path)

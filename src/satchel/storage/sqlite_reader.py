@@ -336,15 +336,9 @@ class SqliteSnapshot(BlockSnapshot):
 
     def edges(self, paths: Sequence[str]) -> list[FileEdges]:
         numbers = [self._stored_or_raise(path).number for path in paths]
-        found: dict[int, FileEdges] = {}
         statement = "SELECT file, data_check, data FROM edges WHERE file IN ({})"
-        for number, check, data in self._tables.rows_of(statement, list(dict.fromkeys(numbers))):
-            if blob_check(data, start=number) != check:
-                raise damaged("what a file refers to")
-            found[number] = records.unpack_edges(data)
-        if not found.keys() >= set(numbers):
-            raise damaged("the list of edges")
-        return [found[number] for number in numbers]
+        rows = self._tables.rows_of(statement, list(dict.fromkeys(numbers)))
+        return checked_rows.file_edges(rows, numbers)
 
     def edges_mark(self, path: str) -> int:
         number = self._stored_or_raise(path).number
@@ -368,11 +362,7 @@ class SqliteSnapshot(BlockSnapshot):
         if not self._totals.scip:  # most indexes have none, and every refresh asks
             return {}
         rows = self._tables.rows("SELECT path, row_check, data_check, file_hash FROM scip")
-        if sum_checks(row[1] for row in rows) != self._totals.scip:
-            raise damaged("the list of SCIP documents")
-        if any(row_check(path, data_check, found) != check for path, check, data_check, found in rows):
-            raise damaged("a SCIP document")
-        return {path: file_hash for path, _, _, file_hash in rows}
+        return checked_rows.scip_documents(rows, self._totals.scip)
 
     def scip_uses(self, path: str) -> ScipUses:
         statement = "SELECT row_check, data_check, file_hash, data FROM scip WHERE path = ?"
@@ -381,10 +371,7 @@ class SqliteSnapshot(BlockSnapshot):
             if path in self.scip_documents():
                 raise damaged("the list of SCIP documents")
             raise KeyError(path)
-        check, data_check, file_hash, data = row
-        if row_check(path, data_check, file_hash) != check or blob_check(data) != data_check:
-            raise damaged("a SCIP document")
-        return records.unpack_scip(data)
+        return checked_rows.scip_uses(path, row)
 
     def symbols(self, path: str) -> list[Symbol]:
         stored = self._stored(path)
