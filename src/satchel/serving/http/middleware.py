@@ -27,6 +27,7 @@ from satchel.serving.access import LOGIN_PATH, Access
 from satchel.serving.dispatcher import defect
 from satchel.serving.envelope import encode, failure
 from satchel.serving.error_table import ERRORS
+from satchel.serving.transports import ServeOptions
 
 HttpHeaders = list[tuple[bytes, bytes]]
 
@@ -262,19 +263,17 @@ class GuardMiddleware:
         self,
         app: ASGIApp,
         access: Access,
+        limits: ServeOptions,
         *,
-        max_body_bytes: int,
-        max_concurrent: int,
-        timeout_seconds: float,
         on_refusal: OnRefusal | None = None,
         has_pages: bool = False,
     ) -> None:
         self._has_pages = has_pages  # whether a browser may sign in, to read the pages of a viewer
         self._app = app
         self._access = access
-        self._max_body_bytes = max_body_bytes
-        self._max_concurrent = max_concurrent
-        self._timeout_seconds = timeout_seconds
+        self._max_body_bytes = limits.max_body_bytes
+        self._max_concurrent = limits.max_concurrent
+        self._timeout_seconds = limits.timeout_seconds
         self._on_refusal = on_refusal
         self.running = 0  # requests that count towards `max_concurrent`
 

@@ -29,13 +29,7 @@ def serve(dispatcher: Dispatcher, mcp_server: McpServer, access: Access, options
     assert options.port is not None
     bound = server.bind(options.host, options.port)
     try:
-        guarded = GuardMiddleware(
-            _application(mcp_server, options),
-            access,
-            max_body_bytes=options.max_body_bytes,
-            max_concurrent=options.max_concurrent,
-            timeout_seconds=options.timeout_seconds,
-        )
+        guarded = GuardMiddleware(_application(mcp_server, options), access, options)
         # A reader of the announcement may send a signal before uvicorn installs its own handler.
         signal.signal(signal.SIGTERM, _exit_cleanly)
         address = bound.getsockname()[:2]

@@ -70,13 +70,7 @@ def guarded_application(
     counts = metrics.Metrics(dispatcher, lambda: guarded.running, runner.overdue)
     routes = app.make_app(dispatcher, runner, counts, viewer, hook)
     guarded = middleware.GuardMiddleware(
-        routes,
-        access,
-        max_body_bytes=options.max_body_bytes,
-        max_concurrent=options.max_concurrent,
-        timeout_seconds=options.timeout_seconds,
-        on_refusal=counts.count_refusal,
-        has_pages=True,
+        routes, access, options, on_refusal=counts.count_refusal, has_pages=True
     )
     return guarded
 
