@@ -19,7 +19,7 @@ class PushQueue:
     """The repositories of one library that wait because they were pushed to."""
 
     def __init__(self, library: Library, told: Callable[[SyncResult], None] = lambda result: None) -> None:
-        """Start with nothing that waits; `told` is called with the result of each sync that is done here."""
+        """Start with nothing that waits; `told` is called with the result of each sync of this process."""
         self._library = library
         self._told = told
         self._token = CancelToken()
