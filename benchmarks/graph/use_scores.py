@@ -98,7 +98,9 @@ def cases_of(satchel: Satchel, truth: Truth, sample: str) -> Iterator[Case]:
             direct=_true_lines(definition, definition.direct, judge),
             qualified=qualified,
             bare=qualified if is_bare else _judged(satchel.uses(definition.name), judge),
-            targets=frozenset(f"{definition.path}:{start}:{end}" for start, end in own),
+            targets=frozenset(
+                f"{definition.path}:{start}:{end}" for start, end in own if definition.meets(start, end)
+            ),
             undecided=undecided,
         )
 
