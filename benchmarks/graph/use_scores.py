@@ -84,6 +84,8 @@ def cases_of(satchel: Satchel, truth: Truth, sample: str) -> Iterator[Case]:
     ranges = satchel.symbol_ranges()
     judge = truth.judges()
     undecided = frozenset((place.path, place.line) for place in truth.undecided)
+    # A struct and its typedef are one definition in C; a type and a value of one name are two in TypeScript.
+    values_apart = truth.language == "typescript"
     for definition in truth.definitions:
         if definition.sample != sample:
             continue
@@ -99,7 +101,9 @@ def cases_of(satchel: Satchel, truth: Truth, sample: str) -> Iterator[Case]:
             qualified=qualified,
             bare=qualified if is_bare else _judged(satchel.uses(definition.name), judge),
             targets=frozenset(
-                f"{definition.path}:{start}:{end}" for start, end in own if definition.meets(start, end)
+                f"{definition.path}:{start}:{end}"
+                for start, end in own
+                if not values_apart or definition.meets(start, end)
             ),
             undecided=undecided,
         )
