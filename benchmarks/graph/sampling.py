@@ -48,7 +48,7 @@ def definitions_of(symbols: Iterable[SymbolRecord], repository: Repository) -> l
     for record in symbols:
         symbol = record.symbol
         group = GROUPS.get(symbol.kind.value)
-        if group is None or not record.path.endswith(repository.suffixes) or not symbol.name.isidentifier():
+        if group is None or not record.path.endswith(repository.suffixes) or not _is_name(symbol.name):
             continue
         lines = (symbol.start_line, symbol.end_line)
         known = found.get((record.path, symbol.qualified_name))
@@ -83,8 +83,16 @@ def mark_samples(definitions: Iterable[Definition], repository: Repository) -> N
 
 def _may_be_drawn(definition: Definition, repository: Repository) -> bool:
     """Return whether a definition belongs to the project itself and is called by its name."""
-    is_special = definition.name.startswith("__") and definition.name.endswith("__")
+    # Names with a dollar sign came later: without them in the draw the samples stay those of before.
+    is_special = "$" in definition.name or (
+        definition.name.startswith("__") and definition.name.endswith("__")
+    )
     return definition.path.startswith(repository.within) and not is_aside(definition.path) and not is_special
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a name is an identifier, in which JavaScript allows a dollar sign."""
+    return name.replace("$", "_").isidentifier()
 
 
 def _draw(pools: dict[str, list[Definition]], sample: str, count: int) -> None:

@@ -49,6 +49,10 @@ class Definition(msgspec.Struct, kw_only=True):
             found.update(inside and [min(inside)])
         self.names = sorted(found)
 
+    def meets(self, start: int, end: int) -> bool:
+        """Tell whether lines hold a part of this definition, and not only a constant of the same name."""
+        return any(first <= end and start <= last for first, last in self.ranges)
+
     def take_uses(self, places: Iterable[Place]) -> None:
         """Keep places as uses, without those where the definition itself stands."""
         self.uses = sorted(set(places).difference(self.names))

@@ -84,6 +84,8 @@ def cases_of(satchel: Satchel, truth: Truth, sample: str) -> Iterator[Case]:
     ranges = satchel.symbol_ranges()
     judge = truth.judges()
     undecided = frozenset((place.path, place.line) for place in truth.undecided)
+    # A struct and its typedef are one definition in C; a type and a value of one name are two in TypeScript.
+    values_apart = truth.language == "typescript"
     for definition in truth.definitions:
         if definition.sample != sample:
             continue
@@ -98,7 +100,11 @@ def cases_of(satchel: Satchel, truth: Truth, sample: str) -> Iterator[Case]:
             direct=_true_lines(definition, definition.direct, judge),
             qualified=qualified,
             bare=qualified if is_bare else _judged(satchel.uses(definition.name), judge),
-            targets=frozenset(f"{definition.path}:{start}:{end}" for start, end in own),
+            targets=frozenset(
+                f"{definition.path}:{start}:{end}"
+                for start, end in own
+                if not values_apart or definition.meets(start, end)
+            ),
             undecided=undecided,
         )
 

@@ -10,8 +10,11 @@ from builders import SHOP, make_tree, memory_engine
 from satchel.commands import impact, refs
 from satchel.engine import Engine
 from satchel.rendering import agent_text
+from satchel.retrieval.dependencies import used_definitions
+from satchel.retrieval.references import find_uses_made
+from satchel.retrieval.related import find_related
 from satchel.terms import last_name
-from satchel.types import Label
+from satchel.types import Label, RelatedMode
 
 TREE: dict[str, str | bytes] = {
     **SHOP,
@@ -117,3 +120,34 @@ def test_a_language_without_rules_is_named_and_no_share_is_claimed(tmp_path: Pat
     assert [(use.path, use.sure, use.confidence) for use in found.references] == [("shop.lua", False, 0.0)]
     assert "no rules for lua: uses are matched by name" in agent_text.render(found)
     assert impact.run(engine, impact.ImpactRequest(name="pay")).matched_by_name == ["lua"]
+
+
+SHAPES: dict[str, str | bytes] = {
+    "shapes.ts": (
+        "export interface Shape {\n  area: number;\n}\n\n"
+        "export const Shape = make((sides: number[]) => {\n  return { area: sides[0] * sides[1] };\n});\n"
+    ),
+    "draw.ts": (
+        'import { Shape } from "./shapes";\n\n'
+        "export function build(sides: number[]) {\n  return Shape(sides);\n}\n\n"
+        "export function show(shape: Shape) {\n  return shape;\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(("user", "meant", "other"), [("build", 5, 1), ("show", 1, 5)])
+def test_a_use_means_the_type_or_the_value_of_a_shared_name(
+    tmp_path: Path, user: str, meant: int, other: int
+) -> None:
+    corpus = memory_engine(make_tree(tmp_path, SHAPES)).corpus()
+    made = [item.target.split(":")[1] for item in find_uses_made(corpus, user)]
+    assert made == [str(meant)]
+    lines = {"build": (3, 5), "show": (7, 9)}[user]
+    assert [edge.line for edge in used_definitions(corpus, "draw.ts", [lines])] == [meant]
+    around = find_related(
+        corpus, [("draw.ts", *lines)], set(), hops=1, mode=RelatedMode.EXPLORE, per_primary=9
+    )
+    assert [item.chunk.start_line for item in around if item.chunk.path == "shapes.ts"] == [meant]
+    shape = [("shapes.ts", other, other)]
+    users = find_related(corpus, shape, set(), hops=1, mode=RelatedMode.EXPLORE, per_primary=9)
+    assert user not in {item.chunk.title_path[-1] for item in users}

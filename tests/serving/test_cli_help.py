@@ -87,6 +87,16 @@ def test_a_misspelled_flag_is_answered_with_the_one_meant(
     assert error["hint"] == f"did you mean {meant}? satchel {arguments[0]} --help"
 
 
+def test_what_is_like_no_flag_is_answered_with_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "x", "--zzzzzz"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1].strip() == "satchel search --help"
+
+
+def test_a_flag_before_the_command_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--segment", ".", "search", "x"]) == 2
+    assert "--segment stands before the command" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said", "hint"),
     [
@@ -123,13 +133,3 @@ def test_the_help_of_a_command_shows_its_own_flags_before_those_that_many_have(
     titles = re.findall(r"^([a-z ]+):$", shown, re.MULTILINE)
     assert titles == ["positional arguments", "options", "filters", "every command"]
     assert shown.index("--budget-tokens") < shown.index("filters:") < shown.index("--path-prefix")
-
-
-def test_what_is_like_no_flag_is_answered_with_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["search", "x", "--zzzzzz"]) == 2
-    assert capsys.readouterr().err.splitlines()[-1].strip() == "satchel search --help"
-
-
-def test_a_flag_before_the_command_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--segment", ".", "search", "x"]) == 2
-    assert "--segment stands before the command" in capsys.readouterr().err

@@ -61,7 +61,7 @@ def _meanings(corpus: Corpus, path: str, lines: Container[int]) -> Iterator[tupl
     definition: by the code graph, or by name where the language has no rules and the name is clear."""
     if corpus.has_graph(path):
         for use in file_uses(corpus, path).uses:
-            if use.line in lines and _is_telling(use) and (line := definition_line(corpus, use.target)):
+            if use.line in lines and _is_telling(use) and (line := definition_line(corpus, use)):
                 yield use.target.name.rpartition(".")[2], use.target.path, line
         return
     for name, used in corpus.uses(path):
@@ -77,13 +77,13 @@ def _is_telling(use: SureUse) -> bool:
 
 def used_definitions(corpus: Corpus, path: str, ranges: Sequence[LineRange]) -> Iterator[Edge]:
     """Yield the definitions that some lines of a file use, each once, by line."""
-    seen: set[Target] = set()
+    seen: set[tuple[Target, bool]] = set()
     for first, last in ranges:
         for use in uses_between(corpus, path, first, last):
-            if use.target in seen or use.label is Label.IMPORTS:
+            if (use.target, use.is_value) in seen or use.label is Label.IMPORTS:
                 continue
-            seen.add(use.target)
-            found = definition_chunk(corpus, use.target)
+            seen.add((use.target, use.is_value))
+            found = definition_chunk(corpus, use)
             if found is not None:
                 yield Edge(found[0], found[1], use.label, CONFIDENCE[use.rule], use.name)
 

@@ -112,7 +112,7 @@ class FileCache:
         # Path → the mark of its edges and its `FileUses`; edges may change while their file does not.
         self.sure_uses: Cache[str, tuple[int, Any]] = Cache(_GRAPH_FILES_KEPT)
         # Path → qualified name → line
-        self.definition_lines: Cache[str, dict[str, int]] = Cache(_GRAPH_FILES_KEPT)
+        self.definition_lines: Cache[str, dict[tuple[str, bool], int]] = Cache(_GRAPH_FILES_KEPT)
         self.links: Cache[str, tuple[DocumentLink, ...]] = Cache(_LINKING_FILES_KEPT)
         self.import_statements: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `ImportStatement`s
         self.passages: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `FilePassages`

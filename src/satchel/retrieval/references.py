@@ -47,21 +47,37 @@ def definitions_of(corpus: Corpus, name: str) -> list[SymbolRecord]:
     ]
 
 
-def definition_chunk(corpus: Corpus, target: Target) -> tuple[ChunkRecord, int] | None:
-    """Return the chunk of a definition, and the line of the definition."""
-    line = definition_line(corpus, target)
-    chunks = corpus.snapshot.chunks(target.path, line, line) if line else []
+def definition_chunk(corpus: Corpus, use: SureUse) -> tuple[ChunkRecord, int] | None:
+    """Return the chunk of the definition that a use means, and the line of the definition."""
+    line = definition_line(corpus, use)
+    chunks = corpus.snapshot.chunks(use.target.path, line, line) if line else []
     return (chunks[0], line) if chunks else None
 
 
-def definition_line(corpus: Corpus, target: Target) -> int:
-    """Return the first line of a definition, 0 if the file has none of that name."""
+def definition_line(corpus: Corpus, use: SureUse) -> int:
+    """Return the first line of the definition that a use means, 0 if the file has none of that name."""
+    lines = _definition_lines(corpus, use.target.path)
+    name = use.target.name
+    return lines.get((name, use.is_value)) or lines.get((name, not use.is_value), 0)
 
-    def read() -> dict[str, int]:
-        symbols = corpus.snapshot.symbols(target.path)
-        return {item.qualified_name: item.start_line for item in reversed(symbols)}
 
-    return corpus.file_cache.definition_lines.get_or_compute(target.path, read).get(target.name, 0)
+def means_chunk(corpus: Corpus, use: SureUse, chunk: ChunkRecord) -> bool:
+    """Return whether a use of the name of a chunk means it, not a type or value of the same name."""
+    lines = _definition_lines(corpus, use.target.path)
+    is_shared = (use.target.name, True) in lines and (use.target.name, False) in lines
+    return not is_shared or use.is_value == (chunk.kind not in TYPE_KINDS)
+
+
+def _definition_lines(corpus: Corpus, path: str) -> dict[tuple[str, bool], int]:
+    """Return the first line of each definition of a file, by its qualified name and whether it is a value."""
+
+    def read() -> dict[tuple[str, bool], int]:
+        symbols = corpus.snapshot.symbols(path)
+        return {
+            (item.qualified_name, item.kind not in TYPE_KINDS): item.start_line for item in reversed(symbols)
+        }
+
+    return corpus.file_cache.definition_lines.get_or_compute(path, read)
 
 
 def clear_definitions(corpus: Corpus, name: str) -> tuple[tuple[str, int], ...]:
@@ -129,8 +145,8 @@ def find_uses_made(corpus: Corpus, name: str, labels: Iterable[Label] = ()) -> l
     for item in definitions_meant(corpus, name):
         symbol = item.symbol
         for use in uses_between(corpus, item.path, symbol.start_line, symbol.end_line):
-            definition = _definition_at(corpus, use.target)
-            if definition is None or (use.target.path, use.target.name) == (item.path, symbol.qualified_name):
+            definition = _definition_meant(corpus, use)
+            if definition in (None, item):
                 continue
             made = _sure(corpus, use, definition)
             if _is_wanted(made, wanted):
@@ -138,10 +154,12 @@ def find_uses_made(corpus: Corpus, name: str, labels: Iterable[Label] = ()) -> l
     return sorted(found.values(), key=lambda one: (one.path, one.line, one.label, one.rule, one.target))
 
 
-def _definition_at(corpus: Corpus, target: Target) -> SymbolRecord | None:
-    """Return the definition that an edge leads to; None for one that leads to a file."""
-    named = (item for item in corpus.snapshot.symbols(target.path) if item.qualified_name == target.name)
-    return next((SymbolRecord(target.path, item) for item in named), None)
+def _definition_meant(corpus: Corpus, use: SureUse) -> SymbolRecord | None:
+    """Return the definition that a use means; None for one that means a file."""
+    path, name = use.target.path, use.target.name
+    line = definition_line(corpus, use)
+    named = (item for item in corpus.snapshot.symbols(path) if item.qualified_name == name)
+    return next((SymbolRecord(path, item) for item in named if item.start_line == line), None)
 
 
 def _is_wanted(item: ResolvedReference, labels: set[Label]) -> bool:

@@ -22,6 +22,7 @@ from satchel.retrieval.references import (
     definition_chunk,
     files_mentioning,
     find_links,
+    means_chunk,
 )
 from satchel.storage.records import ChunkRecord
 from satchel.terms import last_name, terms
@@ -166,12 +167,12 @@ def _used_here(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
     if not corpus.has_graph(chunk.path):
         yield from _named_here(corpus, chunk)
         return
-    seen: set[Target] = set()
+    seen: set[tuple[Target, bool]] = set()
     for use in uses_between(corpus, chunk.path, chunk.start_line, chunk.end_line):
-        if use.target in seen or len(seen) >= _NAMES_FOLLOWED:
+        if (use.target, use.is_value) in seen or len(seen) >= _NAMES_FOLLOWED:
             continue
-        seen.add(use.target)
-        found = definition_chunk(corpus, use.target)
+        seen.add((use.target, use.is_value))
+        found = definition_chunk(corpus, use)
         if found is not None:
             yield _Step(found[0], use.label)
 
@@ -204,7 +205,8 @@ def _users(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
     """Yield the chunks that call, use or extend a definition, or test it."""
     if corpus.has_graph(chunk.path):
         target = Target(chunk.path, ".".join(chunk.title_path))
-        uses = [(use.path, use.line, use.label) for use in uses_of(corpus, [target], _FILES_READ)]
+        found = (use for use in uses_of(corpus, [target], _FILES_READ) if means_chunk(corpus, use, chunk))
+        uses = [(use.path, use.line, use.label) for use in found]
     else:
         uses = _uses_by_name(corpus, chunk.title_path[-1])
     shown: Counter[str] = Counter()

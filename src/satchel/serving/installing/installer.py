@@ -71,7 +71,7 @@ class RegisteredServer(NamedTuple):
 
     @property
     def program(self) -> str:
-        """Return the program that the entry starts; some clients write it as the first element of a list."""
+        """The program that the entry starts; some clients write it as the first element of a list."""
         command = self.entry.get("command", "")
         return str(command[0] if isinstance(command, list) and command else command)
 
