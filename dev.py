@@ -9,6 +9,7 @@ python3 dev.py lock            write requirements.lock anew from pyproject.toml
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shlex
 import subprocess
@@ -99,21 +100,37 @@ def install_locked(command: list[str]) -> None:
 
 
 SAID_ON_FAILURE = 15  # lines of pip, the last of which say what is wrong
-QUESTION = "how are secrets kept out"  # of this repository; a folder of your own is asked what it is about
+QUESTION = "how are secrets kept out"  # of this repository
 
 
 def try_it(folder: Path) -> int:
     """Do the main job: index a folder, show its map, and pack the answer to a question."""
     satchel = str(BIN / "satchel")
-    question = QUESTION if folder.resolve() == HERE else "where does this program start"
-    pack = ["pack", question, "--budget-tokens", "1000", "--exclude", "dev.py"]
-    for words in (["index"], ["map", "--budget-tokens", "250"], pack):
-        print(f"\n$ satchel {shlex.join([*words, '--segment', str(folder)])}", flush=True)
-        code = subprocess.run([satchel, *words, "--segment", str(folder)], check=False).returncode
-        if code:
+    if code := run_shown(satchel, ["index"], folder):
+        return code
+    # This file has the words of the question.
+    pack = ["pack", QUESTION, "--exclude", "dev.py"]
+    if folder.resolve() != HERE:
+        pack = ["pack", question_about(satchel, folder)]
+    for words in (["map", "--budget-tokens", "250"], [*pack, "--budget-tokens", "1000"]):
+        if code := run_shown(satchel, words, folder):
             return code
     print(NEXT.format(satchel=shlex.quote(satchel), folder=shlex.quote(str(folder))))
     return 0
+
+
+def run_shown(satchel: str, words: list[str], folder: Path) -> int:
+    """Print a command line, run it on a folder, and return its exit code."""
+    print(f"\n$ satchel {shlex.join([*words, '--segment', str(folder)])}", flush=True)
+    return subprocess.run([satchel, *words, "--segment", str(folder)], check=False).returncode
+
+
+def question_about(satchel: str, folder: Path) -> str:
+    """Return a question that a folder has an answer to: how its most used definition works."""
+    command = [satchel, "map", "--budget-tokens", "250", "--json", "--segment", str(folder)]
+    found = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    names = [item["name"] for item in json.loads(found or "{}").get("symbols", [])]
+    return f"how does {names[0]} work" if names else "where does this program start"
 
 
 NEXT = """

@@ -63,7 +63,7 @@ def test_a_try_shows_a_pack_and_what_to_type_next(
     shutil.copytree(ROOT / "examples" / "shop", folder, ignore=shutil.ignore_patterns("_ctx"))
     assert dev.main(["try", str(folder)]) == 0
     shown = capfd.readouterr().out
-    assert "$ satchel pack 'where does this program start' --budget-tokens 1000" in shown
-    assert "of 1000 o200k tokens" in shown
+    assert "$ satchel pack 'how does Basket work' --budget-tokens 1000" in shown
+    assert "of 1000 o200k tokens" in shown and "class Basket:" in shown
     told = shown.partition("What to type next:\n")[2].splitlines()
     assert len(told) == 4 and all("satchel " in line for line in told)

@@ -88,6 +88,14 @@ def test_filters_that_remove_the_hits_together_are_named_together(shop: Engine) 
     assert suggestion.reason.endswith("without the filter path_prefix, language")
 
 
+def test_a_filter_whose_absence_finds_nothing_is_not_named(tmp_path: Path) -> None:
+    text = "def till():\n    # this does what the bank does\n    return 1\n"
+    engine = memory_engine(make_tree(tmp_path, {"a.py": text}))
+    assert engine.search("where does this start")[0] == []
+    hits, suggestions = engine.search("where does this start", filters=Filters(exclude_paths=("b.py",)))
+    assert hits == [] and not any("without the filter" in item.reason for item in suggestions)
+
+
 @pytest.mark.parametrize("everything", [".", "./", "/"])
 def test_a_path_that_means_everything_is_no_filter(everything: str) -> None:
     paths = (everything,)

@@ -47,10 +47,13 @@ def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Sugge
         rest = replace(filters, **{name: getattr(_NO_FILTERS, name)})
         accepts = rest.acceptor()
         count = sum(accepts(corpus.files[position]) for position in files)
-        if count and (not rest.by_kind or search(corpus, query, 1, rest)):
+        # A file may hold no more of the query than words that say nothing.
+        if count and search(corpus, query, 1, rest):
             found.append((count, name))
-    if not found:
+    if not found and search(corpus, query, 1, _NO_FILTERS):
         found = [(len(files), ", ".join(names))]
+    if not found:
+        return []
     reason = "; ".join(f"{count} files match without the filter {name}" for count, name in found)
     return [Suggestion(query, reason)]
 
