@@ -55,7 +55,7 @@ def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]
         "chips": _chips(hits, filters),
         "active": _active(query, filters, links),
         "explained": _comparison(hits, chosen),
-        "groups": sorted(_groups()),
+        "groups": sorted({part["group"] for hit in hits for part in hit["bar"]}),
         "more": k < _MOST_HITS and len(hits) == k,
         "here": query.all(),
     }
