@@ -23,6 +23,7 @@ from satchel.library.tokens import TokenBook
 from satchel.serving.viewer import map_page, templating
 from satchel.serving.viewer.page import PageLinks
 from satchel.serving.viewer.treemap import Box, lay_out
+from satchel.walking.file_kinds import generated_reason
 
 PAGES = (
     "/",
@@ -311,6 +312,8 @@ def test_an_exported_file_stands_alone_and_is_the_same_again(root: Path, tmp_pat
         found = inventory(first.decode())
         assert first == second and found.scripts == [] and found.attributes == [] and "link" not in found.tags
         assert b"src/money.py" in first and all(address.startswith("#") for address in found.loaded)
+        reason = generated_reason("x.html", first.decode(), "html")
+        assert reason is not None, "an index that holds the page would cite it instead of the code"
     assert b'class="added"' in first and str(root).encode() not in first
 
 
