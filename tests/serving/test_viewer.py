@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -20,8 +21,8 @@ from satchel.errors import Unsupported
 from satchel.library.grants import Grant
 from satchel.library.library import Library
 from satchel.library.tokens import TokenBook
-from satchel.serving.viewer import map_page, templating
-from satchel.serving.viewer.page import PageLinks
+from satchel.serving.viewer import ask_page, map_page, templating
+from satchel.serving.viewer.page import PageCalls, PageLinks, PageQuery
 from satchel.serving.viewer.treemap import Box, lay_out
 from satchel.walking.file_kinds import generated_reason
 
@@ -163,6 +164,16 @@ def test_a_page_without_hits_says_what_to_do(viewer: Viewer) -> None:
     assert "/status#skipped" in text or "Searches that this index can answer" in text
     filtered = viewer.get("/?q=basket&language=cobol").text
     assert "take one away" in filtered or "Searches that this index can answer" in filtered
+
+
+def test_the_whole_graph_of_a_large_tree_is_read_on_demand(
+    viewer: Viewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 'data-auto="#central"' in viewer.get("/").text
+    monkeypatch.setattr(ask_page, "_QUICK_GRAPH", 3)
+    answers = {"stats": {"files": 4}, "files": {"files": [], "total": 0}}
+    calls = SimpleNamespace(ask=lambda action, **payload: answers[action])
+    assert ask_page.view(cast(PageCalls, calls), PageQuery({}), PageLinks())["central_is_quick"] is False
 
 
 def test_the_legend_names_only_what_the_bars_show(viewer: Viewer) -> None:
