@@ -52,7 +52,7 @@ def _build(response: BuildResponse, style: Style) -> str:
 
 
 def _validate(response: ValidateResponse | SyncResponse, style: Style) -> str:
-    result = "holds" if response.ok else f"{counted(len(response.problems), 'problem')}"
+    result = "holds" if response.ok else counted(len(response.problems), "problem")
     rows = [f"{style.path(one_line(response.path))}: {result}, {counted(response.chunks, 'chunk')}"]
     return "\n".join([*rows, *map(_problem, response.problems)]) + "\n"
 

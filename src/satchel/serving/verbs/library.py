@@ -355,6 +355,8 @@ def show(response: LibraryResponse, style: Style) -> str:
 def _near(origin: str) -> str:
     """Return a folder below the current one as a path from there, any other origin as it is."""
     here = Path.cwd()
+    if origin == str(here):
+        return "."
     return f"./{Path(origin).relative_to(here)}" if Path(origin).is_relative_to(here) else origin
 
 

@@ -190,11 +190,9 @@ class Viewer:
             error = raised.as_dict()
         status = ERRORS[error["code"]].http if error.get("code") in ERRORS else HTTPStatus.NOT_FOUND
         waiting = CommandRefused(error).is_passing
-        text = templating.render(
-            "error.html",
-            links,
-            {**shared, "notes": [], "error": error, "waiting": waiting, "busy": self._busy(query, caller)},
-        )
+        busy = self._busy(query, caller) if waiting else None
+        values = {**shared, "notes": [], "error": error, "waiting": waiting, "busy": busy}
+        text = templating.render("error.html", links, values)
         return HttpResponse(text, status, SECURITY_HEADERS, "text/html")
 
     def _busy(self, query: PageQuery, caller: Caller) -> tuple[int, int] | None:
