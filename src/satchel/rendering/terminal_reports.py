@@ -142,6 +142,8 @@ def _verify(response: VerifyResponse, style: Style) -> str:
     rows += [_verified(item, style) for item in response.items]
     if response.written:
         rows.append(f"{style.path(one_line(response.written))} written")
+    elif not response.ok:
+        rows.append("the same with --refresh writes the pack as it is now")
     return "\n".join([*rows, *(f"  left out: {one_line(reason)}" for reason in response.left_out)]) + "\n"
 
 
