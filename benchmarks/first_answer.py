@@ -77,7 +77,8 @@ def _run(words: str, folder: Path, environment: dict[str, str]) -> Any:
             break
         if not data:
             break
-        stream.feed(data)
+        # pyte knows no dim text; Satchel dims comments.
+        stream.feed(data.replace(b"\x1b[2m", b"\x1b[90m"))
     os.close(ours)
     if process.wait():
         raise SystemExit("\n".join(screen.display).rstrip() or f"failed: {words}")

@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "satchel"
 FILES = sorted(SOURCE.rglob("*.py"))
 LEVELS = (
     ("_version",),
-    ("types", "errors", "lines", "caching", "visible_json"),
+    ("types", "errors", "lines", "caching", "visible_json", "wording"),
     ("code_facts",),
     ("parsed",),
     ("cancellation", "ids", "plugins", "extras", "terms", "globs", "file_writing"),

@@ -566,9 +566,12 @@ def test_the_command_line_exits_with_1_when_not_all_is_true(shop: Path, tmp_path
     change(shop)
     done = run_cli("verify", file, "--segment", shop)
     assert done.returncode == 1 and b"moved    src/basket.py:6-13  now at src/basket.py:7-14" in done.stdout
+    way_out = b"the same with --refresh writes the pack as it is now"
+    assert way_out in done.stdout
     assert json.loads(run_cli("verify", file, "--segment", shop, "--json").stdout)["counts"]["gone"] == 1
     refreshed = run_cli("verify", file, "--refresh", "--segment", shop)
     assert refreshed.returncode == 1 and b"written" in refreshed.stdout
+    assert way_out not in refreshed.stdout
     assert run_cli("verify", file, "--segment", shop).returncode == 0
 
 

@@ -347,3 +347,14 @@ def test_every_answer_with_paths_says_the_commit_of_each_repository(tmp_path: Pa
         assert answer["refs"].items() <= expected.items() and "far" in answer["refs"]
     alone = run_cli("symbols", "open_drawer", "--json", "-s", "far", cwd=tmp_path)
     assert "refs" not in json.loads(alone.stdout)
+
+
+def test_status_shows_the_current_folder_as_a_dot_and_counts_one_file(tmp_path: Path) -> None:
+    root, place = make_tree(tmp_path / "till", {"till.py": TILL["till.py"]}), tmp_path / "books"
+    run_cli("library", "init", "--library", place)
+    run_cli("library", "add", root, "--library", place)
+    run_cli("library", "sync", "--library", place)
+    shown = run_cli("library", "status", "--library", place, cwd=root).stdout.decode()
+    assert shown == "till  .  ready, 1 file\n"
+    above = run_cli("library", "status", "--library", place, cwd=tmp_path).stdout.decode()
+    assert above == "till  ./till  ready, 1 file\n"

@@ -34,7 +34,7 @@ def test_a_large_budget_shows_digest_index_and_how_to_fetch(pack: LayeredPack) -
 def test_the_budget_holds_and_what_is_not_shown_is_counted(pack: LayeredPack, budget: int) -> None:
     prompt = build_prompt(pack, budget, chars4.count)
     assert chars4.count(prompt.text) <= budget
-    counted = sum(map(int, re.findall(r"^- … (\d+) more entries", prompt.text, re.MULTILINE)))
+    counted = sum(map(int, re.findall(r"^- … (\d+) more entr(?:y|ies)", prompt.text, re.MULTILINE)))
     assert prompt.shown + prompt.summarised == len(pack.index) and counted == prompt.summarised
     assert sum(entry.id in prompt.text for entry in pack.index) == prompt.shown
 
@@ -85,6 +85,6 @@ def test_a_digest_that_is_too_long_is_shown_in_part_and_counted(pack: LayeredPac
 def test_of_many_folders_the_largest_are_counted_by_name(tmp_path: Path) -> None:
     many = {f"d{number:02}/{name}.md": "# A\n" for number in range(20) for name in "abc"[: 1 + number // 10]}
     prompt = build_prompt(memory_engine(make_tree(tmp_path, many)).pack_layers(), 200, chars4.count)
-    *named, (rest, others) = re.findall(r"^- … (\d+) more entries in (.*)$", prompt.text, re.MULTILINE)
+    *named, (rest, others) = re.findall(r"^- … (\d+) more entr(?:y|ies) in (.*)$", prompt.text, re.MULTILINE)
     assert {number for number, _ in named} == {"2"} and others.endswith(" other folders")
     assert sum(int(number) for number, _ in named) + int(rest) == prompt.summarised

@@ -87,6 +87,21 @@ def test_a_misspelled_flag_is_answered_with_the_one_meant(
     assert error["hint"] == f"did you mean {meant}? satchel {arguments[0]} --help"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "owners"),
+    [(["pack", "x", "--html", "f"], "view"), (["search", "x", "--against=a"], "runs")],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else value,
+)
+def test_a_flag_of_another_command_is_answered_with_that_command(
+    arguments: list[str], owners: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--json"]) == 2
+    hint = json.loads(capsys.readouterr().out)["error"]["hint"]
+    flag = arguments[2].partition("=")[0]
+    taken = hint.partition(f"{flag} is taken by ")[2].partition(";")[0]
+    assert owners in taken.split(", ") and hint.endswith(f"satchel {arguments[0]} --help")
+
+
 def test_what_is_like_no_flag_is_answered_with_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "x", "--zzzzzz"]) == 2
     assert capsys.readouterr().err.splitlines()[-1].strip() == "satchel search --help"

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml  # type: ignore[import-untyped]
 from jsonc import read_json
 
 from satchel.errors import ConfigError, InvalidRequest, PathNotAllowed, ProjectNotFound, Unsupported
@@ -82,11 +83,13 @@ def settings_of(client: Client, scope: InstallScope) -> tuple[Registration, Path
 def entry_in(registration: Registration, path: Path) -> Any:
     """Our entry as the client's own kind of parser reads it."""
     data = path.read_bytes()
-    values = (
-        tomllib.loads(data.decode("utf-8-sig"))
-        if registration.format is SettingsFormat.TOML
-        else read_json(data)
-    )
+    match registration.format:
+        case SettingsFormat.TOML:
+            values = tomllib.loads(data.decode("utf-8-sig"))
+        case SettingsFormat.YAML:
+            values = yaml.safe_load(data)
+        case SettingsFormat.JSON:
+            values = read_json(data)
     for key in registration.keys:
         values = values[key]
     return values["satchel"]
@@ -100,19 +103,23 @@ def nested(registration: Registration, servers: dict[str, Any]) -> dict[str, Any
 def others(registration: Registration) -> bytes:
     if registration.format is SettingsFormat.TOML:
         return b'model = "x"\n\n[mcp_servers.other]\ncommand = "other"\n'
+    if registration.format is SettingsFormat.YAML:
+        return b"extensions:\n  other:\n    cmd: other\nGOOSE_MODEL: x\n"
     return json.dumps(nested(registration, {"other": {"command": "other"}}), indent=4).encode() + b"\n"
 
 
 def commented(registration: Registration) -> bytes:
     if registration.format is SettingsFormat.TOML:
         return b'# top\nmodel = "x" # keep\n\n# end'
+    if registration.format is SettingsFormat.YAML:
+        return b"# top\nGOOSE_MODEL: x # keep\nextensions: # none yet\n"
     return b'// top\n{\n\t"theme": "dark", // keep\n\t/* servers\n\t   come here */\n}\n'
 
 
 STATES: dict[str, Before] = {
     "absent": lambda registration: None,
     "empty": lambda registration: b"",
-    "bare": lambda registration: b"# nothing\n" if registration.format is SettingsFormat.TOML else b"{}",
+    "bare": lambda registration: b"{}" if registration.format is SettingsFormat.JSON else b"# nothing\n",
     "commented": commented,
     "others": others,
     "windows": lambda registration: b"\xef\xbb\xbf" + others(registration).replace(b"\n", b"\r\n"),

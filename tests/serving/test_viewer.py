@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -19,9 +21,10 @@ from satchel.errors import Unsupported
 from satchel.library.grants import Grant
 from satchel.library.library import Library
 from satchel.library.tokens import TokenBook
-from satchel.serving.viewer import map_page, templating
-from satchel.serving.viewer.page import PageLinks
+from satchel.serving.viewer import ask_page, map_page, templating
+from satchel.serving.viewer.page import PageCalls, PageLinks, PageQuery
 from satchel.serving.viewer.treemap import Box, lay_out
+from satchel.walking.file_kinds import generated_reason
 
 PAGES = (
     "/",
@@ -139,11 +142,51 @@ def test_a_page_waits_for_a_first_index(viewer: Viewer) -> None:
         "q": "",
         "notes": [],
     }
-    error = {"code": "index_missing", "message": "there is no index yet", "hint": ""}
+    error = {"code": "index_missing", "message": "there is no index yet", "hint": "larger max_reindex_ms"}
+
+    def page(**values: Any) -> str:
+        return templating.render(
+            "error.html", PageLinks(), {**shared, "error": error, "busy": None, **values}
+        )
+
     for waiting in (True, False):
-        text = templating.render("error.html", PageLinks(), {**shared, "error": error, "waiting": waiting})
+        text = page(waiting=waiting)
         assert ('http-equiv="refresh"' in text) == waiting and "there is no index yet" in text
+    busy = page(waiting=True, busy=(1_024, 4_172))
+    assert '<progress value="1024" max="4172"' in busy and "1,024 of 4,172 files done." in busy
+    assert "max_reindex_ms" not in busy, "an option of the API is of no use to who reads a page"
     assert 'http-equiv="refresh"' not in viewer.get("/code/nowhere.py").text
+
+
+def test_a_page_without_hits_says_what_to_do(viewer: Viewer) -> None:
+    text = viewer.get("/?q=zzqqxx").text
+    assert "Nothing found" in text
+    assert "/status#skipped" in text or "Searches that this index can answer" in text
+    filtered = viewer.get("/?q=basket&language=cobol").text
+    assert "take one away" in filtered or "Searches that this index can answer" in filtered
+
+
+def test_the_whole_graph_of_a_large_tree_is_read_on_demand(
+    viewer: Viewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 'data-auto="#central"' in viewer.get("/").text
+    monkeypatch.setattr(ask_page, "_QUICK_GRAPH", 3)
+    answers = {"stats": {"files": 4}, "files": {"files": [], "total": 0}}
+    calls = SimpleNamespace(ask=lambda action, **payload: answers[action])
+    assert ask_page.view(cast(PageCalls, calls), PageQuery({}), PageLinks())["central_is_quick"] is False
+
+
+def test_the_legend_names_only_what_the_bars_show(viewer: Viewer) -> None:
+    text = viewer.get("/?q=basket").text
+    legend = set(
+        re.findall(r'<i class="dot g-(\w+)"></i>', text.partition('class="legend"')[2].partition("</div>")[0])
+    )
+    assert legend and legend == set(re.findall(r'<rect class="g-(\w+)', text))
+
+
+def test_a_missing_file_leads_to_what_was_left_out(viewer: Viewer) -> None:
+    text = viewer.get("/code/nowhere.py").text
+    assert "nowhere.py is not in the index" in text and 'href="/status#skipped"' in text
 
 
 def test_two_viewers_of_one_machine_do_not_sign_each_other_out(root: Path, viewer: Viewer) -> None:
@@ -280,6 +323,8 @@ def test_an_exported_file_stands_alone_and_is_the_same_again(root: Path, tmp_pat
         found = inventory(first.decode())
         assert first == second and found.scripts == [] and found.attributes == [] and "link" not in found.tags
         assert b"src/money.py" in first and all(address.startswith("#") for address in found.loaded)
+        reason = generated_reason("x.html", first.decode(), "html")
+        assert reason is not None, "an index that holds the page would cite it instead of the code"
     assert b'class="added"' in first and str(root).encode() not in first
 
 

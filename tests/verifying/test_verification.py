@@ -172,7 +172,7 @@ def test_lines_beyond_the_end_are_gone(shop: Path) -> None:
     item = cite(shop, "src/money.py", 4, 6)
     make_tree(shop, {"src/money.py": "RATE = 2\n"})
     (result,) = check(shop, item)
-    assert result.state is State.GONE and "1 lines" in result.detail
+    assert result.state is State.GONE and "1 line now" in result.detail
 
 
 def test_a_text_that_the_pack_shows_otherwise_has_changed(shop: Path) -> None:

@@ -149,7 +149,7 @@ def _nothing_found(missing: list[Missing]) -> ChunkNotFound:
     others = f" (nor do the {len(missing) - 1} others)" if len(missing) > 1 else ""
     return ChunkNotFound(
         f"{first.asked[:_SHOWN_CHARS]!r} names nothing here{others}: {first.fate}, {first.detail}",
-        hint="take ids from `satchel search`",
+        hint="take ids from a search",
         details={"missing": msgspec.to_builtins(missing)},
     )
 
@@ -169,7 +169,7 @@ def _find(lookup: Lookup, request: GetRequest) -> list[LookupResult]:
     """Look up every id of the request."""
     asked = list(islice((part for item in request.ids for part in lookup.split(item)), MAX_IDS + 1))
     if not asked:
-        raise InvalidRequest("no id was given", hint="take ids from `satchel search`")
+        raise InvalidRequest("no id was given", hint="take ids from a search")
     if len(asked) > MAX_IDS:
         raise InvalidRequest(
             f"more than {MAX_IDS} ids were given, {MAX_IDS} is the limit", hint="ask in several calls"

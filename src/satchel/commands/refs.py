@@ -82,7 +82,9 @@ def run(engine: Engine, request: RefsRequest) -> RefsResponse:
     a file."""
     name = request.name.strip()
     if not name or request.limit < 1:
-        raise InvalidRequest("a name and a limit of at least 1 are needed", hint="satchel refs QuerySet")
+        raise InvalidRequest(
+            "a name and a limit of at least 1 are needed", hint="ask for one name, such as QuerySet"
+        )
     with at_ref(engine, request.ref) as side:
         return _response(side, request, name)
 

@@ -12,6 +12,7 @@ from satchel.onboarding.facts import Fact, RepositoryReader, numbered, shortened
 from satchel.packing.repository_map import MapSymbol
 from satchel.storage.records import FileRecord
 from satchel.types import ChunkKind
+from satchel.wording import counted
 
 _ASIDE = frozenset({"test", "example", "docs"})
 _DOMINANT = 0.6  # of the code below one folder: then its folders are shown instead
@@ -38,7 +39,7 @@ def language_fact(reader: RepositoryReader) -> Fact:
     others = len(reader.files) - files.total()
     named = [name for name, _ in sorted(lines.items(), key=lambda item: (-item[1], item[0]))]
     told = [f"{name} {lines[name]:,} lines in {_files(files[name])}" for name in named[:_MOST_LANGUAGES]]
-    more = [f"{len(named) - _MOST_LANGUAGES} more languages"] if len(named) > _MOST_LANGUAGES else []
+    more = [counted(len(named) - _MOST_LANGUAGES, "more language")] if len(named) > _MOST_LANGUAGES else []
     rest = [f"{_files(others)} of documents, settings and data"] if others else []
     return Fact("counted", ", ".join(told + more + rest))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from satchel.errors import InvalidBudget
 from satchel.packing.layers import IndexEntry, LayeredPack, score_chunk
+from satchel.wording import counted
 
 _MOST_FOLDERS = 12  # that get a line of their own; each takes a line that an entry could have
 _HOW = "Fetch the exact text of an entry by its id: satchel get ID (or the tool `get`). Cite ids in answers."
@@ -46,7 +47,7 @@ def build_prompt(pack: LayeredPack, budget: int, count: Callable[[str], int]) ->
     if count(least) > budget:
         raise InvalidBudget(
             f"the budget is {budget} tokens, the shortest prompt for {pack.segment} takes {count(least)}",
-            hint=f"use --budget-tokens {count(least)} or more",
+            hint=f"use a budget of {counted(count(least), 'token')} or more",
             details={"min_tokens": count(least)},
         )
     folders = _most(_MOST_FOLDERS, lambda number: count(_render(pack, set(), set(), number)) <= budget // 3)
@@ -76,7 +77,7 @@ def _render(pack: LayeredPack, digests: set[int], entries: set[int], folders: in
     told = (entry for position, entry in enumerate(pack.digest) if position in digests)
     rows += [f"- {entry.doc}: {entry.summary}" for entry in told]
     if len(digests) < len(pack.digest):
-        rows.append(f"- … {len(pack.digest) - len(digests)} more documents")
+        rows.append(f"- … {counted(len(pack.digest) - len(digests), 'more document')}")
     rows += ["", "## Index"]
     rows += [_index_line(entry) for position, entry in enumerate(pack.index) if position in entries]
     rows += _counts([entry for position, entry in enumerate(pack.index) if position not in entries], folders)
@@ -95,7 +96,10 @@ def _counts(hidden: Sequence[IndexEntry], most: int) -> list[str]:
         entry.source_path.partition("/")[0] if "/" in entry.source_path else "." for entry in hidden
     )
     largest = sorted(folders.items(), key=lambda item: (-item[1], item[0]))
-    rows = [f"- … {number} more entries in {folder}/" for folder, number in sorted(largest[:most])]
+    rows = [
+        f"- … {counted(number, 'more entry', 'more entries')} in {folder}/"
+        for folder, number in sorted(largest[:most])
+    ]
     if rest := largest[most:]:
         others = f"{len(rest)} other folder{'' if len(rest) == 1 else 's'}" if rows else "all folders"
         rows.append(f"- … {sum(number for _, number in rest)} more entries in {others}")

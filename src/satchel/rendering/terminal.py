@@ -13,6 +13,7 @@ from satchel.plugins import late
 from satchel.rendering.style import Style
 from satchel.rendering.visible import NOTEBOOK_NOTE, cited_in, cited_path, one_line, shown_source, visible
 from satchel.visible_json import indented
+from satchel.wording import counted
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
     from satchel.commands.batch import BatchResponse
@@ -97,17 +98,19 @@ def _grep(response: GrepResponse, style: Style) -> str:
                 mark = ":" if number in excerpt.matched else "-"
                 rows.append(f"{style.dim(f'{number:>6}{mark}')} {line}")
             rows.append(style.dim(f"        {one_line(excerpt.chunk_id)}"))
-        rows += [style.dim(f"        {group.left_out} more lines")] if group.left_out else []
+        rows += [style.dim(f"        {counted(group.left_out, 'more line')}")] if group.left_out else []
     rows += [
         f"{item.matches:>7}  {style.path(one_line(cited_in(item.path, response.refs)))}"
         for item in response.counts
     ]
-    told = f"{response.matches} matches in {response.files} files"
+    matches = counted(response.matches, "match", "matches")
+    told = f"{matches} in {counted(response.files, 'file')}"
     if response.shown_matches < response.matches:
         files = response.files - response.shown_files
-        told += f"; {response.matches - response.shown_matches} left out, {files} files with all of theirs"
+        told += f"; {response.matches - response.shown_matches} left out, "
+        told += f"{counted(files, 'file')} with all of theirs"
     if response.unread_files:
-        told += f"; the time was over: {response.unread_files} files were not read"
+        told += f"; the time was over: {counted(response.unread_files, 'file was', 'files were')} not read"
     return "\n".join((*rows, told)) + "\n"
 
 
@@ -116,7 +119,7 @@ def _context_pack(response: ContextPackResponse, style: Style) -> str:
     for item in response.items:
         what = f"{item.role} {item.type} {item.symbol}".rstrip()
         rows += _quoted_item(item.file, item.start_line, item.end_line, what, item.content, style)
-    dropped = f"{len(response.items)} items, {response.budget.dropped_items} left out"
+    dropped = f"{counted(len(response.items), 'item')}, {response.budget.dropped_items} left out"
     return "\n".join([*rows, dropped, *map(one_line, response.meta.hints)]) + "\n"
 
 
@@ -127,7 +130,9 @@ def _build_context_pack(response: BuildContextPackResponse, style: Style) -> str
             what = f"{name} {item.kind} {item.symbol}".rstrip()
             rows += _quoted_item(item.path, item.line_start, item.line_end, what, item.content, style)
     counts = response.metadata
-    dropped = f"{counts.selected} pieces of {counts.candidates}, {response.token_budget_used} tokens"
+    dropped = (
+        f"{counted(counts.selected, 'piece')} of {counts.candidates}, {response.token_budget_used} tokens"
+    )
     return "\n".join([*rows, dropped, *map(one_line, response.missing_context_hints)]) + "\n"
 
 
@@ -152,7 +157,7 @@ def _batch(response: BatchResponse, style: Style) -> str:
 def _files(response: FilesResponse, style: Style) -> str:
     rows = [style.dim(f"{'bytes':>11} {'lines':>9} {'used by':>8} {'changes':>8}  language")]
     for item in response.files:
-        inside = f"  {item.files:,} files" if item.path.endswith("/") else ""
+        inside = f"  {counted(item.files, 'file')}" if item.path.endswith("/") else ""
         rows.append(
             f"{item.bytes:>11,} {item.lines:>9,} {_or_dash(item.used_by):>8} {item.changes:>8,}"
             f"  {item.language:<12} {style.path(one_line(item.path))}{style.dim(inside)}"
@@ -186,7 +191,9 @@ def _refs(response: RefsResponse, style: Style) -> str:
     rows = [f"{style.name(one_line(response.name))}: {counts}"]
     for item in response.definitions:
         where = style.path(f"{one_line(cited_in(item.path, response.refs))}:{item.start_line}")
-        uses = f"{item.uses} uses in {item.files} files" if item.uses else "no sure uses"
+        uses = (
+            f"{counted(item.uses, 'use')} in {counted(item.files, 'file')}" if item.uses else "no sure uses"
+        )
         rows.append(f"  defined {where} {one_line(item.signature)} {style.dim(f'({uses})')}")
     rows += _matched_by_name(response)
     several = len(response.definitions) > 1

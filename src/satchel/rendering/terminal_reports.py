@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from satchel.plugins import late
 from satchel.rendering.style import Style
 from satchel.rendering.visible import one_line
+from satchel.wording import counted
 
 if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the others need not be
     from satchel.commands.build import BuildResponse
@@ -29,8 +30,9 @@ def _index(response: IndexResponse, style: Style) -> str:
     done = (
         f"{response.parsed} parsed, {response.moved} moved, {response.dropped} dropped, {response.kept} kept"
     )
-    state = "updated" if response.changed else "already up to date"
-    rows = [f"Index {state}: {done}, {response.skipped} left out (generation {response.generation})"]
+    # Where nothing changed, files may not even have been counted.
+    told = f"updated: {done}, " if response.changed else "already up to date: "
+    rows = [f"Index {told}{response.skipped} left out (generation {response.generation})"]
     if response.scip is not None:
         rows.append(str(response.scip))
     if response.exported_bytes is not None:
@@ -42,15 +44,16 @@ def _build(response: BuildResponse, style: Style) -> str:
     word = "written" if response.written else "would be written (dry run)"
     rows = [
         f"{style.path(one_line(response.path))} {word}",
-        f"  {response.docs} documents, {response.chunks} chunks, {response.digest_entries} digest entries",
+        f"  {counted(response.docs, 'document')}, {counted(response.chunks, 'chunk')},"
+        f" {counted(response.digest_entries, 'digest entry', 'digest entries')}",
     ]
     rows += [f"  {one_line(entry.doc)}: {one_line(entry.summary)}" for entry in response.digest]
     return "\n".join(rows) + "\n"
 
 
 def _validate(response: ValidateResponse | SyncResponse, style: Style) -> str:
-    result = "holds" if response.ok else f"{len(response.problems)} problems"
-    rows = [f"{style.path(one_line(response.path))}: {result}, {response.chunks} chunks"]
+    result = "holds" if response.ok else counted(len(response.problems), "problem")
+    rows = [f"{style.path(one_line(response.path))}: {result}, {counted(response.chunks, 'chunk')}"]
     return "\n".join([*rows, *map(_problem, response.problems)]) + "\n"
 
 
@@ -60,10 +63,11 @@ def _problem(problem: Problem) -> str:
 
 def _stats(response: StatsResponse, style: Style) -> str:
     rows = [
-        f"{one_line(response.segment)}: {response.files:,} files, {response.chunks:,} chunks,"
-        f" {response.symbols:,} symbols, {response.lines:,} lines",
+        f"{one_line(response.segment)}: {counted(response.files, 'file')},"
+        f" {counted(response.chunks, 'chunk')},"
+        f" {counted(response.symbols, 'symbol')}, {counted(response.lines, 'line')}",
         f"  text {response.text_bytes / 1e6:.1f} MB, index {response.index_bytes / 1e6:.1f} MB,"
-        f" {response.redactions} redacted values, generation {response.generation}",
+        f" {counted(response.redactions, 'redacted value')}, generation {response.generation}",
     ]
     for title, counts in (("languages", response.languages), ("kinds", response.kinds)):
         ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -84,7 +88,8 @@ def _status(response: StatusResponse, style: Style) -> str:
         state = "missing; `satchel index` builds it"
     rows = [
         f"{style.path(one_line(response.root))}: index {state}",
-        f"  {response.files:,} files, {response.chunks:,} chunks, generation {response.generation}",
+        f"  {counted(response.files, 'file')}, {counted(response.chunks, 'chunk')},"
+        f" generation {response.generation}",
     ]
     if response.skipped_counts:
         counts = ", ".join(f"{reason} {count}" for reason, count in response.skipped_counts.items())
@@ -133,10 +138,12 @@ def _verify(response: VerifyResponse, style: Style) -> str:
         return response.refreshed
     true = response.counts["true"]
     result = "all true" if response.ok else f"{len(response.items) - true} not true"
-    rows = [f"{len(response.items)} citations ({response.format}): {result}"]
+    rows = [f"{counted(len(response.items), 'citation')} ({response.format}): {result}"]
     rows += [_verified(item, style) for item in response.items]
     if response.written:
         rows.append(f"{style.path(one_line(response.written))} written")
+    elif not response.ok:
+        rows.append("the same with --refresh writes the pack as it is now")
     return "\n".join([*rows, *(f"  left out: {one_line(reason)}" for reason in response.left_out)]) + "\n"
 
 

@@ -28,6 +28,7 @@ from satchel.storage.open_files import OpenFile, OpenFiles
 from satchel.storage.protocol import Snapshot
 from satchel.storage.records import ChunkRecord, RetiredChunk
 from satchel.types import ChunkKind
+from satchel.wording import counted
 
 if TYPE_CHECKING:
     from satchel.retrieval import fuzzy_match
@@ -121,7 +122,7 @@ class Lookup:
                 return LookupResult(asked, Fate.TOO_LONG, detail=_too_long(path, count, self.longest_file))
             return self._span(asked, file, 1, count)
         if not 1 <= lines.first <= lines.last <= count:
-            detail = f"{path} has {count} lines, asked were {lines.first} to {lines.last}"
+            detail = f"{path} has {counted(count, 'line')}, asked were {lines.first} to {lines.last}"
             return LookupResult(asked, Fate.UNKNOWN, detail=detail)
         return self._span(asked, file, lines.first, lines.last)
 
@@ -163,7 +164,7 @@ class Lookup:
             return f"{path} was left out of the index: {reason}"
         folder = path.rstrip("/") + "/"
         if inside := [name for name in self._paths if name.startswith(folder)]:
-            return f"{path} is a folder of {len(inside)} files: {', '.join(inside[:_NAMED_PATHS])}"
+            return f"{path} is a folder of {counted(len(inside), 'file')}: {', '.join(inside[:_NAMED_PATHS])}"
         near = self._matcher.nearest(path, _NAMED_PATHS)
         if not near and lines.first == WHOLE and not set("/.\\").intersection(path):
             return _NO_ID
@@ -178,7 +179,7 @@ class Lookup:
             if not paths or old.path in paths:
                 return self._became(asked, old)
         for file in filter(None, map(self.files.get, paths)):
-            detail = f"{file.path} is indexed with {len(file.chunks)} chunks, none has this id"
+            detail = f"{file.path} is indexed with {counted(len(file.chunks), 'chunk')}, none has this id"
             return LookupResult(asked, Fate.UNKNOWN, detail=detail)
         return LookupResult(asked, Fate.UNKNOWN, detail="no chunk of this index has or had this id")
 

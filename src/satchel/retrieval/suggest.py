@@ -12,6 +12,7 @@ from satchel.retrieval.fuzzy_match import LEAST_SIMILARITY, NameMatcher, similar
 from satchel.retrieval.search import search
 from satchel.terms import stem, terms, tokens
 from satchel.types import Suggestion
+from satchel.wording import counted
 
 _LIMIT = 5
 _NEAR_NAMES = 200  # names with the same start that are compared
@@ -54,7 +55,9 @@ def _without_filters(corpus: Corpus, query: str, filters: Filters) -> list[Sugge
         found = [(len(files), ", ".join(names))]
     if not found:
         return []
-    reason = "; ".join(f"{count} files match without the filter {name}" for count, name in found)
+    reason = "; ".join(
+        f"{counted(count, 'file matches', 'files match')} without the filter {name}" for count, name in found
+    )
     return [Suggestion(query, reason)]
 
 

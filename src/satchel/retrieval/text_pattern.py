@@ -150,7 +150,7 @@ def compile_expression(expression: str, *, ignore_case: bool = False) -> Any:
         told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise InvalidQuery(
             f"the regular expression cannot be used: {told}",
-            hint="RE2 has no look-around and no back references; without --regex the text is taken as it is",
+            hint="RE2 has no look-around and no back references; without `regex` the text is taken as it is",
         ) from None
     if compiled.search(b"") is not None:
         raise InvalidQuery(

@@ -24,9 +24,11 @@ from satchel.plugins import late
 if TYPE_CHECKING:
     from satchel.commands import payloads
     from satchel.retrieval import fuzzy_match
+    from satchel.serving import word_arguments
     from satchel.serving.verbs import Verb
 else:  # what only some command lines need; `fuzzy_match` loads numpy, which only a misspelled word is worth
     payloads, fuzzy_match = late("satchel.commands.payloads"), late("satchel.retrieval.fuzzy_match")
+    word_arguments = late("satchel.serving.word_arguments")
 
 
 HELP_WIDTH = 100  # characters
@@ -42,13 +44,17 @@ class _Parser(argparse.ArgumentParser):
         raise InvalidRequest(message, hint=f"{self._meant(message)}{self.prog} --help")
 
     def _meant(self, message: str) -> str:
-        """Return which flag was probably meant by the first one that is not known."""
+        """Return which commands take the first flag that is not known here, or which flag was meant by it."""
         told, _, unknown = message.partition(": ")
         wrong = next((word for word in unknown.split() if word.startswith("--")), "")
         if told != "unrecognized arguments" or not wrong:
             return ""
-        flags = flags_of(self)
-        return did_you_mean(wrong.partition("=")[0], flags, prefix="--")
+        flag = wrong.partition("=")[0]
+        if others := [
+            word.name for word in word_arguments.all_words() if flag in flags_of(make_parser(word))
+        ]:
+            return f"{flag} is taken by {', '.join(others)}; "
+        return did_you_mean(flag, flags_of(self), prefix="--")
 
 
 def make_parser(word: Command | Verb) -> argparse.ArgumentParser:

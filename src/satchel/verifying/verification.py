@@ -23,6 +23,7 @@ from satchel.verifying.relocation import (
     location_of,
 )
 from satchel.verifying.saved_pack import Citation
+from satchel.wording import counted
 
 
 class State(StrEnum):
@@ -72,7 +73,7 @@ def _check_in_file(citation: Citation, tree: CitedTree) -> CitationCheck:
         return CitationCheck(citation, State.MOVED, f"now at {found}", found)
     count = len(tree.lines(citation.path))
     if citation.end_line > count:
-        return CitationCheck(citation, State.GONE, f"the file has {count} lines now")
+        return CitationCheck(citation, State.GONE, f"the file has {counted(count, 'line')} now")
     return CitationCheck(citation, State.CHANGED, "these lines read otherwise now")
 
 

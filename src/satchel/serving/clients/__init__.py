@@ -30,6 +30,7 @@ class SettingsFormat(StrEnum):
 
     JSON = "json"
     TOML = "toml"
+    YAML = "yaml"
 
 
 class Machine(msgspec.Struct, frozen=True):

@@ -1,5 +1,5 @@
-"""Continue: a file of its own in `.continue/mcpServers` of a project. Its user settings are YAML, which no
-editor here writes."""
+"""Continue: a file of its own in `.continue/mcpServers` of a project. Its user settings are a YAML
+list, and the editor of YAML here writes mappings."""
 
 from __future__ import annotations
 

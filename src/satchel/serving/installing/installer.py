@@ -22,7 +22,7 @@ from satchel.serving.clients import (
     SettingsFormat,
     hook_entry,
 )
-from satchel.serving.installing import instructions, json_settings, toml_settings
+from satchel.serving.installing import instructions, json_settings, toml_settings, yaml_settings
 from satchel.serving.installing.file_edits import EditTrace, StagedFiles, resolve_links
 from satchel.serving.installing.install_records import InstallRecord, InstallRecords
 
@@ -30,6 +30,7 @@ SERVER_NAME = "satchel"  # the name of the server in the settings of every clien
 _EDITORS: dict[SettingsFormat, ModuleType] = {
     SettingsFormat.JSON: json_settings,
     SettingsFormat.TOML: toml_settings,
+    SettingsFormat.YAML: yaml_settings,
 }
 
 
@@ -71,8 +72,8 @@ class RegisteredServer(NamedTuple):
 
     @property
     def program(self) -> str:
-        """The program that the entry starts; some clients write it as the first element of a list."""
-        command = self.entry.get("command", "")
+        """The program that the entry starts; some clients call it `cmd`, some write it first in a list."""
+        command = self.entry.get("command") or self.entry.get("cmd", "")
         return str(command[0] if isinstance(command, list) and command else command)
 
 

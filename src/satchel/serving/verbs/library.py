@@ -18,6 +18,7 @@ from satchel.rendering.style import ProgressBar, Style
 from satchel.rendering.visible import one_line
 from satchel.serving.verbs import Verb
 from satchel.visible_json import indented
+from satchel.wording import counted
 
 if TYPE_CHECKING:
     from satchel.library import cluster, grants, library, queue
@@ -336,7 +337,7 @@ def show(response: LibraryResponse, style: Style) -> str:
     for item in response.repositories:
         told = [item.state] + [f"{ref} {item.commits.get(ref, '')[:12]}".strip() for ref in item.refs]
         told += [f"groups {', '.join(item.groups)}"] if item.groups else []
-        told += [f"{item.files} files"] if item.files is not None else []
+        told += [f"{counted(item.files, 'file')}"] if item.files is not None else []
         told += [f"{item.parsed} parsed, {item.kept} kept"] if item.parsed is not None else []
         told += ["out of date"] if item.stale else []
         origin = style.path(one_line(_near(item.origin)))
@@ -354,6 +355,8 @@ def show(response: LibraryResponse, style: Style) -> str:
 def _near(origin: str) -> str:
     """Return a folder below the current one as a path from there, any other origin as it is."""
     here = Path.cwd()
+    if origin == str(here):
+        return "."
     return f"./{Path(origin).relative_to(here)}" if Path(origin).is_relative_to(here) else origin
 
 

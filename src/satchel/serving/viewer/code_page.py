@@ -33,9 +33,7 @@ def view(calls: PageCalls, query: PageQuery, links: PageLinks) -> dict[str, Any]
     if not known or known[0]["path"] != path:
         if known:  # a folder without its slash
             return {**shown, "path": f"{path}/", "folder": _folder(calls, path, at), "head": ""}
-        raise CommandRefused(
-            {"message": f"{path} is not in the index", "hint": "see Status for what was left out and why"}
-        )
+        raise CommandRefused({"message": f"{path} is not in the index", "hint": ""})
     return {**shown, **_file(calls, known[0], query, at), "folder": None, "head": _head(calls)}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from satchel.serving.viewer.neighbours import draw_neighbours
 from satchel.serving.viewer.page import CommandRefused, Page, PageCalls, PageLinks, PageQuery
 from satchel.serving.viewer.treemap import Box, Placed, lay_out
+from satchel.wording import counted
 
 _WHOLE = Box(0, 0, 1200, 620)
 _HEAD, _EDGE = 17.0, 2.0  # of a folder: the line with its name, and the frame
@@ -108,7 +109,7 @@ def _drawn(
         **_geometry(box),
         "class": "frame",
         "label": _label(path.removeprefix(prefix).rstrip("/"), box, is_folder=True, is_head=True),
-        "title": f"{path}: {sum(entry.get('files', 1) for entry in entries):,} files",
+        "title": f"{path}: {counted(sum(entry.get('files', 1) for entry in entries), 'file')}",
         "href": links.page("map", path=path, color=paint.color),
         "is_folder": True,
     }
@@ -127,9 +128,9 @@ def _drawn(
 def _box(entry: Mapping[str, Any], box: Box, prefix: str, paint: _Paint, links: PageLinks) -> dict[str, Any]:
     path = entry["path"]
     is_folder = path.endswith("/")
-    figures = f"{entry['bytes']:,} bytes, {entry['lines']:,} lines, {entry['language']}"
-    used = f", used by {entry['used_by']:,} files" if entry.get("used_by") else ""
-    changed = f", {entry['changes']:,} changes" if entry["changes"] else ""
+    figures = f"{entry['bytes']:,} bytes, {counted(entry['lines'], 'line')}, {entry['language']}"
+    used = f", used by {counted(entry['used_by'], 'file')}" if entry.get("used_by") else ""
+    changed = f", {counted(entry['changes'], 'change')}" if entry["changes"] else ""
     color, is_deep = paint.of(entry)
     return {
         **_geometry(box),

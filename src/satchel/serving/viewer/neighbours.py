@@ -186,4 +186,4 @@ def _line(start: tuple[float, float], end: tuple[float, float], rightwards: bool
 
 
 def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"…{text[-most + 1 :]}"
+    return text if len(text) <= most else f"…{text[-most + 1 :].lstrip('.')}"

@@ -20,6 +20,7 @@ from satchel.serving.viewer.page import CommandRefused, Page, PageCalls, PageLin
 from satchel.types import Counted
 from satchel.verifying.json_pack import read_json
 from satchel.verifying.saved_pack import CitedPack
+from satchel.wording import counted
 
 # The formats that a pack is copied in, and how buttons call them.
 COPIED = (("context", "context"), ("markdown", "markdown"), ("xml", "xml"), ("sections", "json"))
@@ -307,7 +308,11 @@ def file_parts(pack: PackView) -> list[dict[str, Any]]:
     rest = ranked[_FILES:]
     if rest:
         rows.append(
-            {"path": f"{len(rest)} more files", "tokens": sum(tokens for _, tokens in rest), "is_rest": True}
+            {
+                "path": counted(len(rest), "more file"),
+                "tokens": sum(tokens for _, tokens in rest),
+                "is_rest": True,
+            }
         )
     widest = max((row["tokens"] for row in rows), default=1)
     return [{**row, "width": round(100 * row["tokens"] / widest, 2)} for row in rows]

@@ -190,10 +190,14 @@ class Viewer:
             error = raised.as_dict()
         status = ERRORS[error["code"]].http if error.get("code") in ERRORS else HTTPStatus.NOT_FOUND
         waiting = CommandRefused(error).is_passing
-        text = templating.render(
-            "error.html", links, {**shared, "notes": [], "error": error, "waiting": waiting}
-        )
+        busy = self._busy(query, caller) if waiting else None
+        values = {**shared, "notes": [], "error": error, "waiting": waiting, "busy": busy}
+        text = templating.render("error.html", links, values)
         return HttpResponse(text, status, SECURITY_HEADERS, "text/html")
+
+    def _busy(self, query: PageQuery, caller: Caller) -> tuple[int, int] | None:
+        """Return files done and files to do, while the index of a page's project is being built."""
+        return self._dispatcher.busy_with(self._root(self._project(query, caller), caller))
 
     def _html(self, template: str, values: Mapping[str, Any], status: HTTPStatus) -> HttpResponse:
         text = templating.render(template, PageLinks(), {"theme": "", **values})

@@ -14,6 +14,7 @@ from satchel import ids
 from satchel._version import __version__
 from satchel.rendering.visible import one_line
 from satchel.serving.viewer.page import PageLinks
+from satchel.wording import counted
 
 _FOLDER = Path(__file__).parent
 ASSETS = {"viewer.css": "text/css", "viewer.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -32,7 +33,8 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "count": _counted,
+        "count": _number,
+        "counted": counted,
         "size": _size,
         "short": _short,
         "line": one_line,
@@ -65,7 +67,7 @@ def inline_style() -> Markup:
     return Markup(asset("viewer.css").decode())
 
 
-def _counted(value: float) -> str:
+def _number(value: float) -> str:
     return f"{value:,}"
 
 
