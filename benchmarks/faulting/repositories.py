@@ -6,7 +6,7 @@ A CLONE is a git directory or a work tree of nst/JSONTestSuite, minimaxir/big-li
 commonmark/commonmark-spec or any other repository. Its files are checked out into a temporary folder and
 asked by every command. Strings in a `blns.json` are then used as questions, names, contents, filters and
 addresses; files in a `test_parsing/` as requests, settings, packs, notebooks and datasets. The figures are
-kept in results/hostile_repositories.txt.
+kept in results/hostile_repositories.txt; the lines of a clone are replaced when it is tried again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,6 +51,9 @@ _QUESTIONS = 25  # of each repository
 _MOST_IDS = 50  # of one call of `get`
 _NAME_BYTES = 255  # the longest name that file systems take
 _DEFECT = "internal"
+# Strings that are used in requests at one time: 515 strings make 14,000 requests, most of whose time is spent
+# waiting for a server and for git.
+_ASKERS = 6
 
 
 class Said(NamedTuple):
@@ -279,9 +283,9 @@ def malformed(form: str, out: bytes) -> Iterator[str]:
 def try_strings(strings: Sequence[str], folder: Path) -> Iterator[str]:
     """Use each string as a question, an address, a filter, a setting, a name of a file and its content."""
     root = git_repo(folder / "asked", SHOP)
-    with surfaces.surface("http", root, "--no-watch") as server:
-        for text in strings:
-            yield from ask_with(text, root, server)
+    with surfaces.surface("http", root, "--no-watch") as server, ThreadPoolExecutor(_ASKERS) as askers:
+        for found in askers.map(lambda text: list(ask_with(text, root, server)), strings):
+            yield from found
     yield from as_names(strings, folder / "names")
     yield from as_contents(strings, folder / "contents")
     yield from as_words(strings, root)
@@ -464,8 +468,9 @@ def as_files(data: bytes, root: Path, folder: Path) -> Iterator[str]:
 # --- all of it ---
 
 
-def run(clones: Sequence[Path], tell: Callable[[str], None]) -> tuple[dict[str, int], list[str]]:
-    """Try all clones; how many files each has, and a sentence for whatever was wrong."""
+def run(clones: Sequence[Path], tell: Callable[[str, str], None]) -> tuple[dict[str, int], list[str]]:
+    """Try all clones; how many files each has, and a sentence for whatever was wrong. Each trial is told when
+    it has ended, with what came of it."""
     sizes: dict[str, int] = {}
     wrong: list[str] = []
     for number, clone in enumerate(clones):
@@ -483,9 +488,17 @@ def run(clones: Sequence[Path], tell: Callable[[str], None]) -> tuple[dict[str, 
             for trial, found in trials.items():
                 sentences = list(found)
                 wrong += [f"{trial}: {sentence}" for sentence in sentences]
-                place = f"{clone.parent.name}/{clone.name}"
-                tell(f"{place}, {len(files)} files, as {trial}: {len(sentences)} wrong")
+                name_of_clone = clone.parent.name if clone.name in (".git", "repo") else clone.name
+                tell(f"{name_of_clone} as {trial}", f"{len(files)} files; wrong: {len(sentences)}")
     return sizes, wrong
+
+
+def keep(trial: str, figures: str) -> None:
+    """Print what came of a trial, and write it into the results in place of what was known of it."""
+    print(f"{trial}: {figures}", flush=True)
+    lines = RESULTS.read_text().splitlines() if RESULTS.is_file() else []
+    kept = [line for line in lines if not line.startswith(f"{trial}: ")]
+    RESULTS.write_text("\n".join(sorted([*kept, f"{trial}: {figures}"])) + "\n")
 
 
 def main() -> int:
@@ -493,15 +506,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clones", nargs="+", type=Path, metavar="CLONE")
     options = parser.parse_args()
-    lines: list[str] = []
-
-    def tell(text: str) -> None:
-        print(text, flush=True)
-        lines.append(text)
-
-    _, wrong = run([clone.resolve() for clone in options.clones], tell)
+    _, wrong = run([clone.resolve() for clone in options.clones], keep)
     print(*wrong[:60], sep="\n")
-    RESULTS.write_text("\n".join(lines) + "\n")
     return bool(wrong)
 
 
