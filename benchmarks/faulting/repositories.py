@@ -280,15 +280,18 @@ def malformed(form: str, out: bytes) -> Iterator[str]:
 # --- strings ---
 
 
-def try_strings(strings: Sequence[str], folder: Path) -> Iterator[str]:
-    """Use each string as a question, an address, a filter, a setting, a name of a file and its content."""
+def strings_in_requests(strings: Sequence[str], folder: Path) -> Iterator[str]:
+    """Use each string as a question, an address, a filter and a setting."""
     root = git_repo(folder / "asked", SHOP)
     with surfaces.surface("http", root, "--no-watch") as server, ThreadPoolExecutor(_ASKERS) as askers:
         for found in askers.map(lambda text: list(ask_with(text, root, server)), strings):
             yield from found
+
+
+def strings_in_files(strings: Sequence[str], folder: Path) -> Iterator[str]:
+    """Use each string as the name of a file and as its content."""
     yield from as_names(strings, folder / "names")
     yield from as_contents(strings, folder / "contents")
-    yield from as_words(strings, root)
 
 
 def requests_with(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -468,9 +471,11 @@ def as_files(data: bytes, root: Path, folder: Path) -> Iterator[str]:
 # --- all of it ---
 
 
-def run(clones: Sequence[Path], tell: Callable[[str, str], None]) -> tuple[dict[str, int], list[str]]:
-    """Try all clones; how many files each has, and a sentence for whatever was wrong. Each trial is told when
-    it has ended, with what came of it."""
+def run(
+    clones: Sequence[Path], only: Sequence[str], tell: Callable[[str, str], None]
+) -> tuple[dict[str, int], list[str]]:
+    """Try all clones, or some of their trials; the files of each, and a sentence for whatever was wrong.
+    Each trial is told when it has ended, with what came of it."""
     sizes: dict[str, int] = {}
     wrong: list[str] = []
     for number, clone in enumerate(clones):
@@ -481,11 +486,16 @@ def run(clones: Sequence[Path], tell: Callable[[str, str], None]) -> tuple[dict[
             sizes[str(clone)] = len(files)
             trials: dict[str, Iterator[str]] = {"repository": ask_repository(root)}
             if (strings := root / STRINGS).is_file():
-                trials["strings"] = try_strings(json.loads(strings.read_text()), folder)
+                held_strings = json.loads(strings.read_text())
+                trials["strings in requests"] = strings_in_requests(held_strings, folder)
+                trials["strings in files"] = strings_in_files(held_strings, folder)
+                trials["strings as words"] = as_words(held_strings, git_repo(folder / "words", SHOP))
             if (parsing := root / JSON_FILES).is_dir():
                 held = {path.stem: path.read_bytes() for path in sorted(parsing.glob("*.json"))}
                 trials["JSON"] = try_json(held, folder)
             for trial, found in trials.items():
+                if only and trial not in only:
+                    continue
                 sentences = list(found)
                 wrong += [f"{trial}: {sentence}" for sentence in sentences]
                 name_of_clone = clone.parent.name if clone.name in (".git", "repo") else clone.name
@@ -505,8 +515,9 @@ def main() -> int:
     """Try the clones and print what was wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clones", nargs="+", type=Path, metavar="CLONE")
+    parser.add_argument("--only", action="append", default=[], metavar="TRIAL", help="a name in the results")
     options = parser.parse_args()
-    _, wrong = run([clone.resolve() for clone in options.clones], keep)
+    _, wrong = run([clone.resolve() for clone in options.clones], options.only, keep)
     print(*wrong[:60], sep="\n")
     return bool(wrong)
 
