@@ -6,7 +6,7 @@ A CLONE is a git directory or a work tree of nst/JSONTestSuite, minimaxir/big-li
 commonmark/commonmark-spec or any other repository. Its files are checked out into a temporary folder and
 asked by every command. Strings in a `blns.json` are then used as questions, names, contents, filters and
 addresses; files in a `test_parsing/` as requests, settings, packs, notebooks and datasets. The figures are
-kept in results/hostile_repositories.txt.
+kept in results/hostile_repositories.txt; the lines of a clone are replaced when it is tried again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,6 +51,9 @@ _QUESTIONS = 25  # of each repository
 _MOST_IDS = 50  # of one call of `get`
 _NAME_BYTES = 255  # the longest name that file systems take
 _DEFECT = "internal"
+# Strings that are used in requests at one time: 515 strings make 14,000 requests, most of whose time is spent
+# waiting for a server and for git.
+_ASKERS = 6
 
 
 class Said(NamedTuple):
@@ -276,15 +280,18 @@ def malformed(form: str, out: bytes) -> Iterator[str]:
 # --- strings ---
 
 
-def try_strings(strings: Sequence[str], folder: Path) -> Iterator[str]:
-    """Use each string as a question, an address, a filter, a setting, a name of a file and its content."""
+def strings_in_requests(strings: Sequence[str], folder: Path) -> Iterator[str]:
+    """Use each string as a question, an address, a filter and a setting."""
     root = git_repo(folder / "asked", SHOP)
-    with surfaces.surface("http", root, "--no-watch") as server:
-        for text in strings:
-            yield from ask_with(text, root, server)
+    with surfaces.surface("http", root, "--no-watch") as server, ThreadPoolExecutor(_ASKERS) as askers:
+        for found in askers.map(lambda text: list(ask_with(text, root, server)), strings):
+            yield from found
+
+
+def strings_in_files(strings: Sequence[str], folder: Path) -> Iterator[str]:
+    """Use each string as the name of a file and as its content."""
     yield from as_names(strings, folder / "names")
     yield from as_contents(strings, folder / "contents")
-    yield from as_words(strings, root)
 
 
 def requests_with(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -464,8 +471,11 @@ def as_files(data: bytes, root: Path, folder: Path) -> Iterator[str]:
 # --- all of it ---
 
 
-def run(clones: Sequence[Path], tell: Callable[[str], None]) -> tuple[dict[str, int], list[str]]:
-    """Try all clones; how many files each has, and a sentence for whatever was wrong."""
+def run(
+    clones: Sequence[Path], only: Sequence[str], tell: Callable[[str, str], None]
+) -> tuple[dict[str, int], list[str]]:
+    """Try all clones, or some of their trials; the files of each, and a sentence for whatever was wrong.
+    Each trial is told when it has ended, with what came of it."""
     sizes: dict[str, int] = {}
     wrong: list[str] = []
     for number, clone in enumerate(clones):
@@ -476,32 +486,39 @@ def run(clones: Sequence[Path], tell: Callable[[str], None]) -> tuple[dict[str, 
             sizes[str(clone)] = len(files)
             trials: dict[str, Iterator[str]] = {"repository": ask_repository(root)}
             if (strings := root / STRINGS).is_file():
-                trials["strings"] = try_strings(json.loads(strings.read_text()), folder)
+                held_strings = json.loads(strings.read_text())
+                trials["strings in requests"] = strings_in_requests(held_strings, folder)
+                trials["strings in files"] = strings_in_files(held_strings, folder)
+                trials["strings as words"] = as_words(held_strings, git_repo(folder / "words", SHOP))
             if (parsing := root / JSON_FILES).is_dir():
                 held = {path.stem: path.read_bytes() for path in sorted(parsing.glob("*.json"))}
                 trials["JSON"] = try_json(held, folder)
             for trial, found in trials.items():
+                if only and trial not in only:
+                    continue
                 sentences = list(found)
                 wrong += [f"{trial}: {sentence}" for sentence in sentences]
-                place = f"{clone.parent.name}/{clone.name}"
-                tell(f"{place}, {len(files)} files, as {trial}: {len(sentences)} wrong")
+                name_of_clone = clone.parent.name if clone.name in (".git", "repo") else clone.name
+                tell(f"{name_of_clone} as {trial}", f"{len(files)} files; wrong: {len(sentences)}")
     return sizes, wrong
+
+
+def keep(trial: str, figures: str) -> None:
+    """Print what came of a trial, and write it into the results in place of what was known of it."""
+    print(f"{trial}: {figures}", flush=True)
+    lines = RESULTS.read_text().splitlines() if RESULTS.is_file() else []
+    kept = [line for line in lines if not line.startswith(f"{trial}: ")]
+    RESULTS.write_text("\n".join(sorted([*kept, f"{trial}: {figures}"])) + "\n")
 
 
 def main() -> int:
     """Try the clones and print what was wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clones", nargs="+", type=Path, metavar="CLONE")
+    parser.add_argument("--only", action="append", default=[], metavar="TRIAL", help="a name in the results")
     options = parser.parse_args()
-    lines: list[str] = []
-
-    def tell(text: str) -> None:
-        print(text, flush=True)
-        lines.append(text)
-
-    _, wrong = run([clone.resolve() for clone in options.clones], tell)
+    _, wrong = run([clone.resolve() for clone in options.clones], options.only, keep)
     print(*wrong[:60], sep="\n")
-    RESULTS.write_text("\n".join(lines) + "\n")
     return bool(wrong)
 
 

@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 from satchel.engine import Engine
 from satchel.errors import Cancelled
 from satchel.graph import update
+from satchel.graph.interfaces import Interface
+from satchel.graph.resolver import Resolver
 from satchel.graph.update import GraphUpdate
 from satchel.storage.memory import MemorySnapshot
 from satchel.storage.sqlite_reader import SqliteSnapshot
+from satchel.storage.sqlite_writer import SqliteWriter
 
 MODULES = {
     "pkg/a.py": (
@@ -218,6 +221,29 @@ def test_the_search_for_cycles_is_on_again_after_every_file_was_resolved(
         memory_engine(make_tree(tmp_path, {"a.py": "def a():\n    pass\n"}))
     assert seen == [False]
     assert gc.isenabled()
+
+
+def test_what_was_read_to_resolve_is_freed_without_a_search_for_cycles(tmp_path: Path) -> None:
+    samples = Path(__file__).parents[1] / "languages" / "samples"
+    files = {path.name: path.read_bytes() for path in samples.iterdir() if path.suffix != ".outline"}
+    root = make_tree(tmp_path, {**files, **{path: texts[0] for path, texts in MODULES.items()}})
+    gc.collect()
+    gc.disable()
+    try:
+        with Engine.open(root) as engine:
+            engine.refresh()
+            assert _left_from_resolving() == []
+            for path, texts in MODULES.items():
+                write(root, path, texts[-1])
+            engine.refresh()
+            assert _left_from_resolving() == []
+    finally:
+        gc.enable()
+
+
+def _left_from_resolving() -> list[str]:
+    kinds = (update._ResolveRun, Resolver, Interface, SqliteWriter)
+    return [type(item).__name__ for item in gc.get_objects() if isinstance(item, kinds)]
 
 
 def test_a_first_index_asks_its_store_for_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
