@@ -4,11 +4,11 @@
 
 A copy of the folder (default: Django, see corpora.py) is asked by command line as a git work tree and as a
 plain folder: searches and packs with nothing changed, and a search right after one file was edited, in eight
-languages. Then servers answer one caller: wall milliseconds of a search with and without watching, the CPU
-that a watching server takes while nothing happens, and CPU seconds until an MCP server has answered
-`initialize` and a first search. CPU seconds count the process and its children; each is the median of the
-runs, and kinds of runs alternate, so that a busy machine is busy for all of them. The table is kept in
-`results/life_speed.txt`.
+languages. A process that goes on is asked after edits in twenty. Then servers answer one caller: wall
+milliseconds of a search with and without watching, the CPU that a watching server takes while nothing
+happens, and CPU seconds until an MCP server has answered `initialize` and a first search. CPU seconds count
+the process and its children; each is the median of the runs, and kinds of runs alternate, so that a busy
+machine is busy for all of them. The table is kept in `results/life_speed.txt`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from load import cpu, server
 from measure import installed_satchel, measure
 from search_speed import QUESTIONS
 
+from satchel.engine import Engine
+
 RESULTS = Path(__file__).parent / "results" / "life_speed.txt"
 IDLE_SECONDS = 15
 SETTLED_SECONDS = 0.3  # a folder is trusted once nothing in it is younger than a tenth of a second
@@ -46,6 +48,24 @@ EDITED = {
     "ruby": ("edited.rb", "class Edited{0}\n  def value\n    {0}\n  end\nend\n"),
     "swift": ("edited.swift", "func edited{0}(first: Int) -> Int {{\n    return first + {0}\n}}\n"),
 }
+# Further languages, which are edited under a process that goes on: by command line each takes minutes more.
+ALSO_EDITED = {
+    "javascript": ("edited.js", "export function edited{0}(first) {{\n  return first + {0};\n}}\n"),
+    "java": ("Edited.java", "class Edited {{\n  int value{0}() {{\n    return {0};\n  }}\n}}\n"),
+    "rust": ("edited.rs", "pub fn edited_{0}(first: i32) -> i32 {{\n    first + {0}\n}}\n"),
+    "csharp": ("Edited.cs", "class Edited {{\n  int Value{0}() {{\n    return {0};\n  }}\n}}\n"),
+    "php": ("edited.php", "<?php\nfunction edited_{0}($first) {{\n    return $first + {0};\n}}\n"),
+    "kotlin": ("edited.kt", "fun edited{0}(first: Int): Int {{\n    return first + {0}\n}}\n"),
+    "scala": ("edited.scala", "object Edited {{\n  def value{0}(first: Int): Int = first + {0}\n}}\n"),
+    "haskell": (
+        "Edited.hs",
+        "module Edited where\n\nedited{0} :: Int -> Int\nedited{0} first = first + {0}\n",
+    ),
+    "elixir": ("edited.ex", "defmodule Edited do\n  def value_{0}(first) do\n    first + {0}\n  end\nend\n"),
+    "lua": ("edited.lua", "function edited_{0}(first)\n  return first + {0}\nend\n"),
+    "bash": ("edited.sh", "edited_{0}() {{\n  echo $(($1 + {0}))\n}}\n"),
+    "zig": ("edited.zig", "pub fn edited{0}(first: i32) i32 {{\n    return first + {0};\n}}\n"),
+}
 
 
 def git(root: Path, *words: str) -> None:
@@ -59,7 +79,7 @@ def copies(folder: Path, scratch: Path) -> dict[str, Path]:
     found = {"git": scratch / "git", "plain": scratch / "plain"}
     for kind, root in found.items():
         shutil.copytree(folder, root, ignore=shutil.ignore_patterns("_ctx", ".git"), symlinks=True)
-        for name, text in EDITED.values():
+        for name, text in (EDITED | ALSO_EDITED).values():
             (root / "edited").mkdir(exist_ok=True)
             (root / "edited" / name).write_text(text.format(0))
         if kind == "git":
@@ -105,6 +125,30 @@ def by_command_line(roots: dict[str, Path], runs: int) -> list[str]:
                 costs[kind].append(run(root, number))
         rows.append(f"{name:<32}" + "".join(f"{statistics.median(costs[kind]):>10.3f}" for kind in roots))
     return rows
+
+
+def in_a_process(roots: dict[str, Path], runs: int) -> list[str]:
+    """Return the rows of what an edit and the search after it cost a process that was asked before."""
+    found = [_edits_in_a_process(root, runs) for root in roots.values()]
+    rows = (
+        f"{language:<32}" + "".join(f"{costs[language]:>10.1f}" for costs in found) for language in found[0]
+    )
+    return ["an edit and the search after it in a process, CPU ms", *rows]
+
+
+def _edits_in_a_process(root: Path, runs: int) -> dict[str, float]:
+    """Return the median of each language. Its first edit, which loads what it needs, does not count."""
+    costs: dict[str, list[float]] = {language: [] for language in EDITED | ALSO_EDITED}
+    with Engine.open(root) as engine:
+        for number in range(runs + 1):
+            for language, (name, text) in (EDITED | ALSO_EDITED).items():
+                (root / "edited" / name).write_text(text.format(100 + number))
+                time.sleep(SETTLED_SECONDS)
+                started = time.process_time()
+                engine.ensure_fresh()
+                engine.search(QUESTIONS[0])
+                costs[language].append(1000 * (time.process_time() - started))
+    return {language: statistics.median(found[1:]) for language, found in costs.items()}
 
 
 def of_servers(roots: dict[str, Path]) -> list[str]:
@@ -179,19 +223,20 @@ def main() -> int:
     )
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", choices=("cli", "http", "mcp"), action="append")
+    parser.add_argument("--only", choices=("cli", "process", "http", "mcp"), action="append")
     parser.add_argument("--cache", type=Path, default=default_cache())
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     folder = options.folder or get("django", options.cache)
-    wanted: Sequence[str] = options.only or ("cli", "http", "mcp")
+    wanted: Sequence[str] = options.only or ("cli", "process", "http", "mcp")
     with tempfile.TemporaryDirectory() as scratch:
         roots = copies(folder, Path(scratch))
         table = [
             f"{folder.name}; {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
         ]
         table += by_command_line(roots, options.runs) if "cli" in wanted else []
+        table += in_a_process(roots, options.runs) if "process" in wanted else []
         table += of_servers(roots) if "http" in wanted else []
         table += of_mcp(roots["git"], options.runs) if "mcp" in wanted else []
     text = "\n".join(table) + "\n"

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 from builders import make_tree, memory_engine
+from hypothesis import given
+from hypothesis import strategies as st
 
 from satchel.retrieval.filters import Filters
+from satchel.retrieval.hit_lines import asked_in, terms_in
 from satchel.types import Hit
 
 FILLER = "".join(f"    step_{number} = {number}\n" for number in range(40))
@@ -106,3 +109,26 @@ def test_a_list_of_names_is_shown_after_what_they_name(tmp_path: Path) -> None:
     found = names(make_tree(tmp_path / "both", {"paths.py": code}), "path of a coin")
     assert found == ["coin_path_7", "__all__"]
     assert names(make_tree(tmp_path / "one", {"paths.py": listing}), "path of a coin") == ["__all__"]
+
+
+LINE = st.sampled_from(
+    [
+        "",
+        "\n",
+        "session",
+        "the_sessions = 1\n",
+        "Über session\n",
+        "x\0session\n",
+        "QUERIES",
+        "que_ries",
+        "a b",
+    ]
+)
+
+
+@given(
+    lines=st.lists(LINE, max_size=6),
+    asked=st.frozensets(st.sampled_from(["session", "query", "=thesession", "über", "nothing"])),
+)
+def test_the_terms_of_many_lines_are_those_of_each(lines: list[str], asked: frozenset[str]) -> None:
+    assert asked_in(lines, asked) == [terms_in(line) & asked for line in lines]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from satchel.walking import stat_cache
+from satchel.walking import stamp_filter, stat_cache
 from satchel.walking.work_tree import WorkTree
 
 FILES: dict[str, str | bytes] = {
@@ -59,10 +59,14 @@ def settle_early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
 
 
-@pytest.fixture
-def project(write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that rested for longer than a tick, which here is enough for it to count as settled."""
+@pytest.fixture(params=[1, 2_000], ids=["many at once", "one by one"])
+def project(
+    request: pytest.FixtureRequest, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A folder that rested for longer than a tick, which here is enough for it to count as settled. Its paths
+    are looked at in both ways."""
     settle_early(monkeypatch)
+    monkeypatch.setattr(stamp_filter, "_WORTHWHILE", request.param)
     root = write(FILES)
     time.sleep(_TICK_SECONDS)
     return root

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from builders import dump, git, git_repo, make_engine, make_tree, memory_engine
 
-from satchel.walking import git_command, ignore_rules, stat_cache, watermark
+from satchel.walking import git_command, ignore_rules, stamp_filter, stat_cache, watermark
 from satchel.walking.work_tree import WorkTree
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows keeps no change time that a look could use")
@@ -77,6 +77,7 @@ def project(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     """A plain folder, a work tree, or a folder inside a work tree."""
     monkeypatch.setattr(stat_cache, "_RACY_NS", 10_000_000)
     monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
+    monkeypatch.setattr(stamp_filter, "_WORTHWHILE", 1)  # also for a tree as small as this
     root = tmp_path / "project"
     if request.param == "plain":
         return make_tree(root, FILES)

@@ -229,16 +229,34 @@ def terms_in(text: str) -> frozenset[str]:
 
 
 _NOTHING: frozenset[str] = frozenset()
+_BETWEEN = "\0"  # lines; a line that holds it itself is looked at alone
 
 
 def asked_in(lines: Sequence[str], asked: frozenset[str]) -> list[frozenset[str]]:
     """Return which of some terms each line holds. Splitting a line into terms for the first time takes ten
     times as long as seeing that it has the letters of none of them."""
-    may_hold = _letters_of(asked).search
-    return [
-        terms_in(line) & asked if not line.isascii() or may_hold(line.lower().replace("_", "")) else _NOTHING
-        for line in lines
-    ]
+    letters = _letters_of(asked)
+    joined = _BETWEEN.join(lines)
+    if not joined.isascii() or joined.count(_BETWEEN) >= len(lines):
+        may_hold = letters.search
+        return [
+            terms_in(line) & asked
+            if not line.isascii() or may_hold(line.lower().replace("_", ""))
+            else _NOTHING
+            for line in lines
+        ]
+    # All lines in one search: one for each line takes twice as long.
+    joined = joined.lower().replace("_", "")
+    found = [_NOTHING] * len(lines)
+    number = start = 0
+    while match := letters.search(joined, start):
+        number += joined.count(_BETWEEN, start, match.start())
+        found[number] = terms_in(lines[number]) & asked
+        behind = joined.find(_BETWEEN, match.start())
+        if behind < 0:
+            break
+        number, start = number + 1, behind + 1
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -1,12 +1,15 @@
-"""Find out what changed in a tree since the last walk, with one `lstat` per path. Only folders that changed
-are listed, and git is not asked.
+"""Find out what changed in a tree since the last walk, with one look at each path. Only folders that
+changed are listed, and git is not asked.
 
 A folder whose change time is the same holds the same names, and an ignore file the same patterns; a file with
 the same size, times and file number counts as unchanged, as everywhere in Satchel. In a git work tree every
 file that git lists counts, also those that Satchel leaves out, and so does whatever else decides git's answer
-(`git_inputs`). Checking this takes a third of the time of a walk, in git a sixth. Not every file system
-updates the change time of folders (some that stand for a remote store do not). The change time is therefore
-trusted only if writing the cache file itself was seen to change it, by the clock of this machine.
+(`git_inputs`). Checking this takes a third of the time of a walk, in git a sixth. `stamp_filter` tells which
+of many paths need a look.
+
+Not every file system updates the change time of folders (some that stand for a remote store do not). The
+change time is therefore trusted only if writing the cache file itself was seen to change it, by the clock of
+this machine.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from satchel.errors import SatchelError
 from satchel.types import SkipReason, Walk
 from satchel.walking.own_output import is_own_name
 from satchel.walking.paths import SIGNED, open_inside, os_path
+from satchel.walking.stamp_filter import FILE_NUMBER, SIZE, find_suspects
 
 VERSION = 2  # counts up whenever another version would read a cache file wrongly
 _CHANGE_TIMES = os.name != "nt"  # Windows reports the time of creation under that name
@@ -189,8 +193,9 @@ def find_changes(root: Path, cached: StatCache) -> Changes | None:
     try:
         if any(_others_in(root / path) != names for path, names in cached.index_folders):
             return None
-        outside = zip(*_columns(array("q", cached.outside_stamps), 3), strict=True)
-        for path, stamp in zip(_paths(cached.outside), outside, strict=True):
+        outside = _paths(cached.outside)
+        outside_stamps = zip(*_columns(cached.outside_stamps, 3, len(outside)), strict=True)
+        for path, stamp in zip(outside, outside_stamps, strict=True):
             if _outside_stamp(path) != stamp:
                 return None
         folders = _changed_folders(cached, folder)
@@ -208,33 +213,28 @@ def _changed_folders(cached: StatCache, root: int) -> dict[bytes, tuple[int, int
     """Return the listed folders that have another change time, with their stamps. An ignore file that has one
     is raised, and so is what took the place of a folder."""
     found: dict[bytes, tuple[int, int]] = {}
-    numbers = array("q", cached.folder_stamps)
-    lstat = os.lstat
-    for path, changed_ns, number in zip(_paths(cached.folders), *_columns(numbers, 2), strict=True):
-        status = lstat(path or b".", dir_fd=root)
-        if status.st_ctime_ns != changed_ns or status.st_ino & SIGNED != number:
-            if status.st_ino & SIGNED != number or not stat.S_ISDIR(status.st_mode):
+    paths = _paths(cached.folders)
+    changed_ns, numbers = _columns(cached.folder_stamps, 2, len(paths))
+    named = [path or b"." for path in paths]
+    for place in find_suspects(root, named, changed_ns, {FILE_NUMBER: numbers}):
+        status = os.lstat(named[place], dir_fd=root)
+        if status.st_ctime_ns != changed_ns[place] or status.st_ino & SIGNED != numbers[place]:
+            if status.st_ino & SIGNED != numbers[place] or not stat.S_ISDIR(status.st_mode):
                 raise _Unreliable
-            found[path] = (status.st_ctime_ns, number)
+            found[paths[place]] = (status.st_ctime_ns, numbers[place])
     return found
 
 
 def _changed_files(cached: StatCache, root: int) -> dict[bytes, _Stamp]:
     """Return the files that have other stamps or are gone, with their stamps."""
     found: dict[bytes, _Stamp] = {}
-    numbers = array("q", cached.file_stamps)
-    lstat = os.lstat
-    for path, changed_ns, size, number in zip(_paths(cached.files), *_columns(numbers, 3), strict=True):
-        if changed_ns != _ABSENT:
-            try:
-                status = lstat(path, dir_fd=root)
-            except (FileNotFoundError, NotADirectoryError):
-                found[path] = _NOTHING
-                continue
-            if status.st_ctime_ns != changed_ns or status.st_size != size or status.st_ino & SIGNED != number:
-                found[path] = (status.st_ctime_ns, status.st_size, status.st_ino & SIGNED)
-        elif (stamp := _lstat_stamp(path, root)) != _NOTHING:
-            found[path] = stamp
+    paths = _paths(cached.files)
+    changed_ns, sizes, numbers = _columns(cached.file_stamps, 3, len(paths))
+    for place in find_suspects(root, paths, changed_ns, {SIZE: sizes, FILE_NUMBER: numbers}):
+        kept = (changed_ns[place], sizes[place], numbers[place])
+        stamp = _lstat_stamp(paths[place], root)
+        if stamp != (_NOTHING if kept[0] == _ABSENT else kept):
+            found[paths[place]] = stamp
     return found
 
 
@@ -312,7 +312,11 @@ def _paths(joined: bytes) -> list[bytes]:
     return joined.split(b"\0")[:-1]
 
 
-def _columns(numbers: array[int], width: int) -> list[array[int]]:
+def _columns(stamps: bytes, width: int, count: int) -> list[array[int]]:
+    """Return the numbers of `count` stamps, each column for itself. Fewer or more of them are raised."""
+    numbers = array("q", stamps)
+    if len(numbers) != width * count:
+        raise ValueError(f"{len(numbers)} numbers of {count} stamps")
     return [numbers[column::width] for column in range(width)]
 
 

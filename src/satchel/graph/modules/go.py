@@ -35,7 +35,7 @@ class GoModules(ModuleSystem):
         for path in sorted(table.paths, key=lambda path: (bool(_FOREIGN.search(path)), path)):
             self._folders[posixpath.dirname(path)].append(path)
         self._roots: dict[str, str] = {}  # path of a module → its folder
-        for path in sorted(each for each in table.every_path if posixpath.basename(each) == "go.mod"):
+        for path in table.files_named("go.mod"):
             self._add_module(posixpath.dirname(path), table.read(path))
         self._vendors = sorted({each for folder in self._folders if (each := _vendor_of(folder)) is not None})
         self._found: dict[tuple[str, bool], Module | None] = {}

@@ -66,8 +66,8 @@ class JavaScriptModules(ModuleSystem):
         self._packages: dict[str, list[_Package]] = {}
         self._package_folders: dict[str, _Package] = {}
         self._found: dict[tuple[str, str], str] = {}
-        for path in sorted(table.every_path):
-            if path == "package.json" or (path.endswith("/package.json") and "node_modules/" not in path):
+        for path in table.files_named("package.json"):
+            if "node_modules/" not in path:
                 content = _json(table.read(path))
                 package = _Package(posixpath.dirname(path), content)
                 self._package_folders[package.folder] = package

@@ -88,6 +88,12 @@ class FileTable:
     # Whose qualified names end with a name.
     definitions_named: Callable[[str], Sequence[NamedDefinition]] = _no_definitions
 
+    def files_named(self, name: str) -> list[str]:
+        """Return the files of a name in all folders, sorted."""
+        # Most paths end otherwise, and splitting all of them takes longer.
+        found = (path for path in self.every_path if path.endswith(name))
+        return sorted(path for path in found if path.rpartition("/")[2] == name)
+
     def definers(self, name: str) -> tuple[str, ...]:
         """Return the files that define a qualified name."""
         found = self.definitions_named(name.rpartition(".")[2])

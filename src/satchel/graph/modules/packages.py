@@ -34,9 +34,8 @@ class PackageModules(ModuleSystem):
         self._packages: dict[str, tuple[str, ...]] = {}
         self._imports_of: dict[str, tuple[str, ...]] = {}
         self._project_files: dict[str, list[str]] = defaultdict(list)
-        for path in sorted(table.every_path):
-            if path.endswith(_PROJECT_SUFFIXES):
-                self._project_files[path.rpartition("/")[0]].append(path)
+        for path in sorted(path for path in table.every_path if path.endswith(_PROJECT_SUFFIXES)):
+            self._project_files[path.rpartition("/")[0]].append(path)
 
     def module(self, importer: str, written: str) -> Module | None:
         if "/" in written or written.endswith(".php"):

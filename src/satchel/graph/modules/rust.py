@@ -35,7 +35,7 @@ class RustModules(ModuleSystem):
         self._parents: dict[str, str | None] = {}
         self._macros: dict[str, tuple[str, ...]] = {}
         self._homes: dict[str, Module] = {}
-        for manifest in sorted(path for path in table.every_path if path.rpartition("/")[2] == "Cargo.toml"):
+        for manifest in table.files_named("Cargo.toml"):
             self._add_package(manifest)
         self._roots_by_folder: dict[str, list[str]] = defaultdict(list)
         for root in sorted(self._roots):
