@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from satchel.chunking.expressions import to_expression
 from satchel.chunking.graph_captures import Word
@@ -43,8 +44,7 @@ _CALLS, _USES = Label.CALLS, Label.USES
 _Lines = tuple[set[int] | None, set[int] | None]  # of the uses of a member, and of the name before it
 
 
-@dataclass(slots=True)
-class _Member:
+class _Member(msgspec.Struct, gc=False):
     """A member access as a file writes it, and where its uses are noted."""
 
     written: bytes
@@ -54,7 +54,7 @@ class _Member:
     tells_head: bool = False  # it is also a use of that name
     varies: int = 0
     lines: _Lines | None = None  # if nothing varies
-    known: dict[object, _Lines] = field(default_factory=dict)  # by what it varies with
+    known: dict[object, _Lines] = {}  # by what it varies with
 
 
 class MemberReader(NameReader):
