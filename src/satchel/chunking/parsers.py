@@ -155,9 +155,9 @@ def is_too_deep(data: bytes) -> bool:
         return True
     if data.count(b"#") > MAX_COMMENT_RUN and _COMMENT_RUN.search(data):
         return True
-    if data.count(b"(") + data.count(b"[") + data.count(b"{") <= MAX_BRACKETS:
-        return False
     brackets = data.translate(None, _NO_BRACKET)
+    if len(brackets) <= MAX_BRACKETS:
+        return False
     depths = np.cumsum(_DELTAS[np.frombuffer(brackets, np.uint8)])
     return int(depths.max()) > MAX_BRACKETS
 

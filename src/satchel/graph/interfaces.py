@@ -18,7 +18,7 @@ TYPE_KINDS = frozenset(
 )
 
 
-class Definition(NamedTuple):
+class Definition(msgspec.Struct, frozen=True, order=True, gc=False):
     """A definition by its file and qualified name. `is_value` tells it from the type of the same name."""
 
     path: str
