@@ -36,18 +36,31 @@ class BindingReader(ImportReader):
         lasting: list[tuple[Match, int, int]] = []
         data, scopes, bound = self.data, self.scopes, self.bound
         bound.update(node.start_byte for node in self.captured.keys)
-        self.captured.bindings = list(self._declared_bindings())
+        if "@bind.declarator" in self.language.query:
+            self.captured.bindings = list(self._declared_bindings())
         # Of two patterns that match one name, the one counts that knows what it holds.
         telling = [match for match in self.captured.bindings if len(match) > 1]
         known = {match["bind"][0].start_byte for match in telling if "bind" in match}
         # The Python files of Django have 124,600 bindings, so what most of them need stands here.
         innermost, bounds, defined = self._innermost, self._bounds, self._defined
-        self._own_parameters = self._first_parameters()
+        self._own_parameters = own_parameters = self._first_parameters()
         for match in self._distinct_bindings():
             names = match.get("bind")
             start = names[0].start_byte if names is not None else match_start(match)
-            if len(match) == 1 and start in known:
-                continue
+            if len(match) == 1:
+                if start in known:
+                    continue
+                at = innermost[bisect_right(bounds, start) - 1]
+                scope = scopes[at]
+                is_inner = not (at == 0 or scope.is_class or scope.module or scope.outer)
+                if is_inner and names is not None and len(names) == 1:
+                    # A parameter or variable of which nothing is known, as two of three bindings are.
+                    bound.add(start)
+                    if start not in defined:
+                        is_own = own_parameters.get(at) == start
+                        binding = Binding(start, self._own(at), declared=True) if is_own else Binding(start)
+                        self._bind(data[start : names[0].end_byte].decode("utf-8", "replace"), at, binding)
+                    continue
             seen_from = match["bind.scope"][0].start_byte if "bind.scope" in match else start
             at = innermost[bisect_right(bounds, seen_from) - 1]
             if "bind.alias" in match:
@@ -143,6 +156,9 @@ class BindingReader(ImportReader):
     def _paired_bindings(self) -> Iterable[Match]:
         """Yield the bindings; those of a list of names one by one, each with its own value or with its result
         of one call."""
+        if "@bind.list" not in self.language.query:
+            yield from self.captured.bindings
+            return
         for match in self.captured.bindings:
             if "bind.list" not in match:
                 yield match

@@ -306,7 +306,8 @@ class _ResolveRun:
             for other in _imported_files(module, used) if module is not None else ():
                 if other != path:
                     imports.append((number, targets.setdefault(Definition(other, ""), len(targets))))
-        return FileEdges(tuple(Target(each.path, each.name, each.is_value) for each in targets), tuple(uses), tuple(imports))
+        found = tuple(Target(each.path, each.name, each.is_value) for each in targets)
+        return FileEdges(found, tuple(uses), tuple(imports))
 
 
 def _put_without_rules(writer: Writer, scip: ScipEdges, paths: Set[str]) -> None:
