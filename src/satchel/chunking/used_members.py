@@ -54,9 +54,7 @@ class _Member(msgspec.Struct, gc=False):
     tells_head: bool = False  # it is also a use of that name
     varies: int = 0
     lines: _Lines | None = None  # if nothing varies
-    of_nothing: _Lines | None = (
-        None  # if nothing is known of what it belongs to, filled in when first asked for
-    )
+    of_nothing: _Lines | None = None  # if what it belongs to is unknown, once that was met
     known: dict[object, _Lines] = {}  # by what it varies with
 
 
