@@ -8,7 +8,7 @@ more than one word it also yields the joined whole, marked by `=`: `RouterGroup`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -149,6 +149,11 @@ class _TermCache(Cache[bytes, tuple[str, ...]]):
 
 
 _memo = _TermCache(_MEMO_LIMIT)
+
+
+def terms_of_tokens(tokens: Iterable[bytes]) -> list[tuple[str, ...]]:
+    """Return the terms of each of some tokens."""
+    return list(map(_memo.__getitem__, tokens))
 
 
 def encoded_tokens(text: str) -> list[bytes]:

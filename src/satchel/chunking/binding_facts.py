@@ -37,7 +37,8 @@ class BindingReader(ImportReader):
         lasting: list[tuple[Match, int, int]] = []
         data, scopes, bound = self.data, self.scopes, self.bound
         bound.update(node.start_byte for node in self.captured.keys)
-        self.captured.bindings = list(self._declared_bindings())
+        if "@bind.declarator" in self.language.query:
+            self.captured.bindings = list(self._declared_bindings())
         # Of two patterns that match one name, the one counts that knows what it holds.
         telling = [match for match in self.captured.bindings if len(match) > 1]
         known = {match["bind"][0].start_byte for match in telling if "bind" in match}
@@ -47,8 +48,19 @@ class BindingReader(ImportReader):
         for match in self._distinct_bindings():
             names = match.get("bind")
             start = names[0].start_byte if names is not None else match_start(match)
-            if len(match) == 1 and start in known:
-                continue
+            if len(match) == 1:
+                if start in known:
+                    continue
+                at = innermost[bisect_right(bounds, start) - 1]
+                scope = scopes[at]
+                is_inner = not (at == 0 or scope.is_class or scope.module or scope.outer)
+                if is_inner and names is not None and len(names) == 1:
+                    # A parameter or variable of which nothing is known, as are 60,500 of them.
+                    bound.add(start)
+                    if start not in defined:
+                        name = data[start : names[0].end_byte].decode("utf-8", "replace")
+                        self._bind(name, at, self._bare_binding(start, at))
+                    continue
             seen_from = match["bind.scope"][0].start_byte if "bind.scope" in match else start
             at = innermost[bisect_right(bounds, seen_from) - 1]
             if "bind.alias" in match:
@@ -144,6 +156,9 @@ class BindingReader(ImportReader):
     def _paired_bindings(self) -> Iterable[Match]:
         """Yield the bindings; those of a list of names one by one, each with its own value or with its result
         of one call."""
+        if "@bind.list" not in self.language.query:
+            yield from self.captured.bindings
+            return
         for match in self.captured.bindings:
             if "bind.list" not in match:
                 yield match
@@ -165,9 +180,7 @@ class BindingReader(ImportReader):
         """Return the binding of a local name."""
         start = node.start_byte
         if len(match) == 1:
-            if self._own_parameters.get(at) == start:
-                return Binding(start, self._own(at), declared=True)
-            return Binding(start)
+            return self._bare_binding(start, at)
         if "bind.self" in match or (self._own_parameters.get(at) == start and "bind.value" not in match):
             return Binding(start, self._own(at), declared=True)
         if "bind.type" in match:
@@ -182,6 +195,12 @@ class BindingReader(ImportReader):
         if "bind.element" in match:
             return Binding(match["bind.element"][0].end_byte, match=match)
         return Binding(start, match=match)
+
+    def _bare_binding(self, start: int, at: int) -> Binding:
+        """Return the binding of a local name of which nothing but its place is known."""
+        if self._own_parameters.get(at) == start:
+            return Binding(start, self._own(at), declared=True)
+        return Binding(start)
 
     def _first_parameters(self) -> dict[int, int]:
         """Return where the first parameter of each method starts, by the scope of the method, if that is the

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+import msgspec
 import tree_sitter
 
 from satchel.chunking.graph_captures import GraphCaptures
@@ -39,8 +40,7 @@ _PARAMETERS = re.compile(r"^\s*(?:[*/#!;-]+\s*)?(?:[@\\](?:param|return|throws|a
 _WORD_BYTE = re.compile(rb"\w")
 
 
-@dataclass(slots=True)
-class CapturedDefinition:
+class CapturedDefinition(msgspec.Struct, gc=False):
     """A definition, container or wrapper as the query captured it. `syntax` fills in its lines, title path
     and children."""
 
@@ -61,7 +61,7 @@ class CapturedDefinition:
     lines: tuple[int, int] = (0, 0)  # of the definition alone, with all its clauses
     span: tuple[int, int] = (0, 0)  # including comments, attributes and a wrapper
     title_path: tuple[str, ...] = ()
-    children: list[CapturedDefinition] = field(default_factory=list)
+    children: list[CapturedDefinition] = []
 
 
 class LineMap:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
+
+import msgspec
 
 from satchel.types import Chunk, ChunkKind
 
@@ -35,8 +36,7 @@ _CONTAINERS = frozenset(
 _CLOSING = re.compile(r"[\s)\]};,_]*(?:(?:end|#endif|endif|fi|done|esac)\b[\s)\]};,]*)*")
 
 
-@dataclass(slots=True)
-class DefinitionLines:
+class DefinitionLines(msgspec.Struct, gc=False):
     """A definition with the lines that it claims, and the definitions inside it."""
 
     kind: ChunkKind
@@ -44,11 +44,10 @@ class DefinitionLines:
     first: int
     last: int
     always_split: bool = False  # a namespace or an impl is never one chunk with its members
-    children: list[DefinitionLines] = field(default_factory=list)
+    children: list[DefinitionLines] = []
 
 
-@dataclass(slots=True)
-class _ChunkLines:
+class _ChunkLines(msgspec.Struct, gc=False):
     """The lines of a future chunk. `gap` marks lines between definitions."""
 
     kind: ChunkKind

@@ -35,7 +35,7 @@ _LITERAL = re.compile(r"&?(?:make\()?((?:\[[^][]*\]|map\[[^][]*\]|(?:<-)?chan\b(
 _MADE_BY_FUNCTION = re.compile(r"new\([\w.]+\)(?!\()")
 STRING_TYPE = "<String>"
 """The value that a string literal is."""
-_CHOICES = (" if ", " ? ", " or ", " || ", " ?? ", " ?: ")
+_CHOICE = re.compile(r" (?:if|\?|or|\|\||\?\?|\?:) ")
 _GENERIC_TAIL = re.compile(r"\s*(?:\(|\{|\.|::|\?\.|$)")
 _CHAIN = re.compile(r"(?<![\w.:])[^\W\d]\w*(?=(?:\.|::)\s*[^\W\d]|\()")
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -96,7 +96,7 @@ def _chain_pattern(name_marks: str) -> re.Pattern[str]:
 def likely_value(text: str) -> str:
     """Return the part of a choice that most likely says what it holds: `Pool()` of `pool or Pool()` and of
     `Pool() if size else None`."""
-    if len(text) > LONGEST or not any(word in text for word in _CHOICES):
+    if len(text) > LONGEST or not _CHOICE.search(text):
         return text
     outside = without_brackets(text)
     if " if " in outside and " else " in outside:

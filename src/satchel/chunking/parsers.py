@@ -80,8 +80,9 @@ class Grammar:
     def query_for(self, tree: tree_sitter.Tree) -> CompiledQuery:
         """Return a query that finds in a tree what the whole query finds. For the first few trees only the
         patterns are compiled that can match in them."""
-        is_large = tree.root_node.descendant_count > _MOST_NODES
-        if self._whole is not None or len(self._parts) == _MOST_PARTS or is_large:
+        if self._whole is not None:
+            return self._whole
+        if len(self._parts) == _MOST_PARTS or tree.root_node.descendant_count > _MOST_NODES:
             return self.compile_whole()
         kinds = kinds_in(tree, self._language)
         numbers = [number for number, pattern in enumerate(self._patterns) if can_match(pattern, kinds)]
@@ -155,9 +156,9 @@ def is_too_deep(data: bytes) -> bool:
         return True
     if data.count(b"#") > MAX_COMMENT_RUN and _COMMENT_RUN.search(data):
         return True
-    if data.count(b"(") + data.count(b"[") + data.count(b"{") <= MAX_BRACKETS:
-        return False
     brackets = data.translate(None, _NO_BRACKET)
+    if len(brackets) <= MAX_BRACKETS:
+        return False
     depths = np.cumsum(_DELTAS[np.frombuffer(brackets, np.uint8)])
     return int(depths.max()) > MAX_BRACKETS
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from satchel.chunking.expressions import to_expression
 from satchel.chunking.graph_captures import Word
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from satchel.chunking.scopes import Binding
 
 _FIRST_NAME = re.compile(rb"\w+(?=[.(\[:?!-])")
-_OWN_MEMBER = re.compile(rb"(\w+)(\.\w+)$")
+_WORD = re.compile(rb"\w+")
 _LAST_PART = re.compile(r"\w+\s*$")
 _PATH_BEFORE = re.compile(rb"[\w>]::$")
 _PATH_MARK = re.compile(rb"\w+|[<>]")
@@ -43,8 +44,7 @@ _CALLS, _USES = Label.CALLS, Label.USES
 _Lines = tuple[set[int] | None, set[int] | None]  # of the uses of a member, and of the name before it
 
 
-@dataclass(slots=True)
-class _Member:
+class _Member(msgspec.Struct, gc=False):
     """A member access as a file writes it, and where its uses are noted."""
 
     written: bytes
@@ -54,7 +54,8 @@ class _Member:
     tells_head: bool = False  # it is also a use of that name
     varies: int = 0
     lines: _Lines | None = None  # if nothing varies
-    known: dict[object, _Lines] = field(default_factory=dict)  # by what it varies with
+    of_nothing: _Lines | None = None  # if what it belongs to is unknown, once that was met
+    known: dict[object, _Lines] = {}  # by what it varies with
 
 
 class MemberReader(NameReader):
@@ -106,12 +107,11 @@ class MemberReader(NameReader):
 
     def _member(self, written: bytes, label: Label, start: int) -> _Member:
         """Return a member access that is first met at a position."""
-        own = _OWN_MEMBER.match(written) if self._own_heads else None
-        if own and own[1] in self._own_heads:
-            step = own[2].decode("utf-8", "replace")
-            if own[2][1:] in self._attributes and label is not _CALLS:
+        first, _, rest = written.partition(b".")
+        if first in self._own_heads and _WORD.fullmatch(rest):
+            if rest in self._attributes and label is not _CALLS:
                 return _Member(written, label, lines=(None, None))  # what the file assigns is no definition
-            return _Member(written, label, step, varies=_WITH_CLASS)
+            return _Member(written, label, f".{rest.decode()}", varies=_WITH_CLASS)
         head = _FIRST_NAME.match(written)
         name = head[0].decode("utf-8", "replace") if head else ""
         lasting = self._followed.get(head[0]) if head and not self._sees_members else False
@@ -175,6 +175,10 @@ class MemberReader(NameReader):
     def _value_lines(self, member: _Member, value: Binding, at: int) -> _Lines:
         """Return the same for a member of a local name with a value that a scope gives it."""
         head = member.head
+        if not (value.expression if value.match is None else self._held(value, at)):
+            if member.of_nothing is None:
+                member.of_nothing = self._unknown_lines(member), None
+            return member.of_nothing
         expression = self._replaced(value, at, head, member.expression[len(head) :])
         lines = self._member_lines(member, expression)
         return lines, self._head_lines(head, outer_expression(value)) if member.tells_head else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from satchel import languages
 from satchel.code_facts import Rule
@@ -19,14 +20,14 @@ _NO_STEP = frozenset("<>{}^:")  # marks of a head: the dot before them stands in
 _RULE_ORDER = {rule: place for place, rule in enumerate(Rule)}
 
 
-class Instance(NamedTuple):
+class Instance(msgspec.Struct, frozen=True, gc=False):
     """A value of a type."""
 
     type: Definition
     above: bool = False  # seen as its base classes
 
 
-class Elements(NamedTuple):
+class Elements(msgspec.Struct, frozen=True, gc=False):
     """A container, by what its elements are."""
 
     element: Meaning
@@ -35,7 +36,7 @@ class Elements(NamedTuple):
 Meaning = Definition | Instance | Elements | Module
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """What an expression means, and the least certain rule that it took."""
 
     meaning: Meaning
@@ -70,7 +71,7 @@ def linkage_key(name: str) -> str:
 
 def weaker(first: Rule, second: Rule) -> Rule:
     """Return the less certain of two rules."""
-    return first if _RULE_ORDER[first] >= _RULE_ORDER[second] else second
+    return first if first is second or _RULE_ORDER[first] >= _RULE_ORDER[second] else second
 
 
 def rules_of(shown: Interface) -> GraphRules:

@@ -134,16 +134,19 @@ class ClassMembers(FileNames):
             seen.add(found)
             yield found
             shown = self._look(found.path, found.name)
-            waiting = self._parts_of(found) + waiting
-            for base in shown.bases.get(found.name, ()) if shown is not None else ():
+            if shown is None:
+                continue
+            if parts := self._parts_of(found, shown):
+                waiting = parts + waiting
+            for base in shown.bases.get(found.name, ()):
                 answer = self._guarded(found.path, "base", base)
                 if answer is not None and isinstance(answer.meaning, Definition):
                     waiting.append(answer.meaning)
 
-    def _parts_of(self, owner: Definition) -> list[Definition]:
-        """Return the other definitions that make up a type together with one."""
-        shown = self._look(owner.path, "")
-        if shown is None or not (self._has_open_types or rules_of(shown).types_have_parts):
+    def _parts_of(self, owner: Definition, shown: Interface) -> list[Definition]:
+        """Return the other definitions that make up a type together with one. `shown` is the file of that
+        one."""
+        if not (self._has_open_types or rules_of(shown).types_have_parts):
             return []
         self._consulted.add(linkage_key(owner.name.rpartition(".")[2]))
         return [Definition(path, owner.name) for path in self._modules.parts(owner.path, owner.name)]

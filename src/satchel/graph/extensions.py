@@ -55,9 +55,9 @@ class Extensions(ScopedNames):
             return []
         # The companion of a class may hold functions that extend other types.
         prefix, tail = f"{around.meaning.name}.", f".{item.imported}"
-        files = [
-            self._look(part.path, part.name) for part in (around.meaning, *self._parts_of(around.meaning))
-        ]
+        own = self._look(around.meaning.path, around.meaning.name)
+        parts = self._parts_of(around.meaning, own) if own is not None else []
+        files = [own, *(self._look(part.path, part.name) for part in parts)]
         return [
             Definition(shown.path, name)
             for shown in files

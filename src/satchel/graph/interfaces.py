@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from satchel.code_facts import ALL_NAMES, FileFacts, Import
 from satchel.graph.modules.module_system import linkage_of
@@ -17,7 +18,7 @@ TYPE_KINDS = frozenset(
 )
 
 
-class Definition(NamedTuple):
+class Definition(msgspec.Struct, frozen=True, order=True, gc=False):
     """A definition by its file and qualified name. `is_value` tells it from the type of the same name."""
 
     path: str
@@ -55,8 +56,7 @@ def _is_parameter(symbol: Symbol) -> bool:
     return "," in parameters and "=" not in opening
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(msgspec.Struct, frozen=True, gc=False):
     """The names of one file, laid out for look-ups. Lines are left out, so that an edit inside a function
     leaves the interface as it is."""
 

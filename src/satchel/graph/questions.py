@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from satchel.caching import Cache
 from satchel.code_facts import Rule
@@ -27,16 +28,14 @@ Noted = str | tuple[str, str] | IncludesOf
 """What an answer rests on: a key, a look at a name of a file, or what a file includes."""
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(msgspec.Struct, frozen=True, gc=False):
     """An answer with the files that it rests on."""
 
     answer: Answer | None
     consulted: frozenset[Noted]
 
 
-@dataclass(slots=True)
-class Members:
+class Members(msgspec.Struct, frozen=True, gc=False):
     """The members of a class by name, nearest first: with its own, and of its bases alone."""
 
     own: list[Mapping[str, Member]]

@@ -43,7 +43,7 @@ class Resolver(ValueRules):
         if self._has_open_types and self._is_scattered(target, shown):
             return None
         if not is_type and target.name in shown.types_and_values:
-            return Answer(target._replace(is_value=True), answer.rule)
+            return Answer(Definition(target.path, target.name, True), answer.rule)
         return answer
 
     def _asked(self, path: str, expression: str) -> Answer | None:

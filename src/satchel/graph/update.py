@@ -297,14 +297,14 @@ class _ResolveRun:
             answer = resolve(path, expression)
             if answer is None:
                 continue
-            meaning, rule = answer
+            meaning, rule = answer.meaning, answer.rule
             if not isinstance(meaning, Definition):
                 continue
             # What a variable holds is used through the variable; only an import gives a thing another name.
             if rule is _IMPORT or used_name(expression) == meaning.name.rpartition(".")[2]:
                 # An import brings the type and the value of a name alike.
                 if meaning.is_value and facts.uses[number].label is Label.IMPORTS:
-                    meaning = meaning._replace(is_value=False)
+                    meaning = Definition(meaning.path, meaning.name)
                 uses.append((number, targets.setdefault(meaning, len(targets)), rule))
         imports: list[tuple[int, int]] = []
         used = {target.path for target in targets}
@@ -313,7 +313,8 @@ class _ResolveRun:
             for other in _imported_files(module, used) if module is not None else ():
                 if other != path:
                     imports.append((number, targets.setdefault(Definition(other, ""), len(targets))))
-        return FileEdges(tuple(Target(*target) for target in targets), tuple(uses), tuple(imports))
+        found = tuple(Target(each.path, each.name, each.is_value) for each in targets)
+        return FileEdges(found, tuple(uses), tuple(imports))
 
 
 def _put_without_rules(writer: Writer, scip: ScipEdges, paths: Set[str]) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from satchel import ids
@@ -75,8 +76,7 @@ class Stages:
     known: KnownParses | None = None  # what other indexes know already; None: nothing
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysedFile:
+class AnalysedFile(msgspec.Struct, frozen=True):
     """A file ready for the store."""
 
     record: FileRecord
@@ -84,12 +84,11 @@ class AnalysedFile:
     vector: bytes = b""
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(msgspec.Struct):
     """The result of one job of a worker."""
 
-    files: list[AnalysedFile] = field(default_factory=list)
-    skipped: list[tuple[FileEntry, Skipped]] = field(default_factory=list)
+    files: list[AnalysedFile] = []
+    skipped: list[tuple[FileEntry, Skipped]] = []
     terms: TermBatch | None = None
     known: int = 0  # files whose content another index knew
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from satchel.indexing.posting_run_builder import TermNumbers
-from satchel.terms import terms_of_token
+from satchel.terms import terms_of_tokens
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
@@ -85,7 +85,7 @@ class TokenNumbers:
 
     def _add(self, tokens: Sequence[bytes]) -> None:
         """Give the next numbers to tokens that are new."""
-        found = list(map(terms_of_token, tokens))
+        found = terms_of_tokens(tokens)
         self.starts.extend(islice(accumulate(map(len, found), initial=len(self.terms)), 1, None))
         self.terms.extend(map(self.vocabulary.__getitem__, chain.from_iterable(found)))
 
