@@ -26,8 +26,9 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from satchel.retrieval.corpus import Positions
 
 _LONGEST_TITLE = 300  # characters; a longer line is a text, whose words say enough
-_LEAST_DIVIDED, _MOST_DIVIDED = 6, 24  # letters of a word that may be two
-_LEAST_PART = 3  # letters of each of the two
+_LEAST_DIVIDED, _MOST_DIVIDED = 7, 24  # letters of a word that may be two
+_LEAST_PART = 3  # letters of the first of the two
+_LEAST_SECOND = 4  # letters of the second; shorter ones are endings, as in `rende|red`
 _SHORTEST, _LONGEST = 3, 5  # letters of an acronym; any two words have initials that are somewhere
 _READ = 6  # files that are read for what an acronym stands for
 _ACRONYM = rf"(?<![\w.`-])[A-Z]{{{_SHORTEST},{_LONGEST}}}(?![\w.`(-])"
@@ -86,7 +87,7 @@ def _unheld(postings: QueryPostings, asked: Sequence[str]) -> Iterator[str]:
 
 def _divided(corpus: Corpus, word: str) -> tuple[str, ...]:
     """Return the two words that stand together most often, of those that a word can be divided into."""
-    pairs = [(word[:at], word[at:]) for at in range(_LEAST_PART, len(word) - _LEAST_PART + 1)]
+    pairs = [(word[:at], word[at:]) for at in range(_LEAST_PART, len(word) - _LEAST_SECOND + 1)]
     pairs = [pair for pair in pairs if STOP_WORDS.isdisjoint(pair)]
     corpus.postings_many(tuple(dict.fromkeys(stem(part) for pair in pairs for part in pair)))
     counts = [len(_together(corpus, pair)) for pair in pairs]
