@@ -67,6 +67,7 @@ def test_a_stack_frame_is_an_error() -> None:
         (Intent.CONFIG, "dockerfile base image"),
         (Intent.CONFIG, "how to configure the port"),
         (Intent.CONFIG, "github actions for releases"),
+        (Intent.CONFIG, "CI runs on old machines"),
     ],
 )
 def test_words_that_name_a_kind_of_file_are_sure(signal: Intent, text: str) -> None:

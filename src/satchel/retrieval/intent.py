@@ -51,9 +51,10 @@ _TESTS = (
 )
 _CONFIG = (
     r"(?:config\w*|settings|manifest|lock|build|workflow|compose|env) files?|lockfile|dockerfile|makefile"
-    r"|docker compose|github actions|gitlab ci|pyproject|package json|tsconfig|editorconfig|pre commit"
+    r"|docker compose|ci|github (?:actions|workflows?)|travis|circleci|appveyor|azure pipelines|pyproject"
+    r"|package json|tsconfig|editorconfig|gitignore|pre commit"
     r"|how (?:to|(?:do|can|should) (?:i|we|you)) configure",
-    r"config|configs|configuration|settings?|ci|pipelines?|workflows?|manifest|toml|ya?ml|ini"
+    r"config|configs|configuration|settings?|pipelines?|workflows?|manifest|toml|ya?ml|ini"
     r"|environment variables?",
 )
 _ERRORS = (
