@@ -70,6 +70,7 @@ def test_a_spelling_that_files_have_is_added(engine: Engine, text: str, words: s
         "HTTP amount",
         "3d",
         "a - b",
+        "x" * 100 + "-" + "y" * 100,
         "x" * 400 + " VB.NET",
     ],
 )
@@ -105,3 +106,13 @@ def test_a_long_run_of_blanks_takes_no_time(tmp_path: Path) -> None:
     text = "# Log\n\n" + "write ahead " + "log " + " " * 200_000 + "\nWAL\n"
     engine = memory_engine(make_tree(tmp_path, {"docs/log.md": text}))
     assert added(engine, "WAL is cut off") == ""
+
+
+def test_the_order_in_which_files_were_indexed_does_not_matter(tmp_path: Path) -> None:
+    late = {"docs/a.md": "A wide area link (WAL) is slow.\n"}
+    early = {"docs/b.md": "A write ahead log (WAL) is kept.\n"}
+    grown = memory_engine(make_tree(tmp_path / "grown", early))
+    make_tree(tmp_path / "grown", late)
+    grown.refresh()
+    anew = memory_engine(make_tree(tmp_path / "anew", {**early, **late}))
+    assert added(grown, "WAL is cut off") == added(anew, "WAL is cut off") == "wide area link"

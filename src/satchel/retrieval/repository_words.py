@@ -123,9 +123,11 @@ def _expansion(corpus: Corpus, acronym: str, units: Positions) -> tuple[str, ...
     units; documents are read first."""
     spelled = r"[\s-]++".join(rf"{letter}[a-z]++" for letter in acronym)
     stated = rf"\b((?i:{spelled}))\s++\({acronym}s?\)|\b{acronym}s?\s++\(((?i:{spelled}))\)"
-    files = [corpus.files[at] for at in dict.fromkeys(corpus.file_of[units].tolist())]
-    for record in sorted(files, key=lambda record: "docs" not in record.tags)[:_READ]:
-        match = re.search(stated, "".join(corpus.lines(record.path)))
+    is_document = corpus.tagged({"docs": 1.0}) > 0
+    # By path, because the order of units shows in which order files were indexed.
+    files = sorted(set(corpus.file_of[units].tolist()), key=lambda at: (not is_document[at], at))
+    for at in files[:_READ]:
+        match = re.search(stated, "".join(corpus.lines(corpus.files[at].path)))
         if match is not None:
             return tuple(words("_".join(tokens(match[1] or match[2]))))
     return ()

@@ -31,8 +31,8 @@ _DATA = frozenset({"json", "yaml", "toml", "config", "html", "css", "unknown", "
 PROSE = frozenset({"markdown", "rst", "text"})  # the languages of documents; a test compares them
 _ANSWERED = 0.5  # a short query may be answered by a document, a report is about code
 # What a kind counts in favour of its files where a query surely asks for it; elsewhere it counts 1 against
-# them. With 0.2, 206 commits on tests or documents alone are found better by their messages (NDCG@10 .487 →
-# .528 and .684 → .695), and 432 reports about code as before.
+# them. What that gave for questions about tests, documents and settings stands in benchmarks/README.md; 432
+# reports about code are ranked as before.
 _IN_FAVOUR = 0.2
 # Texts of the program in other languages, and what tests have written: each repeats the words of the code.
 _REPEATED = re.compile(
@@ -95,8 +95,8 @@ def _asks_for_tests(context: Context) -> float:
 
 
 def _is_about_tests(corpus: Corpus) -> bool:
-    """Whether most of the files that are no tests speak of tests: three in four of pytest's do, at most a
-    third in any of 30 other repositories."""
+    """Whether most of the files that are no tests speak of tests: three in four of pytest's do, and at most
+    a third of those of 29 other repositories."""
     is_other = corpus.tagged({"test": 1.0}) == 0
     return 2 * int(is_other[corpus.files_holding("test")].sum()) > int(is_other.sum())
 
