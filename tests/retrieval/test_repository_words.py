@@ -116,3 +116,10 @@ def test_the_order_in_which_files_were_indexed_does_not_matter(tmp_path: Path) -
     grown.refresh()
     anew = memory_engine(make_tree(tmp_path / "anew", {**early, **late}))
     assert added(grown, "WAL is cut off") == added(anew, "WAL is cut off") == "wide area link"
+
+
+def test_an_acronym_that_many_files_hold_is_a_word_of_its_own(tmp_path: Path) -> None:
+    many = {f"src/api{number}.py": "# Part of the API.\n" for number in range(8)}
+    stated = {"docs/api.md": "The application programming interface (API) is small.\n"}
+    assert added(memory_engine(make_tree(tmp_path / "many", {**many, **stated})), "API is slow") == ""
+    assert added(memory_engine(make_tree(tmp_path / "one", stated)), "API is slow").startswith("application")

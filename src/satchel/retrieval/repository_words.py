@@ -30,7 +30,8 @@ _LEAST_DIVIDED, _MOST_DIVIDED = 7, 24  # letters of a word that may be two
 _LEAST_PART = 3  # letters of the first of the two
 _LEAST_SECOND = 4  # letters of the second; shorter ones are endings, as in `rende|red`
 _SHORTEST, _LONGEST = 3, 5  # letters of an acronym; any two words have initials that are somewhere
-_READ = 6  # files that are read for what an acronym stands for
+_READ = 4  # files that are read for what an acronym stands for
+_USUAL = 0.125  # of all files; an acronym that more of them hold is a word to everybody, such as URL
 _ACRONYM = rf"(?<![\w.`-])[A-Z]{{{_SHORTEST},{_LONGEST}}}(?![\w.`(-])"
 _PAIR = r"(?<![\w./-])([A-Za-z]\w*)[-.]([A-Za-z]\w+)(?![\w/(-]|\.\w)"  # `VB.NET`, `web-socket`
 _GAPS = frozenset((" ", "-"))  # between words that are written as one thing
@@ -126,6 +127,8 @@ def _expansion(corpus: Corpus, acronym: str, units: Positions) -> tuple[str, ...
     is_document = corpus.tagged({"docs": 1.0}) > 0
     # By path, because the order of units shows in which order files were indexed.
     files = sorted(set(corpus.file_of[units].tolist()), key=lambda at: (not is_document[at], at))
+    if len(files) > max(_READ, _USUAL * len(corpus.files)):
+        return ()
     for at in files[:_READ]:
         match = re.search(stated, "".join(corpus.lines(corpus.files[at].path)))
         if match is not None:
