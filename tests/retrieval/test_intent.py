@@ -54,6 +54,10 @@ def test_a_stack_frame_is_an_error() -> None:
         (Intent.DOCUMENTS, "changelog of the last release"),
         (Intent.DOCUMENTS, "How do I install it?"),
         (Intent.DOCUMENTS, "getting started tutorial"),
+        (Intent.DOCUMENTS, "[Doc] parameters of the cart"),
+        (Intent.DOCUMENTS, "wrong link in the issue template"),
+        (Intent.DOCUMENTS, "how do I configure the cart"),
+        (Intent.DOCUMENTS, "how can we deploy it"),
         (Intent.TESTS, "tests for the cart"),
         (Intent.TESTS, "which test covers discounts"),
         (Intent.TESTS, "where is the cart tested"),
@@ -61,7 +65,9 @@ def test_a_stack_frame_is_an_error() -> None:
         (Intent.TESTS, "benchmark of the parser"),
         (Intent.CONFIG, "which config file sets the port"),
         (Intent.CONFIG, "dockerfile base image"),
+        (Intent.CONFIG, "how to configure the port"),
         (Intent.CONFIG, "github actions for releases"),
+        (Intent.CONFIG, "CI runs on old machines"),
     ],
 )
 def test_words_that_name_a_kind_of_file_are_sure(signal: Intent, text: str) -> None:
@@ -74,6 +80,7 @@ def test_words_that_name_a_kind_of_file_are_sure(signal: Intent, text: str) -> N
         (Intent.TESTS, "use the latest contest attestation"),
         (Intent.TESTS, "fastest route"),
         (Intent.DOCUMENTS, "document loader"),
+        (Intent.DOCUMENTS, "how the app configures the docker client"),
         (Intent.CONFIG, "initial circuit"),
         (Intent.ERROR, "terror of failover"),
     ],

@@ -26,16 +26,21 @@ class Intent(StrEnum):
 _PROSE_READ = 4000  # characters; what comes later in an issue seldom says what it is about
 _IN_PROSE = 0.3  # what a word in the body of an issue is worth against a word in its title
 _NAMED = 0.8  # what the name of a thing of that kind is worth
-_WEAK = 0.5  # what a word is worth that often means something else
+WEAK = 0.5  # what a word is worth that often means something else
 _NAME_IN_TITLE = 0.3  # the least for a name in the title; the share of names is added
 _NAME_IN_BODY = 0.2
 _CODE_IN_BODY = 0.2
 
 # For each intent the sure words, then words that often mean something else; whole words of lower-case text.
+_HOW_TO = (  # questions of a user, which documents answer
+    r"how (?:to|(?:do|can|should) (?:i|we|you)) (?:install|contribute|configure|set ?up|enable|disable"
+    r"|upgrade|migrate|deploy)"
+)
 _DOCUMENTS = (
     r"readme|changelog|change log|release notes|tutorials?|documentation|docs|getting started|quick ?start"
+    r"|doc(?! (?:comments?|strings?))"
     r"|(?:user|migration|style) guide|contributing|faq|licen[cs]e|installation"
-    r"|how (?:do i|to|can i|do you) (?:install|contribute)",
+    rf"|(?:issue|pull request|pr) templates?|{_HOW_TO}",
     r"guides?|examples?|documented|manual|upgrading|usage",
 )
 _TESTS = (
@@ -46,8 +51,10 @@ _TESTS = (
 )
 _CONFIG = (
     r"(?:config\w*|settings|manifest|lock|build|workflow|compose|env) files?|lockfile|dockerfile|makefile"
-    r"|docker compose|github actions|gitlab ci|pyproject|package json|tsconfig|editorconfig|pre commit",
-    r"config|configs|configuration|settings?|ci|pipelines?|workflows?|manifest|toml|ya?ml|ini"
+    r"|docker compose|ci|github (?:actions|workflows?)|travis|circleci|appveyor|azure pipelines|pyproject"
+    r"|package json|tsconfig|editorconfig|gitignore|pre commit"
+    r"|how (?:to|(?:do|can|should) (?:i|we|you)) configure",
+    r"config|configs|configuration|settings?|pipelines?|workflows?|manifest|toml|ya?ml|ini"
     r"|environment variables?",
 )
 _ERRORS = (
@@ -115,7 +122,7 @@ def _words(title: str, prose: str, lists: tuple[str, str]) -> float:
 
 def _strength(plain: str, lists: tuple[str, str]) -> float:
     """Return the strength of the strongest listed word in a text."""
-    for words, strength in zip(lists, (1.0, _WEAK), strict=True):
+    for words, strength in zip(lists, (1.0, WEAK), strict=True):
         if re.search(rf"\b(?:{words})\b", plain):
             return strength
     return 0.0
@@ -132,4 +139,4 @@ def _concept(query: Query, found: dict[Intent, float]) -> float:
     """Return how much a query is plain prose: the less it names, the more it is about an idea."""
     if query.symbol or found[Intent.PATH] == 1.0 or not query.title:
         return 0.0
-    return 1.0 - 0.7 * max(found[Intent.IDENTIFIER], found[Intent.PATH], _WEAK * found[Intent.ERROR])
+    return 1.0 - 0.7 * max(found[Intent.IDENTIFIER], found[Intent.PATH], WEAK * found[Intent.ERROR])

@@ -19,6 +19,7 @@ from satchel.retrieval.hit_lines import HitLines, HitLineSelector, snippet_lines
 from satchel.retrieval.query import parse_query
 from satchel.retrieval.query_postings import look_up
 from satchel.retrieval.query_terms import weigh_terms
+from satchel.retrieval.repository_words import in_its_words
 from satchel.retrieval.signals.signal import Context
 from satchel.settings import QUALITY
 from satchel.types import Hit, Reason
@@ -93,6 +94,9 @@ def gather_evidence(
     """Return the query, the files that may answer it and where they hold its terms; None if no file may."""
     query = parse_query(issue_text.without_form(text, corpus.memo(_asked_by_forms)) if "\n" in text else text)
     postings = look_up(corpus, weigh_terms(query))
+    spelled = in_its_words(postings, query)
+    if spelled is not query:
+        query, postings = spelled, look_up(corpus, weigh_terms(spelled))
     accepted = _accepted(corpus, filters)
     files = candidates.find_candidates(postings, query, accepted, count, by_meaning=profile == QUALITY)
     if not len(files):
