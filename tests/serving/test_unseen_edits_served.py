@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import mmap
 import os
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,3 +43,48 @@ def test_a_server_agrees_with_the_disk(tmp_path: Path, flags: tuple[str, ...]) -
         while "marigold" not in (said := lines_of(server)) and time.monotonic() < end:
             time.sleep(0.1)
         assert "marigold" in said
+
+
+@contextmanager
+def linked(root: Path) -> Iterator[Callable[[], None]]:
+    """The file has a second name outside the folder, where nobody watches."""
+    other = root.parent / "elsewhere.py"
+    os.link(root / "rate.py", other)
+
+    def write() -> None:
+        with open(other, "r+b") as file:
+            file.write(NEW.encode())
+
+    yield write
+
+
+@contextmanager
+def mapped(root: Path) -> Iterator[Callable[[], None]]:
+    """The file is in somebody's memory: no call writes it, so that the system has nothing to report."""
+    with open(root / "rate.py", "r+b") as file:
+        mapping = mmap.mmap(file.fileno(), 0)
+
+    def write() -> None:
+        mapping[:] = NEW.encode()
+        mapping.flush()
+
+    yield write
+    mapping.close()
+
+
+LOOK_SECONDS = 2.0  # who asks has all files looked at again after a quarter of a second
+
+
+@pytest.mark.parametrize("writer", [linked, mapped])
+def test_a_write_that_no_event_reports_is_seen_by_who_asks_a_little_later(
+    tmp_path: Path, writer: Callable[[Path], AbstractContextManager[Callable[[], None]]]
+) -> None:
+    root = age(git_repo(tmp_path / "project", {"rate.py": OLD}))
+    with writer(root) as write, serving("http", root) as server:
+        assert "chestnut" in lines_of(server)
+        # The looks that follow work are over; the next one comes by the clock after half a minute.
+        time.sleep(4.0)
+        assert "chestnut" in lines_of(server)
+        write()
+        time.sleep(LOOK_SECONDS)
+        assert "marigold" in lines_of(server)

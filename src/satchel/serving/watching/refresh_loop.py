@@ -164,11 +164,18 @@ class RefreshLoop:
     def _is_refresh_due(self) -> bool:
         """Return whether a change is pending that may be indexed now, or all files have to be checked."""
         pending = self._pending
-        is_awaited = pending.cookie > self._state.synced_cookie
         may_refresh = pending and self._schedule.may_refresh(
-            pending.paths, everything=pending.everything, is_awaited=is_awaited
+            pending.paths, everything=pending.everything, is_awaited=self._is_cookie_awaited
         )
-        return bool(may_refresh) or self._schedule.is_check_due()
+        return bool(may_refresh) or self._is_check_due()
+
+    def _is_check_due(self) -> bool:
+        return self._schedule.is_check_due(is_awaited=self._is_cookie_awaited)
+
+    @property
+    def _is_cookie_awaited(self) -> bool:
+        """Return whether a caller waits for what the last cookie confirms."""
+        return self._pending.cookie > self._state.synced_cookie
 
     def _try_refresh(self) -> None:
         """Refresh the index; a failure is reported and tried again later."""
@@ -195,7 +202,7 @@ class RefreshLoop:
         self._check_root()
         version_before, generation_before = self._version, self._stored_generation()
         last = self.engine.last_refresh
-        check_all = self._pending.everything or self._schedule.is_check_due()
+        check_all = self._pending.everything or self._is_check_due()
         check_all = check_all or len(self._pending.paths) > _MANY_PATHS
         state = self._refresh_all() if check_all else self._refresh_paths()
         self._version = state.version

@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Set
 
-_IDLE_SECONDS = 30.0  # between checks of all files while no event arrives
+_IDLE_SECONDS = 30.0  # between checks of all files while no event arrives and nobody asks
+# The least time between checks while somebody asks. The system reports no write through a hard link outside
+# the folder or through a memory mapping, so an answer should not rest on a check of half a minute ago.
+_ASKED_SECONDS = 0.25
 # A time stamp proves nothing for two seconds, and an event may be lost: everything is checked after work.
 _SECOND_CHECK_SECONDS = 2.5
 # A check that takes long runs so seldom that it takes a fiftieth of the time, or a tenth without events.
@@ -34,6 +37,7 @@ class RefreshSchedule:
         self._streak_until = 0.0
         self._streak = 0
         self._last_paths: Set[str] = frozenset()
+        self._last_check = -_NEVER
         self._next_check = _NEVER
         self._check_seconds = 0.0
 
@@ -45,16 +49,20 @@ class RefreshSchedule:
         same_files = not everything and paths <= self._last_paths
         return now >= (self._streak_until if same_files else self._rest_until)
 
-    def is_check_due(self) -> bool:
-        """Return whether all files have to be checked, whatever events arrived."""
-        return time.monotonic() >= max(self._next_check, self._busy_until)
+    def is_check_due(self, *, is_awaited: bool) -> bool:
+        """Return whether all files have to be checked, whatever events arrived; earlier if a caller waits."""
+        due = self._next_check
+        if is_awaited and self.has_events and self.poll_seconds:
+            due = min(due, self._last_check + max(_ASKED_SECONDS, self._check_seconds * _CHECK_SHARE))
+        return time.monotonic() >= max(due, self._busy_until)
 
     def record_check(self, seconds: float, *, found_nothing: bool) -> None:
         """Record that all files were checked. If nothing was new, the next check is a whole interval away."""
         self._check_seconds = seconds
         self._busy_seconds = _BUSY_SECONDS
+        self._last_check = time.monotonic()
         if found_nothing:
-            self._next_check = time.monotonic() + self._interval()
+            self._next_check = self._last_check + self._interval()
 
     def record_busy(self) -> None:
         """Record that another process writes the index: perhaps a first build, which takes long."""
