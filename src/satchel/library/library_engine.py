@@ -58,6 +58,9 @@ class LibraryEngine(Engine):
 
     store: JointStore
     is_one_folder = False
+    # Where a library lies tells nothing of its repositories, and would make an answer with a budget longer.
+    name = LIBRARY
+    location = LIBRARY
 
     def __init__(
         self,
@@ -98,7 +101,7 @@ class LibraryEngine(Engine):
         `spread`, workers look up the terms of queries. A repository whose store cannot be reached is an
         error, or left out with `allow_partial`."""
         options = settings.with_profile(Options(), settings.chosen_profile(profile))
-        store = JointStore(str(root), members, unopened, spread, allow_partial=allow_partial)
+        store = JointStore(LIBRARY, members, unopened, spread, allow_partial=allow_partial)
         return cls(root, store, options)
 
     @property
@@ -216,7 +219,7 @@ class LibraryEngine(Engine):
             asked = Member(name, member.root, self._segment_at(member, wanted))
         other = type(self)(
             self.root,
-            JointStore(str(self.root), [asked]),
+            JointStore(LIBRARY, [asked]),
             self.options,
             token=self.token,
             progress=self.progress,
