@@ -5,9 +5,9 @@
 A server process serves the library, warm, and is asked by a caller over HTTP. A push is one commit to
 REPOSITORY, whose origin is a bare repository of this machine. By `hook` it is told to the server as a forge
 tells it, by `sync` a timer's `satchel library sync` looks at all repositories. What is measured are the
-seconds from the commit until a search finds it, of which those until the commit is in the index, and the CPU
-seconds of the server with its workers. A search is sent 50 ms after the last was answered. The figures are
-kept in results/library_push.txt, one line for each way and number of repositories.
+seconds from the commit until a search finds it, and the CPU seconds of the server with its workers. A search
+is sent 50 ms after the last was answered. The figures are kept in results/library_push.txt, one line for each
+way and number of repositories.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(slots=True)
 class Pushes:
-    """What some pushes took, in seconds: until the index had them, until they were found, and of the CPU."""
+    """What some pushes took, in seconds: until they were found, and of the CPU."""
 
-    indexed: list[float] = field(default_factory=list)
     found: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
 
@@ -111,24 +110,14 @@ def push(server: Server, library: Library, name: str, by: str, taken: Pushes) ->
     else:
         words = satchel("library", "sync", "--library", library.catalogue.place)
         syncing = subprocess.Popen(words, stdout=sys.stderr)
-    before = commit_of(library, name)
-    indexed = 0.0
     while not server.finds(marker):
-        if not indexed and commit_of(library, name) != before:
-            indexed = time.perf_counter() - started
         if time.perf_counter() - started > PATIENCE_SECONDS:
             raise SystemExit("the push is not found")
         time.sleep(PAUSE_SECONDS)
     taken.found.append(time.perf_counter() - started)
-    taken.indexed.append(indexed or taken.found[-1])
     taken.cpu.append(server.cpu_seconds() - cpu)
     if syncing is not None:
         syncing.wait()
-
-
-def commit_of(library: Library, name: str) -> dict[str, str]:
-    """Return the commits of a repository as the catalogue has them."""
-    return next(one for one in library.repositories() if one.name == name).commits
 
 
 def spread(numbers: Sequence[float]) -> str:
@@ -156,8 +145,8 @@ def main() -> int:
     kind = options.library.partition(":")[0] if "://" in options.library else "sqlite"
     head = f"{kind:<10} {len(library.repositories()):>3} repositories, by {options.by:<4}:"
     line = (
-        f"{head} found after {spread(taken.found)} s, in the catalogue after {spread(taken.indexed)} s,"
-        f" {spread(taken.cpu)} CPU s of the server; {len(taken.found)} pushes to {options.repository}"
+        f"{head} found after {spread(taken.found)} s, {spread(taken.cpu)} CPU s of the server;"
+        f" {len(taken.found)} pushes to {options.repository}"
     )
     print(line)
     keep(head, line)

@@ -222,6 +222,16 @@ def test_an_export_makes_the_same_library_elsewhere(library: Library, tmp_path: 
     assert other.export() == library.export() and other.take(library.export()) == []
 
 
+def test_questions_with_known_answers_are_asked_of_all_repositories(library: Library, tmp_path: Path) -> None:
+    for name, files in (("shop", SHOP), ("till", TILL)):
+        library.add(str(age(make_tree(tmp_path / name, files))))
+    dataset = tmp_path / "questions.jsonl"
+    question = {"query_id": "1", "query": "open the drawer", "gold": [{"path": "till/till.py"}]}
+    dataset.write_text(json.dumps(question) + "\n")
+    told = json.loads(run_cli("eval", dataset, "--json", f"--library={library.folder}").stdout)
+    assert told["asked"] == 1 and told["metrics"]["ndcg@10"]["mean"] == 1.0
+
+
 def test_the_command_line_does_all_of_it(tmp_path: Path) -> None:
     make_tree(tmp_path / "shop", SHOP)
     make_tree(tmp_path / "till", TILL)

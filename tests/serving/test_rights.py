@@ -27,7 +27,10 @@ from surfaces import Server as Address
 from satchel import ids, plugins
 from satchel.library.grants import Caller, Grant
 from satchel.library.library import Library
+from satchel.library.library_engine import LibraryEngine
 from satchel.library.tokens import TokenBook
+from satchel.serving import served_library
+from satchel.serving.access import Access
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, Request, encode
 from satchel.serving.mcp.results import run_tool
@@ -74,8 +77,20 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("prompt", {"budget_tokens": 600}),
     ("search", {"query": "x", "project": "bank"}),
     ("index", {}),
+    ("eval", {"history": 3}),
+    ("runs", {}),
+    ("impact", {"diff": "HEAD~1..HEAD"}),
     ("none", {}),
-    ("batch", {"items": [{"id": "a", "action": "symbols", "payload": {"name": "Basket"}}]}),
+    (
+        "batch",
+        {
+            "items": [
+                {"id": "a", "action": "symbols", "payload": {"name": "Basket"}},
+                {"id": "b", "action": "status"},
+                {"id": "c", "action": "stats"},
+            ]
+        },
+    ),
 )
 _OF_THE_MOMENT = re.compile(rb'"duration_ms":\d+|"\w+_ms":\d+(\.\d+)?')
 
@@ -101,11 +116,9 @@ def seen_by(grant: Grant) -> tuple[str, ...]:
 
 
 def same_everywhere(envelope: bytes, folder: Path) -> bytes:
-    """Return an envelope without what is said of the folder of the library and of the moment."""
-    plain = envelope.replace(str(folder).encode(), b"BOOKS").replace(
-        ids.root_fingerprint(folder).encode(), b"PRINT"
-    )
-    return _OF_THE_MOMENT.sub(b"", plain)
+    """Return an envelope without the fingerprint of the library and what is said of the moment. No answer
+    says where the library lies, or is longer for it."""
+    return _OF_THE_MOMENT.sub(b"", envelope.replace(ids.root_fingerprint(folder).encode(), b"PRINT"))
 
 
 def asked(
@@ -167,6 +180,21 @@ def test_repositories_that_change_their_group_are_seen_at_once(
     library.add(bank.origin, name="bank", groups=("web",))
     assert b"bank/bank.py" not in asked(served, library.folder, "files", {}, core)
     served.close()
+
+
+def test_engines_of_few_sets_of_repositories_are_kept(
+    roots: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served_library, "_MOST_ENGINES", 2)
+    project = served_library.ServedLibrary(make_library(tmp_path, roots))
+    project.open("", "", None)
+    every = tuple(sorted(REPOSITORIES))
+    for grant in (*GRANTS, *GRANTS):
+        with project.taken(Call(caller=Caller("somebody", grant))) as engine:
+            assert isinstance(engine, LibraryEngine)
+            assert sorted(engine.members) == sorted(seen_by(grant))
+        assert len(project._open) <= 2 and every in project._open
+    project.close()
 
 
 # Served for real.
@@ -436,3 +464,10 @@ def test_without_its_catalogue_a_library_answers_nobody(roots: dict[str, Path], 
     kept.rename(library.catalogue.file)
     assert b"till/till.py" in asked(served, library.folder, "files", {}, core)
     served.close()
+
+
+def test_a_login_with_a_wrong_token_is_noted_as_a_call_without_access() -> None:
+    noted: list[str] = []
+    access = Access(token=OPERATOR, on_refusal=lambda: noted.append("refused"))
+    assert access.session(OPERATOR) is not None and not noted
+    assert access.session("wrong") is None and noted == ["refused"]
