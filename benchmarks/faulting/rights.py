@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import random
 import re
 import sys
@@ -60,8 +59,6 @@ _CALLERS = 8  # that ask the same, one after the other
 _TOGETHER = 40  # questions of a batch: the folders are looked at once for all of them, half of the cost
 _SINGLE = 10  # of so many rounds, one asks a question by itself
 _MOST_CHARS = 500_000
-
-
 _KINDS = {False: "folders", True: "postgresql"}
 _LINE = re.compile(
     r"rights of (?P<kind>\w+) +(?P<pairs>[\d,]+) pairs of caller and question, (?P<actions>\d+) actions,"
@@ -170,6 +167,14 @@ class Trial:
         # A file of this moment is read again, which writes another generation between two answers.
         age(base / "repositories")
         self._served = Dispatcher(library=self._library((*GROUPS,)))
+        self._packs = [self._pack(" ".join(WORDS[number::5])) for number in range(5)]
+
+    def _pack(self, words: str) -> str:
+        """Return a pack of the operator, who sees all repositories."""
+        request = Request("pack", {"query": words, "budget_tokens": 2_000})
+        document = self._served.answer(request, Call(caller=Caller("operator"))).data.document
+        assert "@" in document
+        return str(document)
 
     def run(self, pairs: int, rng: random.Random) -> list[str]:
         """Return a sentence for each answer that differs."""
@@ -177,7 +182,9 @@ class Trial:
         for number in itertools.count():
             if self.pairs >= pairs:
                 return wrong
-            questions = [make_question(rng) for _ in range(1 if number % _SINGLE == 0 else _TOGETHER)]
+            questions = [
+                make_question(rng, self._packs) for _ in range(1 if number % _SINGLE == 0 else _TOGETHER)
+            ]
             action, payload = questions[0] if len(questions) == 1 else together(questions)
             # Callers with the same rights get the same bytes.
             expected_of: dict[tuple[str, ...], bytes] = {}
@@ -243,8 +250,9 @@ def make_grant(rng: random.Random) -> Grant:
     )
 
 
-def make_question(rng: random.Random) -> tuple[str, dict[str, Any]]:
-    """Return an action and its payload; many name a repository that the caller may not see."""
+def make_question(rng: random.Random, packs: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """Return an action and its payload; many name a repository that the caller may not see. `packs` cite
+    every repository."""
     words, name = " ".join(rng.sample(WORDS, 2)), name_in(rng)
     repository = rng.choice([*GROUPS, "none"])
     path = f"{repository}/{rng.choice(('src', 'docs', 'README.md', 'none.py'))}"
@@ -253,7 +261,7 @@ def make_question(rng: random.Random) -> tuple[str, dict[str, Any]]:
             ("search", {"query": words, "k": rng.randrange(1, 30), "explain": rng.random() < 0.3}),
             ("search", {"query": f"{name} in {repository}"}),
             ("search", {"query": words, "include_paths": [repository]}),
-            ("search", {"query": words, "ref": f"{repository}@{rng.choice(('HEAD', 'worktree'))}"}),
+            ("symbols", {"name": name, "ref": f"{repository}@{rng.choice(('HEAD', 'worktree'))}"}),
             ("pack", {"query": f"{repository} {words}", "budget_tokens": rng.randrange(200, 1500)}),
             ("context_pack", {"query": words, "max_chars": 6_000}),
             ("build_context_pack", {"query": name, "budget_tokens": 900}),
@@ -279,8 +287,7 @@ def make_question(rng: random.Random) -> tuple[str, dict[str, Any]]:
             ("grep", {"pattern": words.split()[0], "count": True, "ref": f"{repository}@main"}),
             ("files", {"path_prefix": repository, "sort": "used_by"}),
             ("symbols", {"limit": rng.randrange(1, 9)}),
-            ("verify", {"text": cited(path), "refresh": rng.random() < 0.3}),
-            ("verify", {"text": cited(f"{repository}@worktree:{path.partition('/')[2]}")}),
+            ("verify", {"text": rng.choice(packs), "refresh": rng.random() < 0.3}),
         ]
     )
 
@@ -289,12 +296,6 @@ def misspelt(rng: random.Random, name: str) -> str:
     """Return a name without one of its letters, which suggestions may put right."""
     gone = rng.randrange(len(name))
     return name[:gone] + name[gone + 1 :]
-
-
-def cited(path: str) -> str:
-    """Return a pack that cites the first lines of a file."""
-    item = {"path": path, "start_line": 1, "end_line": 2, "content_hash": "0" * 64, "text": "x"}
-    return json.dumps({"query": "x", "ref": "library", "items": [item]})
 
 
 # What an item of a batch may take from the answer to one before it.

@@ -20,7 +20,7 @@ from typing import Any
 import grpc
 import pytest
 from builders import SHOP, age, clean_environment, git, make_tree
-from http_server import Server
+from http_server import Server, serving
 from surfaces import OverGrpc
 from surfaces import Server as Address
 
@@ -311,6 +311,66 @@ def test_pages_show_what_their_reader_may_see(served: Served, http: Server) -> N
     assert http.call("/v1/command", {"action": "files"}, headers={"cookie": cookie}).status == 401
     forged = cookie[:-1] + ("0" if cookie[-1] != "0" else "1")
     assert http.call("/status", headers={"cookie": forged, **page}).status == 303
+
+
+PAGES = (
+    *(
+        "/",
+        "/?q=basket",
+        "/?q=shop+basket",
+        "/?q=open_drawers",
+        "/map",
+        "/map?path=shop/src",
+        "/map?path=till",
+    ),
+    *(
+        "/code/",
+        "/code/till/",
+        "/code/shop/",
+        "/code/shop/src/basket.py",
+        "/code/till/till.py",
+        "/code/till/none",
+    ),
+    *(
+        "/code/till/../shop/src/basket.py",
+        "/code/shop@worktree/src/basket.py",
+        "/pack?q=add+money&budget=800",
+    ),
+    *(
+        "/pack?q=basket",
+        "/pack/text?q=basket&format=markdown",
+        "/pack/text?q=basket&format=none",
+        "/pack/opened",
+    ),
+    *("/quality", "/quality?run=shop", "/status", "/status?reason=secret", "/status?project=shop", "/none"),
+    *(
+        "/login?next=/code/shop/src/basket.py",
+        "/openapi.json",
+        "/metrics",
+        "/ready",
+        "/v1/shop",
+        "/assets/shop",
+    ),
+)
+_TIME = re.compile(rb"\d{4}-\d\d-\d\dT[\d:]+Z")
+
+
+def test_every_page_is_that_of_a_library_without_the_others(served: Served, http: Server) -> None:
+    alone = TokenBook(Library.open(str(served.alone)).catalogue)
+    other_secret, _ = alone.create("core-team", served.grant)
+    flags = ("--library", str(served.alone), "--workers", "1")
+    with serving(None, *flags, environment={"SATCHEL_TOKEN": OPERATOR}) as other:
+        for path in PAGES:
+            for accept in ("text/html", "application/json"):
+                both = [
+                    server.call(path, headers={**bearer(secret), "accept": accept})
+                    for server, secret in ((http, served.secret), (other, other_secret))
+                ]
+                told = [
+                    (answer.status, _TIME.sub(b"", same_everywhere(answer.body, folder)))
+                    for answer, folder in zip(both, (served.folder, served.alone), strict=True)
+                ]
+                assert told[0] == told[1], path
 
 
 def test_grpc_and_mcp_answer_with_the_same_bytes(served: Served) -> None:
