@@ -109,7 +109,7 @@ def push(server: Server, library: Library, name: str, by: str, taken: Pushes) ->
         server.post("/v1/hooks/push", body, x_hub_signature_256=f"sha256={signature}")
     else:
         words = satchel("library", "sync", "--library", library.catalogue.place)
-        syncing = subprocess.Popen(words, stdout=sys.stderr)
+        syncing = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     while not server.finds(marker):
         if time.perf_counter() - started > PATIENCE_SECONDS:
             raise SystemExit("the push is not found")
