@@ -58,7 +58,7 @@ class LibraryEngine(Engine):
 
     store: JointStore
     is_one_folder = False
-    # Where a library lies tells nothing of its repositories, and would make an answer with a budget longer.
+    # What answers call every library: the folder of a server is not told, nor does it make an answer longer.
     name = LIBRARY
     location = LIBRARY
 
