@@ -21,6 +21,7 @@ from satchel.errors import (
     IndexBusy,
     IndexProblem,
     InvalidRequest,
+    ProjectNotFound,
     RefNotFound,
     SatchelError,
     Unsupported,
@@ -149,7 +150,8 @@ class LibraryEngine(Engine):
 
     def ensure_fresh(self, token: CancelToken | None = None) -> None:
         """Bring the index of every folder up to date; commits stay as they were synced. A folder whose index
-        is being written by another process is asked as it was."""
+        is being written by another process is asked as it was, and one that is gone ends no answer about the
+        others."""
         notes: list[str] = []
         for name, member in self.members.items():
             if member.live is None:
@@ -160,6 +162,8 @@ class LibraryEngine(Engine):
                 segment.ensure_fresh(token)
             except IndexBusy as error:
                 notes.append(f"{name}: {error.message}; it is asked as it was")
+            except ProjectNotFound as error:
+                notes.append(f"{name}: {error.message}")
             notes += [f"{name}: {note}" for note in segment.notes]
         self.notes = tuple(notes)
         with suppress(IndexProblem):
