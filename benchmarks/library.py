@@ -1,14 +1,16 @@
 """What does a library cost as it grows: loading, room, memory, searches, packs, a push until it is found?
 
-    python benchmarks/library.py MIRRORS [--sizes 30,100,300] [--store URL] [--work DIR]
+    python benchmarks/library.py MIRRORS [--sizes 30,100,300] [--work DIR] [--seconds N] [--postgres]
 
 `MIRRORS` has a folder `OWNER+NAME/repo` for every line of library.repositories.txt that is to be loaded; the
 others are left out. One library grows: repositories are added in that order and synced at HEAD, each by a
 `satchel library sync` of its own, and at every size one process opens the library, asks and makes packs,
 twice. Questions are about things that many repositories have, so that no repository can be left aside. A
-folder of `--work` keeps the library and what loading it took: a run that was ended goes on where it was.
+folder of `--work` keeps the library, what loading it took and the figures of each size: a run that was ended,
+or that `--seconds` ends between two repositories, goes on where it was. With `--postgres` the indexes are
+kept by a PostgreSQL server that is started as the tests do it and ends with the run.
 
-CPU seconds are those of all processes, without the server of a store that has one. Memory is what the asking
+CPU seconds are those of all processes, without that server. Memory is what the asking
 process holds at the end, and the most that it ever held. A push is one commit to the first repository: wall
 and CPU seconds from the commit until the process that has the library open finds it. The figures are kept in
 results/library.txt, one block for each store.
@@ -29,6 +31,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from measure import KIBIBYTE, MEGABYTE, PAGE, disk_bytes, measure
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from postgres_server import shared_server
 
 RESULTS = Path(__file__).parent / "results" / "library.txt"
 REPOSITORIES = Path(__file__).parent / "library.repositories.txt"
@@ -72,9 +77,17 @@ IDENTITY = {
     for role in ("AUTHOR", "COMMITTER")
     for field in ("NAME", "EMAIL")
 }
-# Tables and indexes of the store, whose contents are shared by all repositories that have the same files.
+# Tables and indexes of the store.
 SIZE = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'satchel' AND c.relkind = 'r'"""
+# How much larger the contents of files would be if each repository kept its own, and the room that they take.
+SHARED = """SELECT (sum(octets * uses) / sum(octets))::float8,
+        (SELECT sum(pg_total_relation_size(inhrelid)) FROM pg_inherits
+         WHERE inhparent = 'satchel.contents'::regclass)::int8
+    FROM (SELECT octet_length(text) + octet_length(extras) + octet_length(outline) + octet_length(vectors)
+            + octet_length(facts) + octet_length(chunks) + octet_length(symbols) AS octets,
+            (SELECT count(DISTINCT segment) FROM satchel.files f WHERE f.content = c.key) AS uses
+          FROM satchel.contents c) AS held"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +203,13 @@ class GrowingLibrary:
         self.folder = work / "library"
         self._work = work
         self._mirrors = mirrors
+        self._store = store
         self._kept = work / "loaded.json"
+        self._asked = work / "rows.json"
         self.loaded: dict[str, tuple[float, float]] = {}  # CPU and wall seconds by name
+        self.rows: dict[str, str] = {}  # the figures by size
+        if self._asked.is_file():
+            self.rows = json.loads(self._asked.read_text())
         if self._kept.is_file():
             self.loaded = json.loads(self._kept.read_text())
         else:
@@ -217,20 +235,38 @@ class GrowingLibrary:
         self.loaded[name] = done.cpu_s, done.wall_s
         self._kept.write_text(json.dumps(self.loaded))
 
-    def ask(self) -> Asked:
-        """Ask the library in a process of its own."""
+    def ask(self, size: str) -> None:
+        """Ask the library in a process of its own, and keep the figures of its size."""
         pushed = next(iter(self.loaded))
-        return Asked(**json.loads(measure([sys.executable, __file__, "--ask", self.folder, pushed]).output))
+        told = measure([sys.executable, __file__, "--ask", self.folder, pushed]).output
+        asked = Asked(**json.loads(told))
+        self.rows[size] = row(self.loaded, self.index_mb(), asked)
+        if self._store:
+            self.rows[size] += f"\n{self._sharing(asked)}"
+        self._asked.write_text(json.dumps(self.rows))
 
-    def index_mb(self, store: str) -> float:
+    def index_mb(self) -> float:
         """Return the megabytes of all indexes."""
-        if not store:
+        if not self._store:
             return disk_bytes(self.folder / "indexes") / MEGABYTE
+        return self._of_the_store(SIZE)[0] / MEGABYTE
+
+    def _sharing(self, asked: Asked) -> str:
+        """Say how large the store would be if repositories shared nothing."""
+        factor, contents = self._of_the_store(SHARED)
+        size, held = self.index_mb(), contents / MEGABYTE
+        saved = (factor - 1) * held
+        return (
+            f"      before sharing {(size + saved) / asked.text_mb:.2f} × the text, with it"
+            f" {size / asked.text_mb:.2f}: of {held:.0f} MB of contents {saved:.0f} MB are saved"
+        )
+
+    def _of_the_store(self, statement: str) -> tuple[float, ...]:
+        """Return the one row that a statement gives."""
         import psycopg
 
-        with psycopg.connect(store) as connection:
-            (size,) = connection.execute(SIZE).fetchone() or (0,)
-        return size / MEGABYTE
+        with psycopg.connect(self._store.replace("/books/", "")) as connection:
+            return tuple(map(float, connection.execute(statement.encode()).fetchone() or ()))
 
 
 def percentile(numbers: Sequence[float], share: float) -> float:
@@ -270,33 +306,42 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("mirrors", type=Path)
     parser.add_argument("--sizes", default="30,100,300")
-    parser.add_argument("--store", default="")
+    parser.add_argument("--postgres", action="store_true", help="keep the indexes in PostgreSQL")
     parser.add_argument("--work", type=Path)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="end the loading after so many")
     options = parser.parse_args(arguments)
     every = REPOSITORIES.read_text(encoding="utf-8").split()
     known = [name for name in every if (options.mirrors / name.replace("/", "+") / "repo").is_dir()]
-    lines: list[str] = []
+    end = time.monotonic() + options.seconds
     with tempfile.TemporaryDirectory() as temporary:
-        library = GrowingLibrary(options.work or Path(temporary), options.mirrors, options.store)
-        for count in map(int, options.sizes.split(",")):
-            for repository in known[:count]:
+        store = shared_server().place("books") if options.postgres else ""
+        library = GrowingLibrary(options.work or Path(temporary), options.mirrors, store)
+        for size in options.sizes.split(","):
+            for repository in known[: int(size)] if size not in library.rows else ():
                 library.add(repository)
-            lines.append(row(library.loaded, library.index_mb(options.store), library.ask()))
-            print(lines[-1], flush=True)
-    keep(options.store.partition(":")[0] or "sqlite", lines)
+                if time.monotonic() > end:
+                    raise SystemExit(f"{len(library.loaded)} repositories are loaded: run it again")
+            if size not in library.rows:
+                library.ask(size)
+            print(library.rows[size], flush=True)
+        keep("postgresql" if options.postgres else "sqlite", list(library.rows.values()))
     return 0
 
 
 def keep(store: str, lines: Sequence[str]) -> None:
     """Replace the block of a store in the results."""
     before = RESULTS.read_text().split("\n\n") if RESULTS.is_file() else []
-    others = [block.strip("\n") for block in before if block.strip() and not block.startswith(f"{store}:")]
+    blocks = [block.strip("\n") for block in before if block.strip()]
     said = (
         f"{store}: a growing library of real repositories at HEAD, {len(QUESTIONS)} questions,"
         f" packs of {PACK_TOKENS} tokens.\nCPU ms of one process for searches and packs, each made"
         " first and again: the middle one and p95; load and open: CPU seconds; ×text: size of all indexes."
     )
-    RESULTS.write_text("\n\n".join(sorted([*others, "\n".join((said, HEAD, *lines))])) + "\n")
+    told = "\n".join((said, HEAD, *lines))
+    if not any(block.startswith(f"{store}:") for block in blocks):
+        blocks.insert(0, told)
+    shown = [told if block.startswith(f"{store}:") else block for block in blocks]
+    RESULTS.write_text("\n\n".join(shown) + "\n")
 
 
 if __name__ == "__main__":

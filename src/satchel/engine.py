@@ -94,6 +94,16 @@ class Engine(Segment):
     _corpus: corpora.Corpus | None = None  # of the last generation that was asked
     _read: FileCache | None = None  # of the files of that generation
 
+    @property
+    def name(self) -> str:
+        """Return what an answer calls this segment."""
+        return self.root.name
+
+    @property
+    def location(self) -> str:
+        """Return where an answer says that the files are."""
+        return str(self.root)
+
     def corpus(self) -> corpora.Corpus:
         """Return the last complete generation as arrays."""
         snapshot = self.snapshot()  # a newer one forgets the arrays of the one before
@@ -403,7 +413,7 @@ class Engine(Segment):
         return layers.build_pack(
             snapshot,
             files,
-            segment=segment or self.root.name,
+            segment=segment or self.name,
             created_at=datetime.now(UTC),
             generator_version=__version__,
         )

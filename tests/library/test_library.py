@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,21 @@ def test_folders_are_asked_as_they_are_without_a_sync(library: Library, tmp_path
         engine.ensure_fresh()
         assert engine.search("open_other_drawer")[0][0].name == "open_other_drawer"
         assert engine.get("till/till.py:1:1").text == "def open_other_drawer():\n"
+
+
+def test_a_folder_that_is_gone_ends_no_answer_about_the_others(library: Library, tmp_path: Path) -> None:
+    shop, till = age(make_tree(tmp_path / "shop", SHOP)), age(make_tree(tmp_path / "till", TILL))
+    for root in (shop, till):
+        library.add(str(root))
+    with library.engine() as engine:
+        engine.ensure_fresh()
+        shutil.rmtree(shop)
+        for _ in range(2):
+            engine = engine.for_caller()
+            engine.ensure_fresh()
+            assert engine.search("open_drawer")[0][0].path == "till/till.py"
+            assert any(note.startswith("shop") for note in engine.notes)
+            assert {record.path.partition("/")[0] for record in engine.snapshot().files()} == {"till"}
 
 
 def test_a_mirror_is_asked_as_it_was_synced(library: Library, tmp_path: Path) -> None:
@@ -220,6 +236,16 @@ def test_an_export_makes_the_same_library_elsewhere(library: Library, tmp_path: 
     other.catalogue.create()
     assert [one.name for one in other.take(library.export())] == ["shop", "till"]
     assert other.export() == library.export() and other.take(library.export()) == []
+
+
+def test_questions_with_known_answers_are_asked_of_all_repositories(library: Library, tmp_path: Path) -> None:
+    for name, files in (("shop", SHOP), ("till", TILL)):
+        library.add(str(age(make_tree(tmp_path / name, files))))
+    dataset = tmp_path / "questions.jsonl"
+    question = {"query_id": "1", "query": "open the drawer", "gold": [{"path": "till/till.py"}]}
+    dataset.write_text(json.dumps(question) + "\n")
+    told = json.loads(run_cli("eval", dataset, "--json", f"--library={library.folder}").stdout)
+    assert told["asked"] == 1 and told["metrics"]["ndcg@10"]["mean"] == 1.0
 
 
 def test_the_command_line_does_all_of_it(tmp_path: Path) -> None:

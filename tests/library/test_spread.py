@@ -157,6 +157,19 @@ def test_a_commit_is_seen_and_one_that_a_worker_no_longer_finds_is_read_here(tmp
         assert spread.search("sell unicorns")[0][0].path == "shop/new.py"
 
 
+def test_shards_that_nobody_asks_for_any_more_make_room(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held_shards, "_HELD_BYTES", 0)
+    here: Any = Here(1)
+    (worker,) = here._workers
+    for patterns, held in (((), set(NAMES)), ((NAMES[0],), {NAMES[0]})):
+        spread, alone = library.engine(patterns, cluster=here), library.engine(patterns)
+        with closing(spread), closing(alone):
+            assert spread.search("customer budget") == alone.search("customer budget")
+        assert {name for _, name, _ in worker._held} == held
+
+
 def test_the_command_line_spreads_a_library(library: Library) -> None:
     words = ("search", "customer budget", f"--library={library.folder}")
     assert run_cli(*words, "--cluster", "local:1").stdout == run_cli(*words).stdout

@@ -50,13 +50,15 @@ class Server(NamedTuple):
 @contextmanager
 def serving(
     transport: str,
-    root: Path,
+    root: Path | None,
     *flags: str,
     environment: Mapping[str, str] | None = None,
     errors: Path | None = None,
 ) -> Iterator[Server]:
-    """A real server process on a free port; `errors` is where what it says on stderr goes."""
-    words = ["serve", transport, "--segment", str(root), "--port", "0", "--json", *flags]
+    """A real server process on a free port, of a folder or of the library that the flags name; `errors` is
+    where what it says on stderr goes."""
+    served = ["--segment", str(root)] if root else []
+    words = ["serve", transport, *served, "--port", "0", "--json", *flags]
     with open(errors or "/dev/null", "wb") as stream:
         process = subprocess.Popen(
             [sys.executable, "-m", "satchel", *words],

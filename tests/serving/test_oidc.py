@@ -266,3 +266,9 @@ def test_an_open_library_is_guarded_from_its_first_token_on(tmp_path: Path) -> N
     time.sleep(0.6)
     with pytest.raises(Unauthorized):
         access.caller(None)
+    # Nor does a catalogue without tokens open the server again, such as a copy of an earlier day.
+    (tmp_path / "books" / "catalogue.db").unlink()
+    open_catalogue(tmp_path / "books").create()
+    time.sleep(0.6)
+    with pytest.raises(Unauthorized):
+        access.caller(None)

@@ -20,14 +20,17 @@ from typing import Any
 import grpc
 import pytest
 from builders import SHOP, age, clean_environment, git, make_tree
-from http_server import Server
+from http_server import Server, serving
 from surfaces import OverGrpc
 from surfaces import Server as Address
 
 from satchel import ids, plugins
 from satchel.library.grants import Caller, Grant
 from satchel.library.library import Library
+from satchel.library.library_engine import LibraryEngine
 from satchel.library.tokens import TokenBook
+from satchel.serving import served_library
+from satchel.serving.access import Access
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, Request, encode
 from satchel.serving.mcp.results import run_tool
@@ -74,8 +77,20 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("prompt", {"budget_tokens": 600}),
     ("search", {"query": "x", "project": "bank"}),
     ("index", {}),
+    ("eval", {"history": 3}),
+    ("runs", {}),
+    ("impact", {"diff": "HEAD~1..HEAD"}),
     ("none", {}),
-    ("batch", {"items": [{"id": "a", "action": "symbols", "payload": {"name": "Basket"}}]}),
+    (
+        "batch",
+        {
+            "items": [
+                {"id": "a", "action": "symbols", "payload": {"name": "Basket"}},
+                {"id": "b", "action": "status"},
+                {"id": "c", "action": "stats"},
+            ]
+        },
+    ),
 )
 _OF_THE_MOMENT = re.compile(rb'"duration_ms":\d+|"\w+_ms":\d+(\.\d+)?')
 
@@ -101,11 +116,9 @@ def seen_by(grant: Grant) -> tuple[str, ...]:
 
 
 def same_everywhere(envelope: bytes, folder: Path) -> bytes:
-    """Return an envelope without what is said of the folder of the library and of the moment."""
-    plain = envelope.replace(str(folder).encode(), b"BOOKS").replace(
-        ids.root_fingerprint(folder).encode(), b"PRINT"
-    )
-    return _OF_THE_MOMENT.sub(b"", plain)
+    """Return an envelope without the fingerprint of the library and what is said of the moment. No answer
+    says where the library lies, or is longer for it."""
+    return _OF_THE_MOMENT.sub(b"", envelope.replace(ids.root_fingerprint(folder).encode(), b"PRINT"))
 
 
 def asked(
@@ -167,6 +180,21 @@ def test_repositories_that_change_their_group_are_seen_at_once(
     library.add(bank.origin, name="bank", groups=("web",))
     assert b"bank/bank.py" not in asked(served, library.folder, "files", {}, core)
     served.close()
+
+
+def test_engines_of_few_sets_of_repositories_are_kept(
+    roots: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served_library, "_MOST_ENGINES", 2)
+    project = served_library.ServedLibrary(make_library(tmp_path, roots))
+    project.open("", "", None)
+    every = tuple(sorted(REPOSITORIES))
+    for grant in (*GRANTS, *GRANTS):
+        with project.taken(Call(caller=Caller("somebody", grant))) as engine:
+            assert isinstance(engine, LibraryEngine)
+            assert sorted(engine.members) == sorted(seen_by(grant))
+        assert len(project._open) <= 2 and every in project._open
+    project.close()
 
 
 # Served for real.
@@ -283,6 +311,66 @@ def test_pages_show_what_their_reader_may_see(served: Served, http: Server) -> N
     assert http.call("/v1/command", {"action": "files"}, headers={"cookie": cookie}).status == 401
     forged = cookie[:-1] + ("0" if cookie[-1] != "0" else "1")
     assert http.call("/status", headers={"cookie": forged, **page}).status == 303
+
+
+PAGES = (
+    *(
+        "/",
+        "/?q=basket",
+        "/?q=shop+basket",
+        "/?q=open_drawers",
+        "/map",
+        "/map?path=shop/src",
+        "/map?path=till",
+    ),
+    *(
+        "/code/",
+        "/code/till/",
+        "/code/shop/",
+        "/code/shop/src/basket.py",
+        "/code/till/till.py",
+        "/code/till/none",
+    ),
+    *(
+        "/code/till/../shop/src/basket.py",
+        "/code/shop@worktree/src/basket.py",
+        "/pack?q=add+money&budget=800",
+    ),
+    *(
+        "/pack?q=basket",
+        "/pack/text?q=basket&format=markdown",
+        "/pack/text?q=basket&format=none",
+        "/pack/opened",
+    ),
+    *("/quality", "/quality?run=shop", "/status", "/status?reason=secret", "/status?project=shop", "/none"),
+    *(
+        "/login?next=/code/shop/src/basket.py",
+        "/openapi.json",
+        "/metrics",
+        "/ready",
+        "/v1/shop",
+        "/assets/shop",
+    ),
+)
+_TIME = re.compile(rb"\d{4}-\d\d-\d\dT[\d:]+Z")
+
+
+def test_every_page_is_that_of_a_library_without_the_others(served: Served, http: Server) -> None:
+    alone = TokenBook(Library.open(str(served.alone)).catalogue)
+    other_secret, _ = alone.create("core-team", served.grant)
+    flags = ("--library", str(served.alone), "--workers", "1")
+    with serving(None, *flags, environment={"SATCHEL_TOKEN": OPERATOR}) as other:
+        for path in PAGES:
+            for accept in ("text/html", "application/json"):
+                both = [
+                    server.call(path, headers={**bearer(secret), "accept": accept})
+                    for server, secret in ((http, served.secret), (other, other_secret))
+                ]
+                told = [
+                    (answer.status, _TIME.sub(b"", same_everywhere(answer.body, folder)))
+                    for answer, folder in zip(both, (served.folder, served.alone), strict=True)
+                ]
+                assert told[0] == told[1], path
 
 
 def test_grpc_and_mcp_answer_with_the_same_bytes(served: Served) -> None:
@@ -436,3 +524,10 @@ def test_without_its_catalogue_a_library_answers_nobody(roots: dict[str, Path], 
     kept.rename(library.catalogue.file)
     assert b"till/till.py" in asked(served, library.folder, "files", {}, core)
     served.close()
+
+
+def test_a_login_with_a_wrong_token_is_noted_as_a_call_without_access() -> None:
+    noted: list[str] = []
+    access = Access(token=OPERATOR, on_refusal=lambda: noted.append("refused"))
+    assert access.session(OPERATOR) is not None and not noted
+    assert access.session("wrong") is None and noted == ["refused"]

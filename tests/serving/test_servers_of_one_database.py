@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 
-from builders import git, git_repo, make_tree, run_cli
+from builders import SHOP, clean_environment, git, git_repo, make_tree, run_cli
 from http_server import Server, serving
+from mcp.client.stdio import StdioServerParameters
+from mcp_clients import agent
 from postgres_server import shared_server
+from surfaces import OverGrpc, OverMcp
+from surfaces import serving as serving_over
 
 from satchel.library.library import Library
 from satchel.library.queue import SyncQueue
@@ -45,3 +50,25 @@ def test_two_servers_heed_a_new_commit_and_a_revoked_token(tmp_path: Path) -> No
         run_cli("library", "token", "revoke", "ann", "--library", library.catalogue.place)
         time.sleep(1)
         assert [ask(one)[0] for one in both] == [401, 401]
+
+
+def test_a_cluster_writes_what_http_grpc_and_mcp_answer_from_alike(tmp_path: Path) -> None:
+    place = shared_server().place(tmp_path / "books")
+    till, shop = git_repo(tmp_path / "till", TILL), git_repo(tmp_path / "shop", SHOP)
+    run_cli("library", "init", "--library", place)
+    run_cli("library", "add", till.as_uri(), "--library", place)
+    run_cli("library", "add", str(shop), "--ref", "main", "--library", place)
+    done = run_cli("library", "sync", "--cluster", "local:2", "--json", "--library", place)
+    assert [one["parsed"] for one in json.loads(done.stdout)["repositories"]] == [len(SHOP), len(TILL)]
+    question = {"query": "who opens the drawer", "k": 3}
+    with serving_over("grpc", None, "--library", place, "--workers", "1") as server:
+        client = OverGrpc(server)
+        told, _ = client.call("search", question)
+        client.close()
+    assert told["hits"][0]["path"] == "till/till.py"
+    words = ["-m", "satchel", "serve", "mcp", "--library", place]
+    with agent(StdioServerParameters(command=sys.executable, args=words, env=clean_environment())) as known:
+        assert OverMcp(known).call("search", question)[0]["hits"] == told["hits"]
+    with serving(None, "--library", place, "--workers", "1", "--cluster", "local:1") as server:
+        answer = server.call("/v1/search", question)
+        assert answer.json["data"] == told

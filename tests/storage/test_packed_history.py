@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.errors import IndexCorrupt
+from satchel.storage import history
 from satchel.storage.history import arrange, join_histories, pack_history, unpack_history
 from satchel.storage.memory import MemoryStore
 from satchel.storage.protocol import Store
@@ -113,16 +114,20 @@ def test_a_term_is_counted_up_to_what_a_byte_holds() -> None:
     assert found.postings("till")[1].tolist() == [255]
 
 
-@given(st.lists(COMMITS, min_size=1, max_size=4))
+@given(st.lists(COMMITS, min_size=1, max_size=4), st.integers(0, 20))
 def test_joined_histories_are_those_of_commits_that_stand_together_by_their_age(
-    histories: list[list[HistoryCommit]],
+    histories: list[list[HistoryCommit]], most: int
 ) -> None:
-    joined = join_histories([(f"{n}/", arrange(commits)) for n, commits in enumerate(histories)])
+    """Of more commits than there is room for, the newest of every repository stand in it."""
+    parts = [(f"{n}/", arrange(commits)) for n, commits in enumerate(histories)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history, "_MOST_COMMITS", most)
+        joined = join_histories(parts)
     aged = sorted(
         (age, n, msgspec.structs.replace(commit, paths=tuple(f"{n}/{path}" for path in commit.paths)))
         for n, commits in enumerate(histories)
         for age, commit in enumerate(commits)
     )
-    ages = np.array([age for age, _, _ in aged], "<u4").tobytes()
-    expected = msgspec.structs.replace(arrange([commit for _, _, commit in aged]), ages=ages)
+    ages = np.array([age for age, _, _ in aged[:most]], "<u4").tobytes()
+    expected = msgspec.structs.replace(arrange([commit for _, _, commit in aged[:most]]), ages=ages)
     assert joined == expected

@@ -43,7 +43,7 @@ def run(engine: Engine, request: StatsRequest) -> StatsResponse:
     snapshot = engine.snapshot()
     files = snapshot.files()
     return StatsResponse(
-        segment=engine.root.name,
+        segment=engine.name,
         generation=snapshot.generation,
         files=len(files),
         chunks=sum(record.chunk_count for record in files),

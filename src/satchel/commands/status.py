@@ -65,7 +65,7 @@ def run(engine: Engine, request: StatusRequest) -> StatusResponse:
     if request.skipped:
         left_out = sorted([*left_out, *engine.ignored()], key=lambda item: item.path)
     return StatusResponse(
-        root=str(engine.root),
+        root=engine.location,
         index=engine.store.location,
         exists=state.exists,
         generation=state.generation,

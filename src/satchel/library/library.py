@@ -300,9 +300,20 @@ class Library:
         """Return the engine that asks the repositories which match one of some globs, or all of them. The
         workers of a `cluster` look up the terms of its queries. A repository whose store cannot be reached is
         an error, or left out with `allow_partial`."""
+        return self.engine_over(self.repositories(patterns), profile, cluster, allow_partial=allow_partial)
+
+    def engine_over(
+        self,
+        repositories: Sequence[Repository],
+        profile: str = "",
+        cluster: Cluster | None = None,
+        *,
+        allow_partial: bool = False,
+    ) -> LibraryEngine:
+        """Return the engine that asks these repositories, as they were read from the catalogue."""
         members: list[Member] = []
         unopened: dict[str, SatchelError] = {}
-        for repository in self.repositories(patterns):
+        for repository in repositories:
             try:
                 members.append(self._member(repository))
             except SatchelError as error:

@@ -21,6 +21,7 @@ from satchel.errors import (
     IndexBusy,
     IndexProblem,
     InvalidRequest,
+    ProjectNotFound,
     RefNotFound,
     SatchelError,
     Unsupported,
@@ -58,6 +59,9 @@ class LibraryEngine(Engine):
 
     store: JointStore
     is_one_folder = False
+    # What answers call every library: the folder of a server is not told, nor does it make an answer longer.
+    name = LIBRARY
+    location = LIBRARY
 
     def __init__(
         self,
@@ -98,7 +102,7 @@ class LibraryEngine(Engine):
         `spread`, workers look up the terms of queries. A repository whose store cannot be reached is an
         error, or left out with `allow_partial`."""
         options = settings.with_profile(Options(), settings.chosen_profile(profile))
-        store = JointStore(str(root), members, unopened, spread, allow_partial=allow_partial)
+        store = JointStore(LIBRARY, members, unopened, spread, allow_partial=allow_partial)
         return cls(root, store, options)
 
     @property
@@ -146,7 +150,8 @@ class LibraryEngine(Engine):
 
     def ensure_fresh(self, token: CancelToken | None = None) -> None:
         """Bring the index of every folder up to date; commits stay as they were synced. A folder whose index
-        is being written by another process is asked as it was."""
+        is being written by another process is asked as it was, and one that is gone ends no answer about the
+        others."""
         notes: list[str] = []
         for name, member in self.members.items():
             if member.live is None:
@@ -157,6 +162,8 @@ class LibraryEngine(Engine):
                 segment.ensure_fresh(token)
             except IndexBusy as error:
                 notes.append(f"{name}: {error.message}; it is asked as it was")
+            except ProjectNotFound as error:
+                notes.append(f"{name}: {error.message}")
             notes += [f"{name}: {note}" for note in segment.notes]
         self.notes = tuple(notes)
         with suppress(IndexProblem):
@@ -216,7 +223,7 @@ class LibraryEngine(Engine):
             asked = Member(name, member.root, self._segment_at(member, wanted))
         other = type(self)(
             self.root,
-            JointStore(str(self.root), [asked]),
+            JointStore(LIBRARY, [asked]),
             self.options,
             token=self.token,
             progress=self.progress,

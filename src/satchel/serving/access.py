@@ -88,7 +88,10 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         session. It does not tell the token."""
         if self.token and hmac.compare_digest(bearer.encode(), self.token.encode()):
             return self.own_session
-        return self.rights.session(bearer) if self.rights is not None else None
+        found = self.rights.session(bearer) if self.rights is not None else None
+        if found is None and self.on_refusal is not None:
+            self.on_refusal()
+        return found
 
     @property
     def own_session(self) -> str:

@@ -39,17 +39,16 @@ class Rights:
         self._oidc = oidc.OidcVerifier(provider) if provider is not None else None
         self._callers: Cache[str, tuple[float, Caller]] = Cache(_CALLERS_KEPT)
         self._uses: Cache[str, float] = Cache(_CALLERS_KEPT)  # when the last use of a token was noted
-        self._guarded: tuple[float, bool] = (0.0, False)
+        self._is_guarded = self._oidc is not None
+        self._looked_until = 0.0  # how long it is believed that no token was given out
 
     def are_asked_for(self) -> bool:
         """Return whether callers must say who they are: a token was given out, or an issuer is believed."""
-        if self._oidc is not None:
-            return True
-        until, known = self._guarded
-        if time.monotonic() >= until:
-            known = self.tokens.is_used()
-            self._guarded = time.monotonic() + _KEPT_SECONDS, known
-        return known
+        # A catalogue that was restored from before its first token must not open a server to everybody.
+        if not self._is_guarded and time.monotonic() >= self._looked_until:
+            self._is_guarded = self.tokens.is_used()
+            self._looked_until = time.monotonic() + _KEPT_SECONDS
+        return self._is_guarded
 
     def caller(self, bearer: str) -> Caller | None:
         """Return whose token this is; None if it opens nothing."""

@@ -51,13 +51,15 @@ class ServedLibrary(ServedProject):
         self._read_stamp = self._file_stamp()  # before the list: what is written meanwhile is read again
         self._known = self._library.repositories()
         self._seen.clear()
-        self.engine = self._engine_over(self._library)
+        self.engine = self._engine_over(self._known)
         self._open = {self._names(EVERYTHING): self.engine}
         self._options = self.engine.options
         return self.engine
 
-    def _engine_over(self, library: Library) -> Engine:
-        return library.engine(profile=self._profile, cluster=self._cluster, allow_partial=self._allow_partial)
+    def _engine_over(self, repositories: Sequence[Repository]) -> Engine:
+        return self._library.engine_over(
+            repositories, self._profile, self._cluster, allow_partial=self._allow_partial
+        )
 
     def close(self) -> None:
         super().close()
@@ -94,9 +96,10 @@ class ServedLibrary(ServedProject):
         )
 
     def _engine_for(self, caller: Caller) -> Engine:
-        grant = EVERYTHING if caller.grant is None else caller.grant
-        found = self._open.get(self._names(grant))
-        return found or self._engine_over(self._library.seen_by(grant))
+        names = self._names(EVERYTHING if caller.grant is None else caller.grant)
+        found = self._open.get(names)
+        # One reading of the catalogue says both under which names an engine is kept and what it can see.
+        return found or self._engine_over([one for one in self._known if one.name in names])
 
     def _keep(self, caller: Caller, taken: Engine) -> None:
         names = self._names(EVERYTHING if caller.grant is None else caller.grant)

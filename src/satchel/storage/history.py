@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import compress as compress_by
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -49,6 +50,31 @@ class PackedHistory(msgspec.Struct, frozen=True, array_like=True):
         ends = np.frombuffer(self.ends, "<u4")
         held = slice(int(ends[at - 1]) if at else 0, int(ends[at]))
         return np.frombuffer(self.commits, "<u2")[held], np.frombuffer(self.frequencies, np.uint8)[held]
+
+    @property
+    def commit_count(self) -> int:
+        """Return how many commits there are."""
+        return len(self.lengths) // 4
+
+    def newest(self, count: int) -> PackedHistory:
+        """Return the newest commits alone, with the paths and terms that they have."""
+        if count >= self.commit_count:
+            return self
+        path_count = int(np.frombuffer(self.path_counts, "<u4")[:count].sum())
+        used, places = np.unique(np.frombuffer(self.path_places, "<u4")[:path_count], return_inverse=True)
+        is_kept = np.frombuffer(self.commits, "<u2") < count
+        ends = np.append(0, np.cumsum(is_kept))[np.frombuffer(self.ends, "<u4")]
+        has_some = np.diff(ends, prepend=0) > 0
+        return PackedHistory(
+            paths=tuple(self.paths[place] for place in used.tolist()),
+            path_counts=self.path_counts[: 4 * count],
+            path_places=places.astype("<u4").tobytes(),
+            lengths=self.lengths[: 4 * count],
+            terms=tuple(compress_by(self.terms, has_some.tolist())),
+            ends=ends[has_some].astype("<u4").tobytes(),
+            commits=np.frombuffer(self.commits, "<u2")[is_kept].tobytes(),
+            frequencies=np.frombuffer(self.frequencies, "u1")[is_kept].tobytes(),
+        )
 
 
 def arrange(commits: Sequence[HistoryCommit]) -> PackedHistory:
@@ -103,11 +129,12 @@ def join_histories(parts: Sequence[tuple[str, PackedHistory]]) -> PackedHistory:
     No history knows the time of its commits: those that are equally new in their own repository stand
     together.
     """
+    parts = _with_newest(parts)
     histories = [history for _, history in parts]
-    sizes = [len(history.lengths) // 4 for history in histories]
+    sizes = [history.commit_count for history in histories]
     ages = _joined([np.arange(size) for size in sizes])
-    order = np.lexsort((np.repeat(np.arange(len(sizes)), sizes), ages))[:_MOST_COMMITS]
-    places = np.full(len(ages), -1)  # of each commit in the joint history
+    order = np.lexsort((np.repeat(np.arange(len(sizes)), sizes), ages))
+    places = np.empty(len(ages), np.int64)  # of each commit in the joint history
     places[order] = np.arange(len(order))
     counts = _joined([np.frombuffer(history.path_counts, "<u4") for history in histories])
     lengths = _joined([np.frombuffer(history.lengths, "<u4") for history in histories])
@@ -121,13 +148,24 @@ def join_histories(parts: Sequence[tuple[str, PackedHistory]]) -> PackedHistory:
     )
 
 
+def _with_newest(parts: Sequence[tuple[str, PackedHistory]]) -> list[tuple[str, PackedHistory]]:
+    """Return the histories with those commits that have a place in a joint one. Joining is done anew after
+    each push, and 155 repositories have five times as many: leaving the rest out first takes .35 CPU seconds
+    instead of .98."""
+    sizes = [history.commit_count for _, history in parts]
+    repositories = np.repeat(np.arange(len(sizes)), sizes)
+    newest = np.lexsort((repositories, _joined([np.arange(size) for size in sizes])))[:_MOST_COMMITS]
+    kept = np.bincount(repositories[newest], minlength=len(sizes)).tolist()
+    return [(prefix, history.newest(count)) for (prefix, history), count in zip(parts, kept, strict=True)]
+
+
 def _joined_paths(histories: Sequence[PackedHistory], commits: NDArray[np.int64]) -> list[int]:
-    """Return the places of the paths of all commits, commit after commit; `commits` has the commit of each,
-    -1 for one that is left out."""
+    """Return the places of the paths of all commits, commit after commit; `commits` has the commit of
+    each."""
     firsts = np.cumsum([0, *(len(history.paths) for history in histories)])[: len(histories)].tolist()
     pairs = zip(histories, firsts, strict=True)
     places = _joined([np.frombuffer(history.path_places, "<u4") + first for history, first in pairs])
-    found: list[int] = places[np.argsort(commits, kind="stable")[int((commits < 0).sum()) :]].tolist()
+    found: list[int] = places[np.argsort(commits, kind="stable")].tolist()
     return found
 
 
@@ -145,11 +183,10 @@ def _joined_terms(
         commits.append(places[np.frombuffer(history.commits, "<u2").astype(np.int64) + first])
         first += size
     term, commit = _joined(terms_of), _joined(commits)
-    kept = np.lexsort((commit, term))
-    kept = kept[commit[kept] >= 0]
+    order = np.lexsort((commit, term))
     frequencies = _joined([np.frombuffer(history.frequencies, "u1") for history in histories])
-    last = np.cumsum(np.bincount(term[kept], minlength=len(ordered))).astype("<u4")
-    by_term = commit[kept].astype("<u2").tobytes(), frequencies[kept].astype("u1").tobytes()
+    last = np.cumsum(np.bincount(term, minlength=len(ordered))).astype("<u4")
+    by_term = commit[order].astype("<u2").tobytes(), frequencies[order].astype("u1").tobytes()
     return tuple(ordered), last.tobytes(), *by_term
 
 
