@@ -29,6 +29,7 @@ class Citation(NamedTuple):
     text: str
     is_exact: bool = True
     content_hash: str = ""
+    opens: str = ""  # a signature: its first line may end before the name, as `static int` does in C
 
     def holds_in(self, content: str | None) -> bool:
         """Tell whether a file with this content bears the citation out; None is a file that is not there."""
@@ -37,7 +38,8 @@ class Citation(NamedTuple):
         shown = "".join(_LINE.findall(content)[self.first - 1 : self.last])
         if not self.is_exact:
             rest = content.partition(shown)[2] if shown.lstrip().startswith(_NAMED_BEHIND) else ""
-            return self.text in shown + rest
+            is_opening = bool(shown.strip()) and self.opens.startswith(" ".join(shown.split()))
+            return is_opening or self.text in shown + rest
         if self.content_hash and hashlib.sha256(shown.encode()).hexdigest() != self.content_hash:
             return False
         return shown == self.text
@@ -63,7 +65,7 @@ def citations(action: str, data: Mapping[str, Any]) -> Iterator[Citation]:
             yield Citation(item["path"], *lines, item["content"], content_hash=item["content_hash"])
     elif action == "map":
         for symbol in data["symbols"]:
-            yield _naming(symbol, "line", "name")
+            yield _naming(symbol, "line", "name")._replace(opens=symbol["signature"])
     elif action == "refs":
         for symbol in data["definitions"]:
             yield _naming(symbol, "start_line", "name")

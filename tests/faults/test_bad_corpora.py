@@ -105,7 +105,14 @@ def test_an_answer_that_is_not_true_is_noticed(tmp_path: Path) -> None:
 def test_a_typedef_of_c_is_named_behind_its_body(tmp_path: Path) -> None:
     make_tree(tmp_path, {"a.h": "int x;\ntypedef enum\n{\n   ONE,\n} kinds;\n"})
     for name, line, is_true in (("kinds", 2, True), ("other", 2, False), ("kinds", 1, False)):
-        row = {"path": "a.h", "line": line, "name": name}
+        row = {"path": "a.h", "line": line, "name": name, "signature": f"typedef enum {name}"}
+        assert bool(list(repositories.untrue("map", {"symbols": [row]}, tmp_path))) is not is_true
+
+
+def test_a_function_of_c_may_be_named_below_its_first_line(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"a.h": "static INLINE\nvoid drop(int x);\n\nint y;\n"})
+    for line, is_true in ((1, True), (2, True), (3, False), (4, False)):
+        row = {"path": "a.h", "line": line, "name": "drop", "signature": "static INLINE void drop(int x)"}
         assert bool(list(repositories.untrue("map", {"symbols": [row]}, tmp_path))) is not is_true
 
 
