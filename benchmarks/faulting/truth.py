@@ -35,14 +35,19 @@ class Citation(NamedTuple):
         """Tell whether a file with this content bears the citation out; None is a file that is not there."""
         if content is None:
             return False
-        shown = "".join(_LINE.findall(content)[self.first - 1 : self.last])
+        lines = _LINE.findall(content)
+        shown = "".join(lines[self.first - 1 : self.last])
         if not self.is_exact:
             rest = content.partition(shown)[2] if shown.lstrip().startswith(_NAMED_BEHIND) else ""
-            is_opening = bool(shown.strip()) and self.opens.startswith(" ".join(shown.split()))
-            return is_opening or self.text in shown + rest
+            return self.text in shown + rest or self._is_named_below("".join(lines[self.first - 1 :]))
         if self.content_hash and hashlib.sha256(shown.encode()).hexdigest() != self.content_hash:
             return False
         return shown == self.text
+
+    def _is_named_below(self, text: str) -> bool:
+        """Return whether a text begins with the signature up to the name."""
+        head, name, _ = self.opens.partition(self.text)
+        return bool(name) and " ".join(text.split()).startswith(head + name)
 
 
 def citations(action: str, data: Mapping[str, Any]) -> Iterator[Citation]:
