@@ -72,7 +72,7 @@ def mapped(root: Path) -> Iterator[Callable[[], None]]:
     mapping.close()
 
 
-LOOK_SECONDS = 2.0  # who asks has all files looked at again after a quarter of a second
+LOOK_SECONDS = 2.0  # who asks has all files looked at again after half a second
 
 
 @pytest.mark.parametrize("writer", [linked, mapped])

@@ -6,9 +6,11 @@ import time
 from collections.abc import Set
 
 _IDLE_SECONDS = 30.0  # between checks of all files while no event arrives and nobody asks
-# The least time between checks while somebody asks. The system reports no write through a hard link outside
-# the folder or through a memory mapping, so an answer should not rest on a check of half a minute ago.
-_ASKED_SECONDS = 0.25
+# Between checks while somebody asks, and how much of the time they take then. The system reports no write
+# through a hard link outside the folder or through a memory mapping, so an answer should not rest on a check
+# of half a minute ago; but whoever asks waits for the check (20 to 30 ms in Django).
+_ASKED_SECONDS = 0.5
+_ASKED_SHARE = 100
 # A time stamp proves nothing for two seconds, and an event may be lost: everything is checked after work.
 _SECOND_CHECK_SECONDS = 2.5
 # A check that takes long runs so seldom that it takes a fiftieth of the time, or a tenth without events.
@@ -53,7 +55,7 @@ class RefreshSchedule:
         """Return whether all files have to be checked, whatever events arrived; earlier if a caller waits."""
         due = self._next_check
         if is_awaited and self.has_events and self.poll_seconds:
-            due = min(due, self._last_check + max(_ASKED_SECONDS, self._check_seconds * _CHECK_SHARE))
+            due = min(due, self._last_check + max(_ASKED_SECONDS, self._check_seconds * _ASKED_SHARE))
         return time.monotonic() >= max(due, self._busy_until)
 
     def record_check(self, seconds: float, *, found_nothing: bool) -> None:
