@@ -142,6 +142,8 @@ _NAMES = tuple(
         ),
     )
 )
+# `Polly.Core.Tests`, `akka-actor-tests`, `VaporTests`, `commonTest`. A `koin-test` is a library for tests.
+_TEST_FOLDER = re.compile(r"(?:[a-z0-9]Tests?|[._-][Tt]ests|\.[Tt]est)$")
 _CONFIG_LANGUAGES = frozenset({"toml", "yaml", "ini", "properties", "dotenv", "hcl"})
 _PROSE_LANGUAGES = frozenset({"markdown", "restructuredtext", "rst", "asciidoc"})
 _CAMEL_TEST = re.compile(
@@ -239,6 +241,8 @@ def path_tags(path: str, language: str) -> tuple[str, ...]:
     """Return the tags of a path, sorted. The language itself is not a tag."""
     *folders, name = path.split("/")
     tags = {_FOLDERS[part] for folder in folders if (part := folder.lower()) in _FOLDERS}
+    if any(_TEST_FOLDER.search(folder) for folder in folders):
+        tags.add("test")
     tags.update(_name_tags(name))
     if language in _PROSE_LANGUAGES:
         tags.add("docs")
