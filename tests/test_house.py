@@ -340,6 +340,21 @@ def test_benchmarks_import_what_is_there(path: Path) -> None:
                     importlib.import_module(f"{node.module}.{alias.name}")
 
 
+def test_no_package_or_archive_is_tracked() -> None:
+    """What `pip download` or a build leaves behind stays out of the clone, which everyone copies whole."""
+    root = SOURCE.parents[1]
+    if not (root / ".git").exists():
+        pytest.skip("not a clone")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
+    names = [name for name in os.fsdecode(listed).split("\0") if name]
+    assert [name for name in names if name.endswith((".whl", ".zip", ".tar", ".gz", ".so"))] == []
+    present = [root / name for name in names if (root / name).is_file()]
+    assert [str(path) for path in present if path.stat().st_size > LARGEST_FILE] == []
+
+
+LARGEST_FILE = 4_000_000  # bytes; the word vectors and a vocabulary take 3 MB each
+
+
 # Who touches the environment beside `settings`, and why.
 ENVIRONMENT = {
     "serving/cli.py",  # SATCHEL_DEBUG, before anything is loaded; a variable for numpy
