@@ -106,3 +106,19 @@ def test_a_qualified_name_means_the_file_of_its_folder_and_name(tmp_path: Path, 
         "src/ol/source/till.js": 0.0,
         "src/ol/format/drawer.js": 0.0,
     }
+
+
+def test_a_rare_name_points_at_the_few_files_of_code_that_hold_it(tmp_path: Path) -> None:
+    tree: Files = {
+        "shop/options.py": 'KEYS = {"drawer_policy": 1}\n',
+        "shop/main.py": "policy = drawer = 1\n",
+        "docs/options.md": "Set `drawer_policy` to 2.\n",
+        **{f"tests/case{number}.py": 'text = "drawer_policy"\n' for number in range(9)},
+    }
+    found = mentions(tmp_path, "what does drawer_policy do", tree)["rare_name"]
+    assert [path for path, value in found.items() if value] == ["shop/options.py"]
+
+
+def test_a_name_in_many_files_of_code_points_at_none(tmp_path: Path) -> None:
+    tree = {f"shop/options{number}.py": 'text = "drawer_policy"\n' for number in range(4)}
+    assert not any(mentions(tmp_path, "what does drawer_policy do", tree)["rare_name"].values())

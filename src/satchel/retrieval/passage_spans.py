@@ -189,10 +189,10 @@ def _traits(corpus: Corpus, path: str, span: PassageSpan) -> PassageTraits:
 
 def _head(corpus: Corpus, path: str, span: PassageSpan) -> LineRange:
     """Return the lines of the signature of the first definition that starts in a passage, or of the innermost
-    definition that the passage is a part of."""
+    definition that the passage is a part of. The part may be the comment above the definition."""
     known = corpus.definitions(path)
     at = bisect_left(known, (span.chunks[0].start_line,))
-    if at < len(known) and known[at][0] <= span.last_line:
+    if at < len(known) and known[at][0] <= max(span.last_line, span.chunks[0].end_line):
         start, _, name = known[at]
     else:
         around = next((item for item in reversed(known[:at]) if item[1] >= span.first_line), None)

@@ -30,6 +30,7 @@ _OUTWARDS = 0.75  # what a stack frame counts against the one that it calls
 _NAME_ALONE = 0.7  # a file name without its folder
 _SHARED = 3  # files of the same name that a mention may mean
 _FEW = 3  # files that hold a rare name
+_MOST_HOLDERS = 300  # of a name; where more files hold it, its code is not looked for among them
 _SHORT = 200  # characters of a query that is no report
 _WORD = re.compile(r"\w+")
 _NO_STEP = ("", ".", "..", "~")
@@ -140,11 +141,21 @@ def _names(text: str) -> list[str]:
 
 
 def _files_with(context: Context, term: str) -> Positions:
-    """Return the files that hold a term if they are few, else none."""
-    positions, _ = context.corpus.postings(term)
-    owners = context.corpus.file_of[positions]
+    """Return the files that hold a term if they are few. Where tests, documents or data repeat it, return
+    the code that holds it, if that is in few files; else none."""
+    corpus = context.corpus
+    positions, _ = corpus.postings(term)
+    owners = corpus.file_of[positions]
     files = owners[runs(owners)]
+    if _FEW < len(files) <= _MOST_HOLDERS:
+        files = np.array([at for at in files.tolist() if _is_own_code(corpus, at)], files.dtype)
     return files if len(files) <= _FEW else files[:0]
+
+
+def _is_own_code(corpus: Corpus, at: int) -> bool:
+    """Return whether a file is code of the project itself: no test, example, document or data."""
+    record = corpus.files[at]
+    return {"test", "example", "docs"}.isdisjoint(record.tags) and corpus.is_code(record.path)
 
 
 def mentioned_candidates(context: Context, path: str, most: int) -> list[tuple[int, float]]:
