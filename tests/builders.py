@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -102,6 +103,17 @@ def age(root: Path, seconds: float = _LONG_AGO_SECONDS) -> Path:
             os.utime(path, (then, then))
     time.sleep(_CHANGE_SECONDS)  # nobody can set back when a file was changed
     return root
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that another process may be writing into."""
+    for _ in range(20):
+        try:
+            shutil.rmtree(folder)
+            return
+        except OSError:  # a file was written into it meanwhile
+            time.sleep(0.01)
+    shutil.rmtree(folder)
 
 
 def make_engine(

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import clean_environment, git_repo, make_tree, open_folder, run_cli, run_cli_as_nobody
+from builders import (
+    clean_environment,
+    git_repo,
+    make_tree,
+    open_folder,
+    remove_folder,
+    run_cli,
+    run_cli_as_nobody,
+)
 
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS.parent / "benchmarks"), str(TESTS / "serving")]
@@ -74,12 +82,7 @@ def assert_found(surface: Any, root: Path, word: str) -> None:
 
 def test_the_index_folder_is_removed_under_a_server(served: tuple[Path, Any]) -> None:
     root, surface = served
-    for _ in range(20):
-        try:
-            shutil.rmtree(root / "_ctx")
-            break
-        except OSError:  # the server wrote a file into it meanwhile
-            time.sleep(0.01)
+    remove_folder(root / "_ctx")
     assert_found(surface, root, "basket_7")
     edit(root, "giraffe")
     assert_found(surface, root, "giraffe")

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from builders import SHOP, age, git, git_repo, make_engine, make_tree, memory_engine
+from builders import SHOP, age, git, git_repo, make_engine, make_tree, memory_engine, remove_folder
 
 from satchel.commands.freshness import ReindexResult
 from satchel.engine import Engine
@@ -238,7 +238,7 @@ def test_an_edit_that_keeps_size_and_time_is_seen(watched: Watched) -> None:
 
 
 def test_the_index_is_made_again_when_its_folder_is_deleted(watched: Watched) -> None:
-    shutil.rmtree(watched.root / "_ctx")
+    remove_folder(watched.root / "_ctx")
     check(watched)
 
 

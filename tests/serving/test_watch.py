@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import queue
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import SHOP, age, clean_environment, git_repo, make_engine, make_tree, run_cli
+from builders import SHOP, age, clean_environment, git_repo, make_engine, make_tree, remove_folder, run_cli
 
 START_SECONDS = 20.0  # a first start compiles every module
 EDIT_SECONDS = 5.0  # one is promised; the machine that tests may be busy
@@ -116,7 +115,7 @@ def test_two_watch_the_same_folder_and_one_of_them_indexes(shop: Path) -> None:
 def test_it_goes_on_when_the_index_is_deleted(shop: Path) -> None:
     with watching(shop) as watch:
         watch.line(START_SECONDS)
-        shutil.rmtree(shop / "_ctx")
+        remove_folder(shop / "_ctx")
         assert watch.line().startswith("generation 1: 7 parsed, ")
 
 
