@@ -43,9 +43,11 @@ if TYPE_CHECKING:
     from satchel.packing.pack import Pack
     from satchel.retrieval import (
         centrality,
+        code_symbols,
         file_figures,
         locators,
         lookup,
+        overrides,
         references,
         suggest,
         text_matches,
@@ -72,6 +74,7 @@ else:  # what some commands do without
         for name in ("corpus", "locators", "lookup", "references", "suggest", "search")
     )
     impacts, centrality = late("satchel.retrieval.impact"), late("satchel.retrieval.centrality")
+    code_symbols, overrides = late("satchel.retrieval.code_symbols"), late("satchel.retrieval.overrides")
     file_figures = late("satchel.retrieval.file_figures")
     text_matches = late("satchel.retrieval.text_matches")
     git_trees, change_set, source_reader = (
@@ -333,15 +336,37 @@ class Engine(Segment):
 
     def enclosing(self, path: str, line: int) -> str:
         """Return the qualified name of the innermost definition around a line; empty outside of all."""
-        found = impacts.enclosing(self.corpus(), path, line)
+        found = code_symbols.enclosing(self.corpus(), path, line)
         return found.qualified_name if found is not None else ""
 
     def definitions_meant(self, name: str) -> list[Target]:
         """Return the definitions that a name means; a file stands for all that it defines and for itself."""
         corpus = self.corpus()
         if path := self.known_path(name):
-            return [Target(path), *impacts.definitions_in(corpus, path)]
+            return [Target(path), *code_symbols.definitions_in(corpus, path)]
         return references.definition_targets(corpus, name)
+
+    def overridden(self, name: str) -> list[SymbolRecord]:
+        """Return the members of base types that the definitions of a name override: who calls these may run
+        the definitions."""
+        return self._namesakes(name, overrides.overridden)
+
+    def overriding(self, name: str) -> list[SymbolRecord]:
+        """Return the members of derived types that override the definitions of a name."""
+        return self._namesakes(name, overrides.overriding)
+
+    def _namesakes(
+        self, name: str, walk: Callable[[corpora.Corpus, Target], list[Target]]
+    ) -> list[SymbolRecord]:
+        corpus = self.corpus()
+        own = self.definitions_meant(name)
+        found = dict.fromkeys(other for target in own for other in walk(corpus, target) if other not in own)
+        return [
+            SymbolRecord(target.path, symbol)
+            for target in found
+            for symbol in code_symbols.code_symbols(corpus, target.path)
+            if symbol.qualified_name == target.name
+        ]
 
     @contextmanager
     def changed_side(self, change: str) -> Iterator[tuple[Engine, list[Target]]]:
@@ -354,7 +379,7 @@ class Engine(Segment):
                 for file in found.files
                 if new.known_path(file.path)
                 for first, last in (hunk.new_range for hunk in file.hunks)
-                for target in impacts.definitions_in(corpus, file.path, first, last)
+                for target in code_symbols.definitions_in(corpus, file.path, first, last)
             ]
             yield new, list(dict.fromkeys(touched))
 

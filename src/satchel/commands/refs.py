@@ -13,6 +13,7 @@ from satchel.commands.command import Command, Flag, Group, Positional
 from satchel.commands.shared import (
     CommitName,
     RepositoryRefs,
+    SymbolItem,
     UsedDefinition,
     at_ref,
     repository_refs,
@@ -24,6 +25,8 @@ from satchel.types import Label, ResolvedReference
 
 if TYPE_CHECKING:
     from satchel.engine import Engine
+
+_MOST_OVERRIDES = 20
 
 
 class RefsRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,7 +68,11 @@ class RefItem(msgspec.Struct, frozen=True):
 class RefsResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """`total` and `counts` are of the uses that the answer is about; `possible` counts the uses that share
     the name and that no rule decided, shown or not. Uses of definitions in the languages `matched_by_name`
-    are never sure: there are no rules for these."""
+    are never sure: there are no rules for these.
+
+    `overrides` are the members of base types that the definitions override or implement, whose uses may run
+    the definitions; `overridden_by` are the members of derived types that override them. Of each the first
+    twenty are shown."""
 
     name: str
     total: int
@@ -74,6 +81,8 @@ class RefsResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     matched_by_name: list[str]
     definitions: list[UsedDefinition]
     references: list[RefItem]
+    overrides: list[UsedDefinition] = []
+    overridden_by: list[SymbolItem] = []
     refs: RepositoryRefs = msgspec.field(default_factory=dict)
 
 
@@ -110,6 +119,9 @@ def _response(engine: Engine, request: RefsRequest, name: str) -> RefsResponse:
         found, key=lambda item: (not item.is_sure, item.path, item.line, item.label, item.target)
     )
     shown = ordered[: request.limit]
+    overrides = engine.overridden(name)[:_MOST_OVERRIDES]
+    overridden_by = engine.overriding(name)[:_MOST_OVERRIDES]
+    cited = (item.path for items in (definitions, shown, overrides, overridden_by) for item in items)
     return RefsResponse(
         name=name,
         total=len(found),
@@ -118,7 +130,9 @@ def _response(engine: Engine, request: RefsRequest, name: str) -> RefsResponse:
         matched_by_name=sorted({*filter(None, without_rules)}),
         definitions=[_definition(item, sure) for item in definitions],
         references=[_item(engine, item) for item in shown],
-        refs=repository_refs(engine, (*(item.path for item in definitions), *(item.path for item in shown))),
+        overrides=[_used(engine, item) for item in overrides],
+        overridden_by=[symbol_item(item) for item in overridden_by],
+        refs=repository_refs(engine, cited),
     )
 
 
@@ -128,6 +142,13 @@ def _definition(record: SymbolRecord, sure: Sequence[ResolvedReference]) -> Used
     own = [item for item in sure if item.target == place]
     fields = msgspec.structs.asdict(symbol_item(record))
     return UsedDefinition(**fields, uses=len(own), files=len({item.path for item in own}))
+
+
+def _used(engine: Engine, record: SymbolRecord) -> UsedDefinition:
+    """Return a definition with all its sure uses."""
+    return _definition(
+        record, [item for item in engine.references(record.symbol.qualified_name) if item.is_sure]
+    )
 
 
 def _item(engine: Engine, reference: ResolvedReference) -> RefItem:

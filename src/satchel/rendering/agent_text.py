@@ -199,6 +199,11 @@ def _refs(response: RefsResponse) -> str:
         f"defined {_symbol(item, response.refs)} ({counted(item.uses, 'use')})"
         for item in response.definitions
     ]
+    rows += [
+        f"overrides {_symbol(item, response.refs)} ({counted(item.uses, 'use')}, which may run it)"
+        for item in response.overrides
+    ]
+    rows += [f"overridden by {_symbol(item, response.refs)}" for item in response.overridden_by]
     if response.matched_by_name:
         languages = ", ".join(response.matched_by_name)
         rows.append(f"no rules for {languages}: uses are matched by name, each may mean another definition")

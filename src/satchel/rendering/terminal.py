@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # an answer is there, so its own command is loaded: the other
     from satchel.commands.recall import RecallResponse
     from satchel.commands.refs import RefsResponse
     from satchel.commands.search import SearchResponse
+    from satchel.commands.shared import SymbolItem, UsedDefinition
     from satchel.commands.symbols import SymbolsResponse
     from satchel.rendering import terminal_reports
 else:
@@ -190,11 +191,11 @@ def _refs(response: RefsResponse, style: Style) -> str:
     counts = ", ".join(f"{label} {count}" for label, count in response.counts.items()) or "no sure uses"
     rows = [f"{style.name(one_line(response.name))}: {counts}"]
     for item in response.definitions:
-        where = style.path(f"{one_line(cited_in(item.path, response.refs))}:{item.start_line}")
-        uses = (
-            f"{counted(item.uses, 'use')} in {counted(item.files, 'file')}" if item.uses else "no sure uses"
-        )
-        rows.append(f"  defined {where} {one_line(item.signature)} {style.dim(f'({uses})')}")
+        rows.append(f"  defined {_place(item, response.refs, style)} {style.dim(f'({_uses(item)})')}")
+    for item in response.overrides:
+        rows.append(f"  overrides {_place(item, response.refs, style)} {style.dim(f'({_uses(item)})')}")
+    for member in response.overridden_by:
+        rows.append(f"  overridden by {_place(member, response.refs, style)}")
     rows += _matched_by_name(response)
     several = len(response.definitions) > 1
     around = None
@@ -211,6 +212,18 @@ def _refs(response: RefsResponse, style: Style) -> str:
     if response.possible and not any(not use.sure for use in response.references):
         rows.append(f"  {response.possible} possible uses share the name only: --possible shows them")
     return "\n".join(rows) + "\n"
+
+
+def _place(item: SymbolItem, refs: Mapping[str, str], style: Style) -> str:
+    """Return where a definition stands, with its signature."""
+    where = style.path(f"{one_line(cited_in(item.path, refs))}:{item.start_line}")
+    return f"{where} {one_line(item.signature)}"
+
+
+def _uses(item: UsedDefinition) -> str:
+    if not item.uses:
+        return "no sure uses"
+    return f"{counted(item.uses, 'use')} in {counted(item.files, 'file')}"
 
 
 def _impact(response: ImpactResponse, style: Style) -> str:

@@ -16,7 +16,7 @@ from satchel import languages
 from satchel.code_facts import CONFIDENCE, POSSIBLE, Target
 from satchel.retrieval.code_graph import uses_of
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.dependencies import IMPLICIT_NAMES
+from satchel.retrieval.dependencies import is_implicit
 from satchel.retrieval.references import CODE_KINDS, Edge, definitions_of, files_mentioning
 from satchel.storage.records import ChunkRecord, FileRecord
 from satchel.terms import last_name, terms
@@ -48,8 +48,7 @@ def dependency_target(chunk: ChunkRecord) -> DependencyTarget | None:
         return None
     *owners, name = chunk.title_path
     owner = owners[-1] if owners else ""
-    implicit = name in IMPLICIT_NAMES or (name.startswith("__") and name.endswith("__"))
-    if implicit and owner:
+    if owner and is_implicit(name):
         return DependencyTarget(chunk.path, owner, qualified=".".join(owners))
     return DependencyTarget(chunk.path, name, owner, chunk.kind in _CALLED, ".".join(chunk.title_path))
 

@@ -18,12 +18,17 @@ _LOOKED_UP = 12  # names, the most used first
 _LOOKED_UP_FOR_SOME = 36  # so that the names of any choice of the ranges are nearly always among them
 _LEAST_LETTERS = 4  # shorter names are mostly local
 # Definitions that are not called by their name: code that makes or uses the object depends on its type.
-IMPLICIT_NAMES = frozenset({"constructor", "initialize", "new", "init", "deinit", "drop", "fmt", "default"})
+_IMPLICIT_NAMES = frozenset({"constructor", "initialize", "new", "init", "deinit", "drop", "fmt", "default"})
 _MOST_LINES = 60  # of a statement; what is longer is code around an import, or a list nobody reads
 _IMPORTING = re.compile(r"\b(alias|export|from|import|include|require|use|using)\b")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _ALIAS = re.compile(r"\bas\s+([^\W\d]\w*)")
 _OPENING, _CLOSING = "([{", ")]}"
+
+
+def is_implicit(name: str) -> bool:
+    """Return whether a member of that name is used through its type, not by its own name."""
+    return name in _IMPLICIT_NAMES or (name.startswith("__") and name.endswith("__"))
 
 
 class ExternalName(msgspec.Struct, frozen=True):

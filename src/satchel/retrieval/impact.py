@@ -1,21 +1,23 @@
-"""What may break when definitions change, and how are two definitions connected? Walks over sure edges."""
+"""What may break when definitions change, and how are two definitions connected? Walks over sure edges.
+
+A member that changes is also run by who calls the member of a base type that it overrides, and those that
+override it have to follow.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from satchel.caching import Cache
 from satchel.code_facts import Rule, Target
 from satchel.retrieval.code_graph import SureUse, importers_of, uses_between, uses_of
+from satchel.retrieval.code_symbols import code_symbols, enclosing, with_members
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.dependencies import IMPLICIT_NAMES
-from satchel.retrieval.references import CODE_KINDS, TYPE_KINDS
+from satchel.retrieval.dependencies import is_implicit
+from satchel.retrieval.overrides import overridden, overriding
 from satchel.types import ChunkKind, Label, Symbol
 
-_FILES_KEPT = 2_000
 _MOST_VISITED = 3_000  # definitions that a walk goes through; a path that is longer explains nothing
 
 
@@ -41,53 +43,6 @@ class Step(msgspec.Struct, frozen=True):
     label: Label
 
 
-def definitions_in(corpus: Corpus, path: str, first: int = 1, last: int = 2**31) -> list[Target]:
-    """Return the definitions of a file that share a line with a range, without those around it: the innermost
-    ones, or all of a file."""
-    symbols = [item for item in _symbols(corpus, path) if item.start_line <= last and first <= item.end_line]
-    inner = [item for item in symbols if not any(_is_inside(other, item) for other in symbols)]
-    chosen = symbols if (first, last) == (1, 2**31) else inner
-    return list(dict.fromkeys(Target(path, item.qualified_name) for item in chosen))
-
-
-def _is_inside(inner: Symbol, outer: Symbol) -> bool:
-    return inner.qualified_name.startswith(outer.qualified_name + ".")
-
-
-def enclosing(corpus: Corpus, path: str, line: int) -> Symbol | None:
-    """Return the innermost definition around a line of a file."""
-    symbols = _symbols(corpus, path)
-    at = bisect_right(symbols, line, key=lambda item: item.start_line)
-    holding = (item for item in reversed(symbols[:at]) if item.end_line >= line)
-    return next(holding, None)
-
-
-def _symbols(corpus: Corpus, path: str) -> list[Symbol]:
-    """Return the definitions of a file in code by their first lines, outer ones first."""
-    kept: Cache[str, list[Symbol]] = corpus.memo(_symbols_cache)
-    return kept.get_or_compute(
-        path,
-        lambda: sorted(
-            (item for item in corpus.snapshot.symbols(path) if item.kind in CODE_KINDS),
-            key=lambda item: (item.start_line, -item.end_line),
-        ),
-    )
-
-
-def _symbols_cache(corpus: Corpus) -> Cache[str, list[Symbol]]:
-    return Cache(_FILES_KEPT)
-
-
-def with_members(corpus: Corpus, target: Target) -> list[Target]:
-    """Return a definition, and for a type its members as well: a change of the type is one of them."""
-    symbols = _symbols(corpus, target.path)
-    own = [item for item in symbols if item.qualified_name == target.name]
-    if not any(item.kind in TYPE_KINDS for item in own):
-        return [target]
-    inside = [item for item in symbols if item.qualified_name.startswith(target.name + ".")]
-    return [target, *dict.fromkeys(Target(target.path, item.qualified_name) for item in inside)]
-
-
 def find_dependants(corpus: Corpus, targets: Sequence[Target], depth: int, limit: int) -> list[Dependant]:
     """Return what uses some definitions, directly or through others, nearest first; each definition once.
 
@@ -96,10 +51,12 @@ def find_dependants(corpus: Corpus, targets: Sequence[Target], depth: int, limit
     seen: set[Target] = set()
     frontier = [member for target in targets for member in with_members(corpus, target)]
     seen.update(frontier)
-    found: list[Dependant] = []
+    found = _overriding(corpus, targets)
+    seen.update(Target(item.path, item.name) for item in found)
     for distance in range(1, depth + 1):
         following: list[Target] = []
-        for use in _uses(corpus, frontier):
+        bases = (base for member in frontier for base in overridden(corpus, member))
+        for use in _uses(corpus, list(dict.fromkeys((*frontier, *bases)))):
             around = enclosing(corpus, use.path, use.line)
             owner = Target(use.path, around.qualified_name if around else "")
             if owner in seen:
@@ -107,7 +64,7 @@ def find_dependants(corpus: Corpus, targets: Sequence[Target], depth: int, limit
             seen.add(owner)
             found.append(_dependant(corpus, use, owner, around, distance))
             if len(found) >= limit:
-                return found
+                return found[:limit]
             # Code outside of definitions is used by nobody, and a test by no code.
             if owner.name and not found[-1].is_test:
                 following.append(_as_called(owner))
@@ -115,11 +72,29 @@ def find_dependants(corpus: Corpus, targets: Sequence[Target], depth: int, limit
     return found
 
 
+def _overriding(corpus: Corpus, targets: Sequence[Target]) -> list[Dependant]:
+    """Return the members of derived types that override some definitions."""
+    return [
+        Dependant(
+            path=other.path,
+            line=symbol.start_line,
+            name=other.name,
+            label=Label.EXTENDS,
+            distance=1,
+            through=target,
+            is_test=corpus.is_test(other.path) or _is_test_name(symbol),
+        )
+        for target in targets
+        for other in overriding(corpus, target)
+        for symbol in code_symbols(corpus, other.path)
+        if symbol.qualified_name == other.name
+    ]
+
+
 def _as_called(owner: Target) -> Target:
     """Return a definition as others name it: a constructor is used through its class."""
     outer, _, name = owner.name.rpartition(".")
-    implicit = name in IMPLICIT_NAMES or (name.startswith("__") and name.endswith("__"))
-    return Target(owner.path, outer) if outer and implicit else owner
+    return Target(owner.path, outer) if outer and is_implicit(name) else owner
 
 
 def _uses(corpus: Corpus, targets: Sequence[Target]) -> Iterator[SureUse]:
@@ -178,7 +153,7 @@ def find_path(corpus: Corpus, start: Target, end: Target, most_steps: int = 8) -
 
 def _neighbours(corpus: Corpus, target: Target) -> Iterator[tuple[Step, Target]]:
     """Yield what a definition uses, then what uses it."""
-    for symbol in _symbols(corpus, target.path):
+    for symbol in code_symbols(corpus, target.path):
         if symbol.qualified_name != target.name:
             continue
         for use in uses_between(corpus, target.path, symbol.start_line, symbol.end_line):

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from satchel import ids
+from satchel.code_facts import Target
 from satchel.retrieval.code_graph import importers_of, uses_of
+from satchel.retrieval.code_symbols import code_symbols
 from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.overrides import overridden, overriding
 from satchel.retrieval.passage_spans import is_definition, qualified_name
 from satchel.retrieval.references import definition_targets
 from satchel.storage.records import ChunkRecord
@@ -80,7 +83,12 @@ def relation_passages(corpus: Corpus, text: str) -> list[Passage]:
     if not targets:
         return []
     own = {target.path for target in targets}
-    places = [(use.path, use.line) for use in uses_of(corpus, targets) if use.label in asked.labels]
+    # Who calls the member of a base type may run the one that is asked about.
+    bases = (base for target in targets for base in overridden(corpus, target))
+    meant = targets if Label.EXTENDS in asked.labels else list(dict.fromkeys((*targets, *bases)))
+    places = [(use.path, use.line) for use in uses_of(corpus, meant) if use.label in asked.labels]
+    if Label.EXTENDS in asked.labels:
+        places += _overriding(corpus, targets)
     if Label.IMPORTS in asked.labels and not places:
         places = [place for path in sorted(own) for place in importers_of(corpus, path)]
     if asked.tests:
@@ -89,6 +97,14 @@ def relation_passages(corpus: Corpus, text: str) -> list[Passage]:
     return list(
         _passages(corpus, ordered, next(iter(asked.labels)) if len(asked.labels) == 1 else Label.USES)
     )
+
+
+def _overriding(corpus: Corpus, targets: Sequence[Target]) -> Iterator[tuple[str, int]]:
+    """Yield where the members stand that override some definitions."""
+    for target in targets:
+        for other in overriding(corpus, target):
+            found = (item for item in code_symbols(corpus, other.path) if item.qualified_name == other.name)
+            yield from ((other.path, symbol.start_line) for symbol in found)
 
 
 def _passages(corpus: Corpus, places: Sequence[tuple[str, int]], label: Label) -> Iterator[Passage]:

@@ -17,10 +17,10 @@ import msgspec
 from satchel.cancellation import CancelToken
 from satchel.retrieval.centrality import is_aside
 from satchel.retrieval.code_graph import files_referring
+from satchel.retrieval.code_symbols import enclosing
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.file_cache import encode_name
 from satchel.retrieval.filters import Filters
-from satchel.retrieval.impact import enclosing
 from satchel.retrieval.text_pattern import TextPattern
 from satchel.retrieval.text_scan import FileMatches, content_of, matching_lines, scan
 from satchel.types import Symbol
