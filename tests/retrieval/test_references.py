@@ -9,6 +9,7 @@ from builders import SHOP, make_tree, memory_engine
 
 from satchel.commands import impact, refs
 from satchel.engine import Engine
+from satchel.errors import SymbolNotFound
 from satchel.rendering import agent_text
 from satchel.retrieval.dependencies import used_definitions
 from satchel.retrieval.references import find_uses_made
@@ -151,3 +152,37 @@ def test_a_use_means_the_type_or_the_value_of_a_shared_name(
     shape = [("shapes.ts", other, other)]
     users = find_related(corpus, shape, set(), hops=1, mode=RelatedMode.EXPLORE, per_primary=9)
     assert user not in {item.chunk.title_path[-1] for item in users}
+
+
+OUTSIDE: dict[str, str | bytes] = {
+    "a.py": "import json\nimport numpy as np\nfrom json import loads as read\n\n\nread('1')\njson.loads('2')\nnp.array([])\n",
+    "b.py": "class Bank:\n    def loads(self):\n        pass\n\n\nBank().loads()\n",
+    "c.go": 'package c\n\nimport "net/http"\n\nfunc Ask(r *http.Request) {\n\tr.Context()\n\thttp.NewRequest()\n}\n',
+    "D.cs": "using System.IO;\n\nclass D {\n    string Join(string a) {\n        return Path.Combine(a, a);\n    }\n}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("json.loads", [("a.py", 3), ("a.py", 6), ("a.py", 7)]),
+        ("numpy.array", [("a.py", 8)]),
+        ("net/http.NewRequest", [("c.go", 7)]),
+        ("http.Request.Context", [("c.go", 6)]),
+        ("Path.Combine", [("D.cs", 5)]),
+        ("Other.loads", []),
+    ],
+)
+def test_a_qualified_name_from_outside_has_the_uses_that_are_written_so(
+    tmp_path: Path, name: str, places: list[tuple[str, int]]
+) -> None:
+    engine = memory_engine(make_tree(tmp_path, OUTSIDE))
+    assert [(item.path, item.line) for item in engine.references(name, possible=True)] == places
+
+
+def test_refs_say_that_nothing_here_defines_a_name(tmp_path: Path) -> None:
+    engine = memory_engine(make_tree(tmp_path, OUTSIDE))
+    text = agent_text.render(refs.run(engine, refs.RefsRequest(name="json.loads")))
+    assert "nothing here defines it; these uses are written so" in text
+    with pytest.raises(SymbolNotFound):
+        refs.run(engine, refs.RefsRequest(name="Other.loads"))

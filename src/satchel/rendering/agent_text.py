@@ -207,6 +207,8 @@ def _refs(response: RefsResponse) -> str:
     if response.matched_by_name:
         languages = ", ".join(response.matched_by_name)
         rows.append(f"no rules for {languages}: uses are matched by name, each may mean another definition")
+    if response.references and not response.definitions and not response.references[0].sure:
+        rows.append("nothing here defines it; these uses are written so")
     several = len(response.definitions) > 1
     around = None
     for item in response.references:

@@ -197,6 +197,8 @@ def _refs(response: RefsResponse, style: Style) -> str:
     for member in response.overridden_by:
         rows.append(f"  overridden by {_place(member, response.refs, style)}")
     rows += _matched_by_name(response)
+    if response.references and not response.definitions and not response.references[0].sure:
+        rows.append(style.dim("  nothing here defines it; these uses are written so"))
     several = len(response.definitions) > 1
     around = None
     for use in response.references:

@@ -6,7 +6,6 @@ they are kept apart, because most of them mean something else.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -16,6 +15,7 @@ from satchel.caching import Cache
 from satchel.code_facts import CONFIDENCE, POSSIBLE, POSSIBLE_IN, Target
 from satchel.retrieval.code_graph import SureUse, file_uses, importers_of, uses_between, uses_of
 from satchel.retrieval.corpus import Corpus
+from satchel.retrieval.outside_names import dotted, find_outside_uses
 from satchel.storage.records import ChunkRecord, FileRecord, SymbolRecord
 from satchel.terms import compound, last_name
 from satchel.types import ChunkKind, Label, ResolvedReference
@@ -105,8 +105,7 @@ def definitions_meant(corpus: Corpus, name: str) -> list[SymbolRecord]:
     found = definitions_of(corpus, short)
     if name == short:
         return found
-    dotted = re.sub(r"::|/|#|->", ".", name)
-    return [item for item in found if _ends_with(item.symbol.qualified_name, dotted)]
+    return [item for item in found if _ends_with(item.symbol.qualified_name, dotted(name))]
 
 
 def definition_targets(corpus: Corpus, name: str) -> list[Target]:
@@ -119,7 +118,8 @@ def find_references(
     corpus: Corpus, name: str, labels: Iterable[Label] = (), *, possible: bool = False
 ) -> list[ResolvedReference]:
     """Return the sure uses of the definitions that a name means, by path and line; with `possible`, also the
-    uses that share the name and that no rule decided. Where no rule exists these are all there is."""
+    uses that share the name and that no rule decided. Where no rule exists these are all there is. Of a
+    qualified name that nothing here defines these are the uses that are written so."""
     wanted = set(labels)
     definitions = definitions_meant(corpus, name)
     types: dict[Target, SymbolRecord] = {}
@@ -132,7 +132,10 @@ def find_references(
         first, second = (others, types) if use.is_value else (types, others)
         found.append(_sure(corpus, use, first.get(use.target) or second[use.target]))
     if possible or not any(corpus.has_graph(item.path) for item in definitions):
-        found += _possible(corpus, last_name(name), definitions)
+        is_outside = not definitions and last_name(name) != name
+        found += (
+            find_outside_uses(corpus, name) if is_outside else _possible(corpus, last_name(name), definitions)
+        )
     chosen = [item for item in found if _is_wanted(item, wanted)]
     return sorted(chosen, key=lambda item: (item.path, item.line, item.label, item.rule, item.target))
 
@@ -247,8 +250,8 @@ def import_stem(path: str) -> str:
     return stem
 
 
-def _ends_with(qualified_name: str, dotted: str) -> bool:
-    return qualified_name == dotted or qualified_name.endswith("." + dotted)
+def _ends_with(qualified_name: str, name: str) -> bool:
+    return qualified_name == name or qualified_name.endswith("." + name)
 
 
 def _records_mentioning(corpus: Corpus, name: str) -> list[FileRecord]:
