@@ -112,6 +112,7 @@ class Engine(Segment):
         snapshot = self.snapshot()  # a newer one forgets the arrays of the one before
         if self._corpus is None:
             self._corpus = corpora.Corpus(snapshot, self._read, self._spread())
+            self._read = None  # taken over
         return self._corpus
 
     def _spread(self) -> corpora.TermLookup | None:

@@ -290,6 +290,6 @@ def test_answers_stay_the_same_where_few_outlines_are_kept(
 ) -> None:
     asked = ("basket total", "session store", "how is a basket saved", "basket total")
     expected = [found(shop, query, 10) for query in asked]
-    monkeypatch.setattr(file_cache, "_OUTLINES_KEPT", 2)
+    monkeypatch.setattr(file_cache, "_OUTLINE_BYTES", 10_000)
     shop.corpus().file_cache.forget_outlines()
     assert [found(shop, query, 10) for query in asked] == expected

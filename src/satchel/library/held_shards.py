@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from satchel.embedding import pooling
 from satchel.library.cluster import CannotAnswer
 from satchel.library.library import Library
 from satchel.library.members import Member
@@ -176,10 +175,10 @@ class HeldShards:
 
     @staticmethod
     def _similarities(question: Question, corpus: Corpus, files: Positions) -> Floats:
-        if not question.title_vector or corpus.file_vectors is None:
+        if not question.title_vector:
             return np.zeros(len(files))
-        asked = np.frombuffer(question.title_vector, np.int8)
-        return pooling.similarities(corpus.file_vectors[files], asked)
+        found = corpus.similarities(np.frombuffer(question.title_vector, np.int8), files)
+        return np.zeros(len(files)) if found is None else found
 
     def _shards(self, question: Question) -> Iterator[tuple[ShardAt, HeldShard]]:
         for shard in question.shards:

@@ -1,9 +1,10 @@
 """The snapshots of many repositories as one snapshot, which is asked as the index of one folder is.
 
 Every path is `REPOSITORY/path`, and the numbers of chunks, units and posting runs are moved behind those of
-the repositories before. Nothing is copied and nothing is scored here: what is added up over the files of an
-index is added up over the files of all repositories, so an answer has the bytes that one index of them would
-give. Edges and histories stay inside their repository.
+the repositories before. Nothing is scored here: what is added up over the files of an index is added up over
+the files of all repositories, so an answer has the bytes that one index of them would give. Edges and
+histories stay inside their repository. What is read of the files and units of a repository is held once, as
+packed columns and arrays, and taken over by the next generation if the repository is the same.
 
 The file is long because a snapshot has a method for each thing that can be read of an index."""
 
@@ -13,8 +14,8 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
-from typing import TypeVar
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from msgspec.structs import replace
@@ -22,9 +23,12 @@ from msgspec.structs import replace
 from satchel import ids
 from satchel.code_facts import FileEdges, FileFacts, ScipUses, Target
 from satchel.indexing.plan import CONTENT
+from satchel.library.joint_files import JointFiles, RepositoryFiles
 from satchel.parsed import Parsed
+from satchel.storage.file_columns import FileColumns
 from satchel.storage.history import join_histories, pack, unpack_history
-from satchel.storage.protocol import LAST_LINE, Extent, Snapshot, TermRows
+from satchel.storage.joined_runs import JoinedRuns
+from satchel.storage.protocol import LAST_LINE, EnoughSymbols, Extent, Snapshot, TermRows
 from satchel.storage.records import (
     REPOSITORIES,
     ChunkRecord,
@@ -37,6 +41,9 @@ from satchel.storage.records import (
     fold,
 )
 from satchel.types import Reference, Symbol
+
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
 
 Found = TypeVar("Found")
 SHORT_COMMIT = 12  # digits of a commit in a citation
@@ -59,11 +66,12 @@ class Shard:
         keeps_vectors: bool = True,
     ) -> None:
         self.name = name
-        self.has_vectors = True  # until runs without vectors were read
         self._keeps_vectors = keeps_vectors
         self.snapshot = snapshot
         self.prefix = f"{name}/"
         self.first_run, self.first_unit, self.first_chunk = bases
+        self._runs: JoinedRuns | None = None
+        self._has_vectors = True  # until runs without vectors were read
 
     @cached_property
     def ref(self) -> str:
@@ -76,28 +84,39 @@ class Shard:
         return ref == self.ref or (len(ref) >= SHORT_COMMIT and self.ref.startswith(ref))
 
     @cached_property
-    def files(self) -> list[FileRecord]:
-        """Return the records of all files, by path."""
-        found = [self.record(record) for record in self.snapshot.files()]
+    def files(self) -> FileColumns:
+        """Return all files, by path."""
+        found = FileColumns(self.snapshot.files())
         self.snapshot.forget_files()  # of each file a kilobyte, a third of what a library holds
         return found
 
-    @cached_property
-    def runs(self) -> list[PostingRun]:
+    @property
+    def runs(self) -> JoinedRuns:
         """Return all posting runs, by number."""
-        found = [self._run(run) for run in self.snapshot.posting_runs()]
-        self.has_vectors = all(run.vectors for run in found if run.files)
-        return found if self._keeps_vectors else [replace(run, vectors=b"") for run in found]
+        if self._runs is None:
+            read = JoinedRuns.of(self.snapshot.posting_runs()).moved(self.first_run, self.first_unit)
+            self._has_vectors = len(read.vectors) > 0 or not read.has_files
+            self._runs = read if self._keeps_vectors else read.without_vectors()
+        return self._runs
+
+    @property
+    def has_vectors(self) -> bool:
+        """Return whether the files have vectors, kept or not."""
+        return self.runs is not None and self._has_vectors
+
+    def share(self, runs: JoinedRuns) -> None:
+        """Hold the same runs as a part of arrays that hold others too."""
+        self._runs = runs
 
     @cached_property
     def ends(self) -> tuple[int, int, int]:
         """Return the first numbers of runs, units and chunks that the next repository may use."""
-        run = max((item.number + 1 for item in self.runs), default=self.first_run)
-        unit = max((item.first_unit + item.unit_count for item in self.files), default=self.first_unit)
-        chunk = max((item.first_chunk + item.chunk_count for item in self.files), default=self.first_chunk)
+        run = max((number + 1 for number in self.runs.numbers), default=self.first_run)
+        numbers = self.files.numbers
+        unit = self.first_unit + _end(numbers["first_unit"], numbers["unit_count"])
+        chunk = self.first_chunk + _end(numbers["first_chunk"], numbers["chunk_count"])
         # Files that are gone may still be in a posting run.
-        covered = [np.frombuffer(item.files, "<u4").reshape(-1, 2) for item in self.runs if item.files]
-        unit = max([unit, *(int((pairs[:, 0] + pairs[:, 1]).max()) for pairs in covered)])
+        unit = max(unit, _end(self.runs.files[:, 0], self.runs.files[:, 1]))
         return _rounded(run), _rounded(unit), _rounded(chunk)
 
     def path(self, own: str) -> str:
@@ -140,10 +159,10 @@ class Shard:
     def _targets(self, own: tuple[Target, ...]) -> tuple[Target, ...]:
         return tuple(Target(self.path(target.path), target.name, target.is_value) for target in own)
 
-    def _run(self, own: PostingRun) -> PostingRun:
-        files = np.frombuffer(own.files, "<u4").reshape(-1, 2).copy()
-        files[:, 0] += self.first_unit
-        return replace(own, number=own.number + self.first_run, files=files.tobytes())
+
+def _end(firsts: NDArray[Any], counts: NDArray[Any]) -> int:
+    """Return the first number behind all of some ranges."""
+    return int((firsts.astype(np.int64) + counts).max(initial=0))
 
 
 def _rounded(number: int) -> int:
@@ -202,7 +221,16 @@ class JointSnapshot:
         return {"signature": "\n".join(signatures), REPOSITORIES: "\n".join(self.shards)}
 
     def files(self, known: Sequence[FileRecord] = ()) -> Sequence[FileRecord]:
-        return [record for shard in self._all for record in shard.files]
+        return self._files
+
+    @cached_property
+    def _files(self) -> JointFiles:
+        return JointFiles(
+            [
+                RepositoryFiles(shard.name, shard.files, shard.first_chunk, shard.first_unit)
+                for shard in self._all
+            ]
+        )
 
     def forget_files(self) -> None:
         """Do nothing: the records are those of the joint snapshot, which every answer needs."""
@@ -316,6 +344,17 @@ class JointSnapshot:
     def symbols_named(self, name: str) -> list[SymbolRecord]:
         return [shard.symbol(item) for shard in self._all for item in shard.snapshot.symbols_named(name)]
 
+    def symbols_named_many(
+        self, names: Sequence[str], enough: EnoughSymbols | None = None
+    ) -> dict[str, list[SymbolRecord]]:
+        found: dict[str, list[SymbolRecord]] = {name: [] for name in names}
+        for shard in self._all if names else ():
+            for name, symbols in shard.snapshot.symbols_named_many(names, enough).items():
+                found[name] += map(shard.symbol, symbols)
+            if enough is not None:
+                names = [name for name in names if not enough(name, found[name])]
+        return found
+
     def symbol_names(self, prefix: str, limit: int) -> list[str]:
         names = {name for shard in self._all for name in shard.snapshot.symbol_names(prefix, limit)}
         return sorted(names, key=lambda name: (fold(name), name))[:limit]
@@ -334,20 +373,32 @@ class JointSnapshot:
             yield from map(shard.symbol, shard.snapshot.all_symbols())
             shard.snapshot.forget_files()
 
-    @cached_property
+    @property
     def has_vectors(self) -> bool:
         """Return whether the files of all repositories have vectors: some alone cannot be compared."""
-        return all(shard.has_vectors for shard in self._all if shard.runs)
+        return all(shard.has_vectors for shard in self._all)
 
     def run_sizes(self) -> dict[int, int]:
-        return {run.number: run.unit_count for shard in self._all for run in shard.runs}
+        pairs = (zip(shard.runs.numbers, shard.runs.unit_counts, strict=True) for shard in self._all)
+        return dict(chain.from_iterable(pairs))
 
-    def posting_runs(self) -> list[PostingRun]:
-        found = [run for shard in self._all for run in shard.runs]
-        return found if self.has_vectors else [replace(run, vectors=b"") for run in found]
+    def posting_runs(self) -> JoinedRuns:
+        return self._runs
+
+    @cached_property
+    def _runs(self) -> JoinedRuns:
+        """Return the runs of all repositories in the same arrays, of which each repository then has its
+        part."""
+        found = JoinedRuns.joined([shard.runs for shard in self._all])
+        if self.has_vectors:  # otherwise some repositories have more than their part
+            parts = found.parted([len(shard.runs) for shard in self._all])
+            for shard, part in zip(self._all, parts, strict=True):
+                shard.share(part)
+        return found
 
     def posting_run(self, number: int) -> PostingRun:
-        return next(run for run in self.posting_runs() if run.number == number)
+        shard = next(item for item in self._all if item.first_run <= number < item.ends[0])
+        return shard.runs[shard.runs.numbers.index(number)]
 
     def postings_many(self, terms: Sequence[str]) -> Mapping[str, TermRows]:
         found: dict[str, list[tuple[int, bytes]]] = {term: [] for term in terms}

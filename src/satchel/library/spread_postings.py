@@ -112,7 +112,7 @@ def _shards_of(corpus: Corpus) -> tuple[ShardAt, ...]:
     for name, shard in snapshot.shards.items():
         found.append(ShardAt(name, shard.snapshot.version, file, unit, len(shard.files)))
         file += len(shard.files)
-        unit += sum(run.unit_count for run in shard.runs)
+        unit += sum(shard.runs.unit_counts)
     return tuple(found)
 
 

@@ -146,7 +146,7 @@ def start_facts(reader: RepositoryReader) -> Iterator[Fact]:
     """Yield where programs start: definitions of `main`, and modules that are run by name."""
     found = []
     for name in _MAINS:
-        for item in reader.corpus.snapshot.symbols_named(name):
+        for item in reader.corpus.symbols_named(name):
             record = reader.files[reader.corpus.position_of[item.path]]
             aside = not _ASIDE.isdisjoint(record.tags) or _NO_PROGRAM.search(item.path)
             function = item.symbol.kind in (ChunkKind.FUNCTION, ChunkKind.METHOD)

@@ -118,7 +118,7 @@ def _count_identifiers(corpus: Corpus, text: str) -> int:
     """Return how many files define or hold an identifier, or a name that starts with it."""
     term = compound(text)
     holders = corpus.files_holding(term)
-    named = {record.path for record in corpus.snapshot.symbols_named(text)}
+    named = {record.path for record in corpus.symbols_named(text)}
     if named:
         return max(len(holders), len(named))
     # The term of one word is shared by its other forms, so the texts decide.

@@ -43,8 +43,8 @@ def find_candidates(
 def _named(corpus: Corpus, query: Query) -> Iterator[int]:
     """Yield the files that the query names: by what they define, by path, in a stack trace, by a message."""
     names = dict.fromkeys((query.symbol, *query.title_names, *query.prose_names))
-    for name in list(filter(None, names))[:_NAMES]:
-        paths = {item.path for item in corpus.snapshot.symbols_named(name)}
+    for symbols in corpus.symbols_named_many(list(filter(None, names))[:_NAMES]):
+        paths = {item.path for item in symbols}
         if len(paths) <= _NAMED:
             yield from (corpus.position_of[path] for path in sorted(paths))
     yield from (item.at for item in message_lines(corpus, query))

@@ -6,7 +6,7 @@ The file is long because all that retrieval reads of an index is read through it
 
 from __future__ import annotations
 
-from collections import defaultdict
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,13 +16,22 @@ from msgspec.structs import replace
 
 from satchel import languages
 from satchel.caching import Cache, Value
+from satchel.embedding import pooling
 from satchel.lines import split_lines
-from satchel.retrieval.file_cache import DefinedNames, DocumentLink, FileCache, LoadedOutline
+from satchel.retrieval.file_cache import (
+    DefinedNames,
+    DocumentLink,
+    FileCache,
+    LoadedOutline,
+    encode_name,
+)
 from satchel.storage import postings
-from satchel.storage.file_table import PackedFiles
+from satchel.storage.deflate import crc32
+from satchel.storage.file_table import FileTable
 from satchel.storage.history import PackedHistory, arrange, unpack_history
+from satchel.storage.joined_runs import JoinedRuns
 from satchel.storage.protocol import Snapshot, TermRows
-from satchel.storage.records import REPOSITORIES, ChunkRecord, FileRecord, HistoryCommit, PostingRun
+from satchel.storage.records import REPOSITORIES, ChunkRecord, FileRecord, HistoryCommit, SymbolRecord
 from satchel.terms import last_name
 from satchel.types import ChunkKind, Label, Reference
 
@@ -32,14 +41,15 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from satchel.retrieval.query_terms import QueryTerms
     from satchel.storage.postings import Counts
 
-    Positions = NDArray[np.int64]
+    Positions = NDArray[np.signedinteger[Any]]
     Floats = NDArray[np.float64]
 
 
 _USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
 LONG = 0.6  # how much the length of a unit lowers its frequencies, from 0 to 1
 _READY_VECTORS = 65_536  # files; of more, vectors as float32 would take a third of what a large library holds
-_POSTINGS_KEPT = 3  # times the number of units: 30 bytes for each unit, about as much as its own arrays
+_SYMBOLS_KEPT = 20_000  # definitions of the names that were looked up: about 10 MB
+_POSTINGS_KEPT = 3  # times the number of units: 18 bytes for each unit, as much as its own arrays
 
 
 class TermLookup(Protocol):
@@ -68,28 +78,31 @@ class Corpus:
         # Chunk and unit numbers of another index mean something else.
         index = snapshot.version.rpartition(":")[0]
         self.files = snapshot.files(before.files if before is not None and before.index == index else ())
-        runs = snapshot.posting_runs()
-        bases = np.cumsum([0, *(run.unit_count for run in runs)]).tolist()
-        self._base_of = {run.number: base for run, base in zip(runs, bases, strict=False)}
-        covered = joined([np.frombuffer(item.files, "<u4") for item in runs], np.uint32).reshape(-1, 2)
-        self._counts = covered[:, 1].astype(np.int64)
-        lengths = joined([np.frombuffer(item.lengths, "<u2") for item in runs], np.uint16)
-        self.body_lengths, self.comment_lengths = lengths.reshape(-1, 2).T
-        lines = joined([np.frombuffer(item.lines, "<u4") for item in runs], np.uint32)
-        self.first_lines, self.last_lines = lines.reshape(-1, 2).T
-        owners = self._owners(covered[:, 0])
-        self.file_of = np.repeat(owners, self._counts)
+        found = snapshot.posting_runs()
+        runs = found if isinstance(found, JoinedRuns) else JoinedRuns.of(found)
+        bases = np.cumsum([0, *runs.unit_counts]).tolist()
+        self._base_of = dict(zip(runs.numbers, bases, strict=False))
+        counts = runs.files[:, 1].astype(np.int64)
+        self.body_lengths, self.comment_lengths = runs.lengths.T
+        self.first_lines, self.last_lines = runs.lines.T
+        owners = self._owners(runs.files[:, 0])
+        # Of four bytes, as positions are below 2³¹: the array has one for every unit.
+        self.file_of = np.repeat(owners.astype(np.int32), counts)
         self.alive = self.file_of >= 0
         self.unit_count = int(self.alive.sum())
         self.mean_body_length = self._mean(self.body_lengths)
         self.mean_comment_length = self._mean(self.comment_lengths)
-        starts = np.cumsum(self._counts) - self._counts
+        starts = np.cumsum(counts) - counts
+        living = np.flatnonzero(owners >= 0)
         # The position of the first unit of each file, whose other units follow; -1 for a file without units.
         self.unit_offsets = np.full(len(self.files), -1, np.int64)
-        self.unit_offsets[owners[owners >= 0]] = starts[owners >= 0]
+        self.unit_offsets[owners[living]] = starts[living]
         self.unit_counts = np.zeros(len(self.files), np.int64)
-        self.unit_counts[owners[owners >= 0]] = self._counts[owners >= 0]
-        self.file_vectors = self._file_vectors(runs, owners) if spread is None else None
+        self.unit_counts[owners[living]] = counts[living]
+        self.file_vectors = None if spread is not None else self._vectors_of(runs)
+        self._row_of = np.full(len(self.files) if self.file_vectors is not None else 0, -1, np.int32)
+        if self.file_vectors is not None:
+            self._row_of[owners[living]] = living
         self.has_vectors = self.file_vectors is not None if spread is None else spread.has_vectors(snapshot)
         meta = snapshot.meta()
         # The names of the repositories, each the first folder of its files; none in the index of one.
@@ -98,9 +111,9 @@ class Corpus:
         if before is not None:
             self.file_cache.adopt(before)
         self._postings: Cache[str, tuple[Positions, Counts]] = Cache(_POSTINGS_KEPT * self.unit_count)
+        self._symbols: Cache[str, Sequence[SymbolRecord]] = Cache(_SYMBOLS_KEPT)
         self._tagged: dict[str, Positions] = {}
         self._memo: dict[Callable[[Corpus], Any], Any] = {}
-        self._norms: tuple[float, NDArray[np.float64]] | None = None  # with the mean length that they are of
         self._changes: FileChanges | None = None
 
     def _owners(self, first_units: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -115,19 +128,36 @@ class Corpus:
     def _column(self, name: str) -> Positions:
         """Return a number of each file."""
         files = self.files
-        if isinstance(files, PackedFiles):
-            return np.asarray(files.column(name)).astype(np.int64)[self._order]
+        if isinstance(files, FileTable):
+            return self._in_order(np.asarray(files.column(name)).astype(np.int64))
         return np.fromiter((getattr(record, name) for record in files), np.int64, len(files))
 
-    @cached_property
-    def _order(self) -> Positions:
-        """Return where each file is in the columns of a table."""
-        return np.array(self.files.order if isinstance(self.files, PackedFiles) else [], np.int64)
+    def _in_order(self, column: Positions) -> Positions:
+        """Return a column of a table in the order of its files."""
+        order = self.files.order if isinstance(self.files, FileTable) else None
+        return column if order is None else column[np.array(order, np.int64)]
 
     @cached_property
-    def paths(self) -> list[str]:
-        """Return the path of each file."""
-        return list(self.position_of)
+    def _languages_and_tags(self) -> tuple[list[tuple[str, str]], Positions]:
+        """Return languages with tags, joined by spaces, and for each file the position of its own among
+        them."""
+        files = self.files
+        if isinstance(files, FileTable):
+            texts = [(language, tags) for language, _, _, tags in files.texts]
+            return texts, self._in_order(np.asarray(files.texts_of()).astype(np.int64))
+        every = [(record.language, " ".join(record.tags)) for record in files]
+        known = {text: at for at, text in enumerate(dict.fromkeys(every))}
+        return list(known), np.fromiter(map(known.__getitem__, every), np.int64, len(every))
+
+    @property
+    def languages(self) -> list[str]:
+        """Return the language of each file."""
+        texts, texts_of = self._languages_and_tags
+        return [texts[at][0] for at in texts_of.tolist()]
+
+    def path(self, at: int) -> str:
+        """Return the path of the file at a position."""
+        return self.files.path(at) if isinstance(self.files, FileTable) else self.files[at].path
 
     @cached_property
     def text_bytes(self) -> int:
@@ -144,23 +174,20 @@ class Corpus:
         """Return the mean length of the living units with their comments."""
         return self.mean_body_length + self.mean_comment_length
 
-    @property
-    def norms(self) -> NDArray[np.float64]:
-        """Return what term frequencies in each unit are divided by: a word in a long unit counts less."""
-        return self.norms_at(self.mean_length)
-
-    def norms_at(self, mean_length: float) -> NDArray[np.float64]:
-        """Return what term frequencies in each unit are divided by where units have another mean length."""
-        if self._norms is None or self._norms[0] != mean_length:
-            lengths = self.body_lengths.astype(np.float64) + self.comment_lengths
-            self._norms = mean_length, 1.0 - LONG + LONG * lengths / mean_length
-        return self._norms[1]
+    def norms(self, positions: Positions, mean_length: float) -> Floats:
+        """Return what term frequencies in some units are divided by where units have this mean length: a word
+        in a long unit counts less."""
+        lengths = self.body_lengths.take(positions).astype(np.float64)
+        lengths += self.comment_lengths.take(positions)
+        found: Floats = 1.0 - LONG + LONG * lengths / mean_length
+        return found
 
     @cached_property
     def repository_of(self) -> Positions:
         """Return for each file the position of its repository in `repositories`."""
-        number = {name: at for at, name in enumerate(self.repositories)}
-        return np.array([number[record.path.partition("/")[0]] for record in self.files], np.int64)
+        every = range(len(self.files))
+        firsts = [bisect_left(every, f"{name}/", key=self.path) for name in self.repositories]
+        return np.repeat(np.arange(len(firsts)), np.diff([*firsts, len(self.files)]))
 
     def postings(self, term: str) -> tuple[Positions, Counts]:
         """Return the positions of the living units that hold a term, ascending, with their packed counts."""
@@ -175,6 +202,19 @@ class Corpus:
             self._postings.keep(term, found[term], size=len(found[term][0]) + 1)
         return [found[term] for term in terms]
 
+    def symbols_named(self, name: str) -> Sequence[SymbolRecord]:
+        """Return the definitions of a name, in any case of letters."""
+        return self.symbols_named_many((name,))[0]
+
+    def symbols_named_many(self, names: Sequence[str]) -> list[Sequence[SymbolRecord]]:
+        """Return the definitions of each name, in the order given; the store is asked once for all of
+        them."""
+        found = {name: known for name in names if (known := self._symbols.get(name)) is not None}
+        missing = [name for name in dict.fromkeys(names) if name not in found]
+        for name, symbols in (self.snapshot.symbols_named_many(missing) if missing else {}).items():
+            found[name] = self._symbols.keep(name, symbols, size=len(symbols) + 1)
+        return [found[name] for name in names]
+
     def files_holding(self, term: str) -> list[int]:
         """Return the positions of the files that hold a term, ascending."""
         positions, _ = self.postings(term)
@@ -184,33 +224,39 @@ class Corpus:
         """Return the positions and counts of the living units in the rows of a term."""
         decoded = [postings.decode(data) for _, data in rows]
         counts = joined([packed for _, packed in decoded], np.uint16)
-        positions = np.empty(len(counts), np.int64)
+        positions = np.empty(len(counts), np.int32)
         start = 0
         for (run, _), (offsets, _) in zip(rows, decoded, strict=True):
-            np.add(offsets, self._base_of[run], out=positions[start : start + len(offsets)])
+            own = positions[start : start + len(offsets)]
+            np.add(offsets, self._base_of[run], out=own, casting="unsafe")
             start += len(offsets)
         keep = self.alive[positions]
         return (positions, counts) if keep.all() else (positions[keep], counts[keep])
 
-    def _file_vectors(
-        self, runs: list[PostingRun], owners: Positions
-    ) -> NDArray[np.float32] | NDArray[np.int8] | None:
-        """Return a vector for each file, zero for a file without units; None for an index without vectors."""
-        joined = np.frombuffer(b"".join(run.vectors for run in runs), np.int8)
-        if not len(joined):
+    def _vectors_of(self, runs: JoinedRuns) -> NDArray[np.float32] | NDArray[np.int8] | None:
+        """Return the vectors of the files in all runs; None for an index without vectors."""
+        if not len(runs.vectors):
             return None
-        rows = joined.reshape(len(owners), -1)
         # They are compared as float32. Where they are many they stay as stored, and are converted in parts.
-        kind = np.float32 if len(self.files) <= _READY_VECTORS else np.int8
-        vectors = np.zeros((len(self.files), rows.shape[1]), kind)
-        vectors[owners[owners >= 0]] = rows[owners >= 0]
-        return vectors
+        return runs.vectors.astype(np.float32) if len(self.files) <= _READY_VECTORS else runs.vectors
+
+    def similarities(self, asked: NDArray[np.int8], files: Positions | None = None) -> Floats | None:
+        """Return how near files come to a vector in meaning, all files or some: 0 for a file without units.
+        None for an index without vectors."""
+        if self.file_vectors is None:
+            return None
+        rows = self._row_of if files is None else self._row_of[files]
+        chosen = self.file_vectors if files is None else self.file_vectors[rows[rows >= 0]]
+        near = pooling.similarities(chosen, asked)
+        found = np.zeros(len(rows))
+        found[rows >= 0] = near[rows[rows >= 0]] if files is None else near
+        return found
 
     def outlines(self, positions: Sequence[int]) -> list[LoadedOutline]:
         """Return the outlines of some files by their positions; those that are kept are not read again."""
         kept = self.file_cache.outlines
         missing = [at for at in positions if at not in kept]
-        if self.file_cache.is_full_with(len(missing)):
+        if missing and self.file_cache.is_full:
             self.file_cache.forget_outlines()
             missing = list(positions)
         found = self.snapshot.outlines([self.files[at].path for at in missing])
@@ -249,6 +295,15 @@ class Corpus:
     def consulting(self, paths: Iterable[str]) -> set[str]:
         """Return the files whose edges rest on one of some paths."""
         return set(self.snapshot.consulting(set(paths)))
+
+    def passing(self, test: Callable[[str, str, Sequence[str], int], bool]) -> NDArray[np.bool_]:
+        """Return for each file whether its path, language, tags and count of chunks pass a test."""
+        texts, texts_of = self._languages_and_tags
+        apart = [(language, tuple(tags.split())) for language, tags in texts]
+        own = (apart[at] for at in texts_of.tolist())
+        columns = zip(self.position_of, own, self._column("chunk_count").tolist(), strict=True)
+        passed = (test(path, language, tags, chunks) for path, (language, tags), chunks in columns)
+        return np.fromiter(passed, bool, len(self.files))
 
     def is_test(self, path: str) -> bool:
         """Return whether a file of the index is a test by its path."""
@@ -312,17 +367,12 @@ class Corpus:
     ) -> NDArray[np.float64]:
         """Return a row of `width` numbers for each of some files, computed once by `row`, which is given the
         path that the file has in its own repository."""
-        kept = self.file_cache.numbers
-        if row not in kept:
-            count = len(self.files)
-            kept[row] = np.zeros(count, bool), np.zeros((count, width))
-        known, table = kept[row]
-        for at in files[~known[files]].tolist():
+        known = self.file_cache.numbers_of(row, width)
+        for at in files[~known.has(files)].tolist():
             record = self.files[at]
             own = replace(record, path=self.own_path(record.path)) if self.repositories else record
-            table[at] = row(own)
-            known[at] = True
-        return table[files]
+            known.put(at, row(own))
+        return known.rows(files)
 
     def tagged(self, worth: Mapping[str, float]) -> NDArray[np.float64]:
         """Return for each file the sum of what its tags are worth."""
@@ -337,14 +387,12 @@ class Corpus:
         return self._tagged[tag]
 
     def _find_tagged(self, tag: str) -> Positions:
-        files = self.files
-        if not isinstance(files, PackedFiles):
-            return np.array([at for at, record in enumerate(files) if tag in record.tags], np.int64)
-        tagged = np.array([tag in tags.split() for _, _, _, tags in files.texts], bool)
-        return np.flatnonzero(tagged[np.asarray(files.texts_of())[self._order]])
+        texts, texts_of = self._languages_and_tags
+        tagged = np.array([tag in tags.split() for _, tags in texts], bool)
+        return np.flatnonzero(tagged[texts_of])
 
     @property
-    def position_of(self) -> dict[str, int]:
+    def position_of(self) -> Mapping[str, int]:
         """Return the position of each path in `files`."""
         return self.file_cache.position_of
 
@@ -360,15 +408,20 @@ class Corpus:
         self._changes = FileChanges(arrange(commits), self.position_of)
 
     @cached_property
-    def _by_name(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
-        for path, at in self.position_of.items():
-            found[path.rpartition("/")[2].lower()].append(at)
-        return found
+    def _by_name(self) -> tuple[NDArray[np.uint32], Positions]:
+        """Return the hash of each file's name, ascending, and the position of that file."""
+        names = (path.rpartition("/")[2] for path in self.position_of)
+        hashes = np.fromiter(map(_name_hash, names), np.uint32, len(self.files))
+        order = np.argsort(hashes, kind="stable")
+        return hashes[order], order.astype(np.int32)
 
     def files_named(self, name: str) -> list[int]:
         """Return the positions of the files with a name, whatever their folder and the case of letters."""
-        return self._by_name.get(name.lower(), [])
+        hashes, positions = self._by_name
+        wanted = np.uint32(_name_hash(name))
+        first, last = np.searchsorted(hashes, wanted), np.searchsorted(hashes, wanted, "right")
+        found = positions[first:last].tolist()
+        return [at for at in found if self.path(at).rpartition("/")[2].lower() == name.lower()]
 
 
 class FileChanges:
@@ -412,6 +465,10 @@ class FileChanges:
         found, frequencies = self._history.postings(term)
         living = self._living[found]
         return found[living].astype(np.int64), frequencies[living].astype(np.float64)
+
+
+def _name_hash(name: str) -> int:
+    return crc32(encode_name(name.lower()))
 
 
 def joined(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from satchel.code_facts import CONFIDENCE, Target
 from satchel.retrieval.code_graph import SureUse, file_uses, uses_between
 from satchel.retrieval.corpus import Corpus
-from satchel.retrieval.references import Edge, clear_definitions, definition_chunk, definition_line
+from satchel.retrieval.references import Edge, clear_definitions_of, definition_chunk, definition_line
 from satchel.types import Label, LineRange, Reference
 
 _LOOKED_UP = 12  # names, the most used first
@@ -48,9 +48,7 @@ def external_names(
     inside: dict[str, set[int]] = defaultdict(set)
     for path, first, last in ranges:
         inside[path].update(range(first, last + 1))
-    used: Counter[tuple[str, str, int]] = Counter()
-    for path, own in inside.items():
-        used.update(_meanings(corpus, path, own))
+    used = Counter(_meanings(corpus, inside))
     ranked = sorted(used.items(), key=lambda item: (-item[1], item[0]))
     most = _LOOKED_UP_FOR_SOME if some else _LOOKED_UP
     found = [
@@ -61,18 +59,19 @@ def external_names(
     return found[:most]
 
 
-def _meanings(corpus: Corpus, path: str, lines: Container[int]) -> Iterator[tuple[str, str, int]]:
-    """Yield (name, path of its definition, line of that) for each use on some lines of a file that means a
+def _meanings(corpus: Corpus, inside: Mapping[str, Container[int]]) -> Iterator[tuple[str, str, int]]:
+    """Yield (name, path of its definition, line of that) for each use on some lines of files that means a
     definition: by the code graph, or by name where the language has no rules and the name is clear."""
-    if corpus.has_graph(path):
-        for use in file_uses(corpus, path).uses:
-            if use.line in lines and _is_telling(use) and (line := definition_line(corpus, use)):
-                yield use.target.name.rpartition(".")[2], use.target.path, line
-        return
-    for name, used in corpus.uses(path):
-        if used in lines:
-            for place in clear_definitions(corpus, name)[:1]:
-                yield (name, *place)
+    named: list[str] = []
+    for path, lines in inside.items():
+        if corpus.has_graph(path):
+            for use in file_uses(corpus, path).uses:
+                if use.line in lines and _is_telling(use) and (line := definition_line(corpus, use)):
+                    yield use.target.name.rpartition(".")[2], use.target.path, line
+        else:
+            named += [name for name, used in corpus.uses(path) if used in lines]
+    clear = clear_definitions_of(corpus, named)
+    yield from ((name, *clear[name][0]) for name in named if clear[name])
 
 
 def _is_telling(use: SureUse) -> bool:

@@ -16,8 +16,6 @@ from satchel.retrieval.query_terms import Weighting
 from satchel.storage.postings import BODY, COMMENT, FOLDER, NAME, STEM
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
-    from numpy.typing import NDArray
-
     from satchel.retrieval.corpus import Floats, Positions
     from satchel.retrieval.query_postings import QueryPostings
 
@@ -71,8 +69,7 @@ class Evidence:
     @cached_property
     def norm(self) -> Floats:
         """Return what the frequency of each entry is divided by, for the length of its unit."""
-        norms: Floats = self.corpus.norms[self.unit_positions[self.unit]]
-        return norms
+        return self.corpus.norms(self.unit_positions[self.unit], self.corpus.mean_length)
 
     def by_unit(self, worth: Floats, weighting: Weighting) -> Floats:
         """Return for each unit the weighted sum of what its entries are worth."""
@@ -135,7 +132,7 @@ def first_largest(values: Floats, count: int) -> Positions:
     return among[np.argsort(-values[among], kind="stable")[:count]]
 
 
-def summed(owners: NDArray[np.int64], values: Floats, count: int) -> Floats:
+def summed(owners: Positions, values: Floats, count: int) -> Floats:
     """Return the sum of the values of each owner, added in the order given."""
     return np.bincount(owners, values, count).astype(np.float64, copy=False)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from satchel.caching import Cache
-from satchel.storage.file_table import PackedFiles
+from satchel.storage.file_table import FileTable, is_same_file
 from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
     from numpy.typing import NDArray
 
 _FILES_KEPT = 600  # the files of some dozen queries: about 40 MB with their passages
-_OUTLINES_KEPT = 10_000  # of the candidates of some hundred queries: about 90 MB
+_OUTLINE_BYTES = 96 << 20  # of the candidates of some hundred queries
+_NAMES_BYTES = 5_000  # what an outline takes without the vectors of its units
 _GRAPH_FILES_KEPT = 2_000  # whose edges or definitions were asked for: about 20 MB
 _LINKING_FILES_KEPT = 10_000  # most files have no link, so that an entry is one slot of a dictionary
 _RANGES_KEPT = 2_000  # line ranges and units of other files: about 3 MB
@@ -89,6 +90,40 @@ class DocumentLink(msgspec.Struct, frozen=True):
         return target in (self.relative, self.rooted) or (bool(stem) and stem in (self.relative, self.rooted))
 
 
+class FileNumbers:
+    """A row of numbers for each of some files. There is room for those that were asked for: a row for every
+    file of a library would be as large as all that is known of its units."""
+
+    def __init__(self, file_count: int, width: int) -> None:
+        self.width = width
+        self._place_of = np.full(file_count, -1, np.int32)
+        self._rows = np.zeros((0, width))
+        self._count = 0
+
+    def has(self, files: NDArray[np.signedinteger[Any]]) -> NDArray[np.bool_]:
+        """Return for each of some files whether its numbers are known."""
+        found: NDArray[np.bool_] = self._place_of[files] >= 0
+        return found
+
+    def put(self, at: int, numbers: Sequence[float] | NDArray[np.float64]) -> None:
+        """Keep the numbers of the file at a position."""
+        if self._count == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.zeros((max(256, self._count), self.width))))
+        self._rows[self._count] = numbers
+        self._place_of[at] = self._count
+        self._count += 1
+
+    def rows(self, files: NDArray[np.signedinteger[Any]]) -> NDArray[np.float64]:
+        """Return the numbers of some files, which have to be known."""
+        found: NDArray[np.float64] = self._rows[self._place_of[files]]
+        return found
+
+    def items(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield the position and the numbers of each file."""
+        for at in np.flatnonzero(self._place_of >= 0).tolist():
+            yield at, self._rows[self._place_of[at]]
+
+
 class FileCache:
     """What was read of the files of one generation. An edit changes one file of thousands: what was read of
     the others is adopted by the cache of the next generation."""
@@ -97,12 +132,13 @@ class FileCache:
         self.index = index
         self.signature = signature
         self.files = files
-        self.position_of = (
+        self.position_of: Mapping[str, int] = (
             files.position_of
-            if isinstance(files, PackedFiles)
+            if isinstance(files, FileTable)
             else {record.path: at for at, record in enumerate(files)}
         )
         self.outlines: dict[int, LoadedOutline] = {}  # by the position of the file
+        self._outline_bytes = 0
         # Name → the files that define it, of those with a loaded outline.
         self.defining: dict[str, tuple[int, ...]] = {}
         self.lines: Cache[str, Sequence[str]] = Cache(_FILES_KEPT)
@@ -118,8 +154,8 @@ class FileCache:
         self.passages: Cache[str, Any] = Cache(_FILES_KEPT)  # path → its `FilePassages`
         self.unit_passages: Cache[tuple[str, int], Any] = Cache(_RANGES_KEPT)  # path and unit → that passage
         self.chunks: Cache[tuple[str, int, int], list[ChunkRecord]] = Cache(_RANGES_KEPT)  # path and lines
-        # Function of a record → for which files its numbers are known, and a row of them for each file
-        self.numbers: dict[Callable[[FileRecord], tuple[float, ...]], tuple[Any, NDArray[np.float64]]] = {}
+        # Function of a record → its numbers for the files that were asked for
+        self.numbers: dict[Callable[[FileRecord], tuple[float, ...]], FileNumbers] = {}
         self.contents: Cache[str, bytes] = Cache(_CONTENT_BYTES)  # path → its text, with line ends as \\n
         self.line_ends: Cache[str, NDArray[np.int32]] = Cache(_LINES_KEPT)  # path → where these stand in it
 
@@ -152,18 +188,21 @@ class FileCache:
             if is_same(path):
                 self.line_ends.keep(path, ends, len(ends))
 
-    def is_full_with(self, more: int) -> bool:
-        """Return whether so many further outlines are more than are kept."""
-        return more > 0 and len(self.outlines) + more > _OUTLINES_KEPT
+    @property
+    def is_full(self) -> bool:
+        """Return whether no further outlines are kept."""
+        return self._outline_bytes > _OUTLINE_BYTES
 
     def forget_outlines(self) -> None:
         """Drop all outlines, and the names that they define."""
         self.outlines.clear()
         self.defining.clear()
+        self._outline_bytes = 0
 
     def keep_outline(self, at: int, loaded: LoadedOutline) -> None:
         """Keep the outline of the file at a position."""
         self.outlines[at] = loaded
+        self._outline_bytes += len(loaded.vectors) + _NAMES_BYTES
         # Most names are defined by one file only: they share its tuple.
         defining, alone = self.defining, (at,)
         for name in loaded.defines:
@@ -171,28 +210,39 @@ class FileCache:
 
     def _adopt_outlines(self, before: FileCache, same: _SameFiles) -> None:
         """Keep the outlines of unchanged files. If no position changed, others are taken out."""
-        paths = list(before.position_of)
-        if list(self.position_of) != paths:
+        positions = {old: same[before.path(old)] for old in before.outlines}
+        if any(at is not None and at != old for old, at in positions.items()):
             for old, loaded in before.outlines.items():
-                at = same[paths[old]]
+                at = positions[old]
                 if at is not None:
                     self.keep_outline(at, loaded)
             return
         self.outlines, self.defining = dict(before.outlines), dict(before.defining)
+        self._outline_bytes = before._outline_bytes
         for at in before.outlines:
-            if same[paths[at]] is None:
-                for name in self.outlines.pop(at).defines:
+            if positions[at] is None:
+                gone = self.outlines.pop(at)
+                self._outline_bytes -= len(gone.vectors) + _NAMES_BYTES
+                for name in gone.defines:
                     self.defining[name] = tuple(other for other in self.defining[name] if other != at)
 
     def _adopt_numbers(self, before: FileCache, same: _SameFiles) -> None:
         """Keep the numbers of unchanged files."""
-        paths = list(before.position_of)
-        for row, (known, table) in before.numbers.items():
-            places = {at: same[paths[at]] for at in np.flatnonzero(known).tolist()}
-            kept = {old: here for old, here in places.items() if here is not None}
-            still_known, rows = np.zeros(len(self.files), bool), np.zeros((len(self.files), table.shape[1]))
-            still_known[list(kept.values())], rows[list(kept.values())] = True, table[list(kept)]
-            self.numbers[row] = still_known, rows
+        for row, known in before.numbers.items():
+            kept = self.numbers_of(row, known.width)
+            for old, numbers in known.items():
+                if (at := same[before.path(old)]) is not None:
+                    kept.put(at, numbers)
+
+    def numbers_of(self, row: Callable[[FileRecord], tuple[float, ...]], width: int) -> FileNumbers:
+        """Return what is kept of the `width` numbers that a function gives for a file."""
+        if row not in self.numbers:
+            self.numbers[row] = FileNumbers(len(self.files), width)
+        return self.numbers[row]
+
+    def path(self, at: int) -> str:
+        """Return the path of the file at a position."""
+        return self.files.path(at) if isinstance(self.files, FileTable) else self.files[at].path
 
 
 class _SameFiles(dict[str, int | None]):
@@ -203,16 +253,12 @@ class _SameFiles(dict[str, int | None]):
 
     def __missing__(self, path: str) -> int | None:
         at, old = self._cache.position_of.get(path), self._before.position_of.get(path)
-        is_same = (
-            at is not None and old is not None and _is_same(self._cache.files[at], self._before.files[old])
-        )
+        is_same = at is not None and old is not None and self._has_same(at, old)
         self[path] = at if is_same else None
         return self[path]
 
-
-def _is_same(one: FileRecord, other: FileRecord) -> bool:
-    """Return whether two records of a path are of the same content with the same numbers and tags."""
-    return one is other or (
-        (one.file_hash, one.language, one.first_chunk, one.first_unit, one.tags)
-        == (other.file_hash, other.language, other.first_chunk, other.first_unit, other.tags)
-    )
+    def _has_same(self, at: int, old: int) -> bool:
+        files, before = self._cache.files, self._before.files
+        if isinstance(files, FileTable):
+            return files.has_same(at, before, old)
+        return is_same_file(files[at], before[old])

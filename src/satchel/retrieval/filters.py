@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -15,6 +15,8 @@ _ACCEPTORS_KEPT = 16
 _KINDS = frozenset(kind.value for kind in ChunkKind)
 
 Acceptor = Callable[[FileRecord], bool]
+FileTest = Callable[[str, str, Sequence[str], int], bool]
+"""Returns whether a file may answer, by its path, its language, its tags and its count of chunks."""
 
 
 class Filters(msgspec.Struct, frozen=True):
@@ -55,21 +57,27 @@ class Filters(msgspec.Struct, frozen=True):
 
     def acceptor(self) -> Acceptor:
         """Return the test that a file must pass, prepared for many files."""
+        test = self.file_test()
+        return lambda record: test(record.path, record.language, record.tags, record.chunk_count)
+
+    def file_test(self) -> FileTest:
+        """Return the same test of a file without its record, of which a library has no copies."""
         tests = list(self._path_tests())
         language, tags = self.language.lower(), [tag.lower() for tag in self.tags]
         whole_files = self.chunk_type == ChunkKind.FILE
 
-        def accepts(record: FileRecord) -> bool:
-            path = record.path
+        def accepts(path: str, own_language: str, own_tags: Sequence[str], chunk_count: int) -> bool:
             # This runs for every file of an index: a generator would take half as long again.
             for test in tests:
                 if not test(path):
                     return False
-            if language and record.language != language:
+            if language and own_language != language:
                 return False
-            if whole_files and record.chunk_count != 1:
+            if whole_files and chunk_count != 1:
                 return False
-            return not tags or all(tag in _KINDS or _is_tagged(record, tag) for tag in tags)
+            return not tags or all(
+                tag in _KINDS or _is_tagged(path, own_language, own_tags, tag) for tag in tags
+            )
 
         return accepts
 
@@ -82,7 +90,8 @@ class Filters(msgspec.Struct, frozen=True):
         """Return whether a chunk of this kind may answer, in a file that may."""
         if self._kind() not in ("", kind):
             return False
-        return all(tag == kind or _is_tagged(record, tag) for tag in map(str.lower, self.tags))
+        own = record.path, record.language, record.tags
+        return all(tag == kind or _is_tagged(*own, tag) for tag in map(str.lower, self.tags))
 
     def _kind(self) -> str:
         """Return the kind that chunks must have. `file` asks for no kind: files of one chunk pass."""
@@ -109,9 +118,9 @@ def _acceptor(filters: Filters) -> Acceptor:
     return filters.acceptor()
 
 
-def _is_tagged(record: FileRecord, tag: str) -> bool:
+def _is_tagged(path: str, language: str, tags: Sequence[str], tag: str) -> bool:
     """Return whether a tag is one of the file's own, its language, or a folder that it lies in."""
-    return tag in record.tags or tag == record.language or tag in record.path.lower().split("/")[:-1]
+    return tag in tags or tag == language or tag in path.lower().split("/")[:-1]
 
 
 def clean(entry: str) -> str:

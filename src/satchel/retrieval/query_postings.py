@@ -151,9 +151,7 @@ class Postings:
     @cached_property
     def _similarities(self) -> Floats | None:
         """Return how near each file of the corpus comes to the title in meaning; None without vectors."""
-        if self.title_vector is None or self.corpus.file_vectors is None:
-            return None
-        return pooling.similarities(self.corpus.file_vectors, self.title_vector)
+        return None if self.title_vector is None else self.corpus.similarities(self.title_vector)
 
     def similarities(self, files: Positions) -> Floats | None:
         """Return how near some files come to the title in meaning; None without vectors."""
@@ -244,7 +242,7 @@ class Postings:
         """Return what a term is worth in each unit that holds it, before its weight and rarity."""
         positions, packed = self.found[number]
         frequency = BODY.read(packed) + 1.5 * COMMENT.read(packed)
-        frequency /= self.corpus.norms_at(self.statistics.mean_length).take(positions)
+        frequency /= self.corpus.norms(positions, self.statistics.mean_length)
         frequency += 3 * (NAME.read(packed) + STEM.read(packed)) + FOLDER.read(packed)
         return saturated(frequency)
 

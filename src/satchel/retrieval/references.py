@@ -40,11 +40,11 @@ class Edge(msgspec.Struct, frozen=True):
 
 def definitions_of(corpus: Corpus, name: str) -> list[SymbolRecord]:
     """Return the definitions of a name in code, in just this case of letters."""
-    return [
-        record
-        for record in corpus.snapshot.symbols_named(name)
-        if record.symbol.name == name and record.symbol.kind in CODE_KINDS
-    ]
+    return _in_code(name, corpus.symbols_named(name))
+
+
+def _in_code(name: str, symbols: Iterable[SymbolRecord]) -> list[SymbolRecord]:
+    return [item for item in symbols if item.symbol.name == name and item.symbol.kind in CODE_KINDS]
 
 
 def definition_chunk(corpus: Corpus, use: SureUse) -> tuple[ChunkRecord, int] | None:
@@ -82,12 +82,23 @@ def _definition_lines(corpus: Corpus, path: str) -> dict[tuple[str, bool], int]:
 
 def clear_definitions(corpus: Corpus, name: str) -> tuple[tuple[str, int], ...]:
     """Return the path and line of each definition of a name; nothing if there are too many."""
+    return clear_definitions_of(corpus, (name,))[name]
 
-    def find() -> tuple[tuple[str, int], ...]:
-        found = tuple((record.path, record.symbol.start_line) for record in definitions_of(corpus, name))
-        return found if len(found) <= _FEW_DEFINITIONS else ()
 
-    return corpus.memo(_definition_cache).get_or_compute(name, find)
+def clear_definitions_of(corpus: Corpus, names: Iterable[str]) -> dict[str, tuple[tuple[str, int], ...]]:
+    """Return the clear definitions of each name. All names are looked up together: one after another takes
+    a library of 300 repositories 10 ms for each."""
+    kept = corpus.memo(_definition_cache)
+    found = {name: kept.get(name) for name in names}
+    missing = [name for name, places in found.items() if places is None]
+    for name, symbols in corpus.snapshot.symbols_named_many(missing, _are_too_many).items():
+        places = tuple((record.path, record.symbol.start_line) for record in _in_code(name, symbols))
+        found[name] = kept.keep(name, places if len(places) <= _FEW_DEFINITIONS else ())
+    return {name: places or () for name, places in found.items()}
+
+
+def _are_too_many(name: str, symbols: Sequence[SymbolRecord]) -> bool:
+    return len(symbols) > _FEW_DEFINITIONS and len(_in_code(name, symbols)) > _FEW_DEFINITIONS
 
 
 def _definition_cache(corpus: Corpus) -> Cache[str, tuple[tuple[str, int], ...]]:

@@ -18,7 +18,7 @@ from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.references import (
     CODE_KINDS,
     TYPE_KINDS,
-    clear_definitions,
+    clear_definitions_of,
     definition_chunk,
     files_mentioning,
     find_links,
@@ -179,16 +179,14 @@ def _used_here(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
 
 def _named_here(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:
     """Yield the definitions whose names a chunk of a language without rules uses, if they are few."""
-    seen: set[str] = set()
+    labels: dict[str, Label] = {}
     for use in corpus.references(chunk.path):
-        name = last_name(use.name)
-        if not chunk.start_line <= use.line <= chunk.end_line or name in seen or len(seen) >= _NAMES_FOLLOWED:
-            continue
-        if use.label is Label.LINKS_TO:
-            continue
-        seen.add(name)
-        for path, line in clear_definitions(corpus, name):
-            yield from _chunks_at(corpus, path, line, use.label)
+        if chunk.start_line <= use.line <= chunk.end_line and use.label is not Label.LINKS_TO:
+            labels.setdefault(last_name(use.name), use.label)
+    names = list(labels)[:_NAMES_FOLLOWED]
+    for name, places in clear_definitions_of(corpus, names).items():
+        for path, line in places:
+            yield from _chunks_at(corpus, path, line, labels[name])
 
 
 def _members(corpus: Corpus, chunk: ChunkRecord) -> Iterator[_Step]:

@@ -115,8 +115,7 @@ def _accepted(corpus: Corpus, filters: Filters) -> NDArray[np.bool_]:
     """Return for each file whether it passes the filters and has units."""
     if not filters.active():
         return corpus.unit_offsets >= 0
-    accepted = np.fromiter(map(filters.acceptor(), corpus.files), bool, len(corpus.files))
-    return accepted & (corpus.unit_offsets >= 0)
+    return corpus.passing(filters.file_test()) & (corpus.unit_offsets >= 0)
 
 
 def _choose(selector: HitLineSelector, order: Sequence[int], k: int) -> list[tuple[int, HitLines]]:

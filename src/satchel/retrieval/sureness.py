@@ -98,5 +98,5 @@ def _named(context: Context) -> float:
     paths = sum(bool(resolve_path(context.corpus, mention.path).files) for mention in query.mentions)
     names = dict.fromkeys((query.symbol, *query.title_names, *query.prose_names, *query.code_names))
     telling = [name for name in names if len(name) >= _LEAST_NAME][:_MOST_NAMES]
-    defined = (item.symbol.name for name in telling for item in context.symbols_named(name))
+    defined = (item.symbol.name for symbols in context.corpus.symbols_named_many(telling) for item in symbols)
     return float(paths + len(set(defined).intersection(telling)))

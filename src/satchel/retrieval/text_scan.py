@@ -79,14 +79,14 @@ def scan(corpus: Corpus, pattern: TextPattern, order: Sequence[int], token: Canc
     candidates = candidate_files(corpus, pattern.required)
     found: list[FileMatches] = []
     chosen = [at for at in order if candidates[at]] if candidates is not None else order
-    paths, kept, count_in = corpus.paths, corpus.file_cache.contents, pattern.count
+    kept, count_in = corpus.file_cache.contents, pattern.count
     for start in range(0, len(chosen), _POLLED):
         if start:
             if token.is_expired and not token.is_cancelled:
                 return Scan(tuple(found), start, len(chosen) - start)
             token.check()
         for at in chosen[start : start + _POLLED]:
-            content = kept.get(paths[at])
+            content = kept.get(corpus.path(at))
             count = count_in(content_of(corpus, at) if content is None else content)
             if count:
                 found.append(FileMatches(at, count))

@@ -250,7 +250,7 @@ class Review:
             if isinstance(old, OldFile):
                 section = section_of_file(old.source.language, old.source.tags)
                 names.get(section, {}).update(dict.fromkeys(old.gone_names(file)))
-        defined = self.corpus.snapshot.symbols_named
+        defined = self.corpus.symbols_named
         return [
             name
             for name in dict.fromkeys(name for own in names.values() for name in own)

@@ -7,8 +7,9 @@ in each, and writes those blocks anew that a change touches.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -22,7 +23,19 @@ _TEXTS = (6, 7, 9, 10)  # language, encoding, redactions, tags: files share most
 _PATH, _HASH = 2, 5
 _WIDE = (1, 3, 4, 11, 14, 16, 17)  # number, size, times, inode, first chunk and unit: 8 bytes each
 _NARROW = (0, 8, 12, 13, 15, *range(CHECKS, CHECKS + 5))  # checks, counts and the flag: 4 bytes each
-_COLUMNS = {"size": 3, "number": 1, "first_unit": 14, "unit_count": 15}
+_COLUMNS = {
+    "number": 1,
+    "size": 3,
+    "mtime_ns": 4,
+    "line_count": 8,
+    "first_chunk": 11,
+    "chunk_count": 12,
+    "settled": 13,
+    "first_unit": 14,
+    "unit_count": 15,
+    "ctime_ns": 16,
+    "inode": 17,
+}
 
 
 class _Block(msgspec.Struct, frozen=True, array_like=True):
@@ -60,8 +73,71 @@ def _column(parts: Sequence[tuple[bytes, int]], place: int) -> bytes:
     return b"".join(data[place * length : (place + 1) * length] for data, length in parts)
 
 
-class PackedFiles(Sequence[FileRecord]):
-    """All files of a generation, by path."""
+class FileTable(Sequence[FileRecord]):
+    """All files of a generation, by path, with their numbers and texts as columns."""
+
+    texts: Sequence[tuple[str, str, str, str]]  # language, encoding, redactions and tags, each once
+
+    @property
+    @abstractmethod
+    def position_of(self) -> Mapping[str, int]:
+        """Return the position of each path."""
+
+    @property
+    @abstractmethod
+    def order(self) -> Sequence[int] | None:
+        """Return where each file is in the columns; None if they are in the order of the files."""
+
+    @abstractmethod
+    def column(self, name: str) -> Any:
+        """Return a number of all files as a buffer, in the order of `order`."""
+
+    @abstractmethod
+    def texts_of(self) -> Any:
+        """Return for each file the position of its texts in `texts` as a buffer, in the order of `order`."""
+
+    @abstractmethod
+    def record(self, at: int) -> FileRecord:
+        """Return the record of the file at a position."""
+
+    @abstractmethod
+    def path(self, at: int) -> str:
+        """Return the path of the file at a position."""
+
+    def has_same(self, at: int, other: Sequence[FileRecord], there: int) -> bool:
+        """Return whether a file has the same content, numbers and tags as one of another table."""
+        return is_same_file(self.record(at), other[there])
+
+    @overload
+    def __getitem__(self, at: int) -> FileRecord: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[FileRecord]: ...
+    def __getitem__(self, at: int | slice) -> FileRecord | list[FileRecord]:
+        if isinstance(at, slice):
+            return [self.record(one) for one in range(*at.indices(len(self)))]
+        return self.record(at)
+
+    def __iter__(self) -> Iterator[FileRecord]:
+        return map(self.record, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as that of a list
+
+
+def is_same_file(one: FileRecord, other: FileRecord) -> bool:
+    """Return whether two records are of the same content with the same numbers and tags."""
+    return one is other or (
+        (one.file_hash, one.language, one.first_chunk, one.first_unit, one.tags)
+        == (other.file_hash, other.language, other.first_chunk, other.first_unit, other.tags)
+    )
+
+
+class PackedFiles(FileTable):
+    """All files of a generation as a store has packed them."""
 
     def __init__(self, blocks: Iterable[bytes], known: Sequence[FileRecord] = ()) -> None:
         """Make the table of packed blocks; raises MsgspecError or ValueError for bytes that are none. The
@@ -80,8 +156,8 @@ class PackedFiles(Sequence[FileRecord]):
             self.texts += block.texts
             self._texts_of.extend(base + place for place in memoryview(block.texts_of).cast("H"))
         # Where each file is in the columns. They are almost in the order of paths, which a sort profits from.
-        self.order = sorted(range(len(self._paths)), key=self._paths.__getitem__)
-        self.paths = [self._paths[place] for place in self.order]
+        self._order = sorted(range(len(self._paths)), key=self._paths.__getitem__)
+        self.paths = [self._paths[place] for place in self._order]
         self._records: dict[int, FileRecord] = {}
         if isinstance(known, PackedFiles):
             self._take_over(known)
@@ -96,9 +172,17 @@ class PackedFiles(Sequence[FileRecord]):
                 if same_content and self._narrow[0][here] == known._narrow[0][there]:
                     self._records[at] = record
 
+    @property
+    def order(self) -> list[int]:
+        return self._order
+
+    @cached_property
+    def hashes(self) -> list[bytes]:
+        """Return the hash of each file."""
+        return [self._hashes[place] for place in self._order]
+
     @cached_property
     def position_of(self) -> dict[str, int]:
-        """Return the position of each path."""
         return {path: at for at, path in enumerate(self.paths)}
 
     @cached_property
@@ -112,12 +196,10 @@ class PackedFiles(Sequence[FileRecord]):
         return sum(self._narrow[0])
 
     def column(self, name: str) -> memoryview[int]:
-        """Return the `size`, `number`, `first_unit` or `unit_count` of all files, in the order of `order`."""
         number = _COLUMNS[name]
         return self._wide[_WIDE.index(number)] if number in _WIDE else self._narrow[_NARROW.index(number)]
 
     def texts_of(self) -> array[int]:
-        """Return for each file the position of its texts in `texts`, in the order of `order`."""
         return self._texts_of
 
     def number_and_check(self, at: int, which: int) -> tuple[int, int]:
@@ -142,24 +224,11 @@ class PackedFiles(Sequence[FileRecord]):
     def __len__(self) -> int:
         return len(self._paths)
 
-    @overload
-    def __getitem__(self, at: int) -> FileRecord: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[FileRecord]: ...
-    def __getitem__(self, at: int | slice) -> FileRecord | list[FileRecord]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
+    def path(self, at: int) -> str:
+        return self.paths[at]
+
+    def record(self, at: int) -> FileRecord:
         found = self._records.get(at)
         if found is None:
             found = self._records[at] = file_record(self.row(at))
         return found
-
-    def __iter__(self) -> Iterator[FileRecord]:
-        return map(self.__getitem__, range(len(self)))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as that of a list

@@ -22,7 +22,7 @@ from satchel.errors import IndexMissing
 from satchel.parsed import Parsed
 from satchel.storage import records
 from satchel.storage.deflate import crc32
-from satchel.storage.protocol import LAST_LINE, Extent, Snapshot, StoreScheme, TermRows
+from satchel.storage.protocol import LAST_LINE, EnoughSymbols, Extent, Snapshot, StoreScheme, TermRows
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
@@ -199,6 +199,11 @@ class MemorySnapshot:
     def symbols_named(self, name: str) -> list[SymbolRecord]:
         folded = records.fold(name)
         return [item for item in self.all_symbols() if records.fold(item.symbol.name) == folded]
+
+    def symbols_named_many(
+        self, names: Sequence[str], enough: EnoughSymbols | None = None
+    ) -> dict[str, list[SymbolRecord]]:
+        return {name: self.symbols_named(name) for name in names}
 
     def symbol_names(self, prefix: str, limit: int) -> list[str]:
         folded = records.fold(prefix)

@@ -29,7 +29,7 @@ from satchel.storage.checks import (
 )
 from satchel.storage.postgres_contents import FileRow, read_file_row
 from satchel.storage.postgres_tables import ReadableTables
-from satchel.storage.protocol import LAST_LINE, Extent
+from satchel.storage.protocol import LAST_LINE, EnoughSymbols, Extent
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
@@ -364,7 +364,35 @@ class PostgresSnapshot(BlockSnapshot):
 
     def symbols_named(self, name: str) -> list[SymbolRecord]:
         folded = records.fold(name)
-        rows = sorted(self._rows_at(self._files_naming(folded)), key=lambda row: row.path)
+        return self._symbols_in(self._files_naming(folded), folded)
+
+    def symbols_named_many(
+        self, names: Sequence[str], enough: EnoughSymbols | None = None
+    ) -> dict[str, list[SymbolRecord]]:
+        folded = {name: records.fold(name) for name in names}
+        files: dict[bytes, list[int]] = {form: [] for form in folded.values()}
+        segment, hashes = self._tables.number, list({name_hash(form) for form in files})
+        statement = (
+            "SELECT folded, file, 0 FROM {names} WHERE segment = %s AND folded = ANY(%s)"
+            " UNION ALL SELECT NULL, hash, count FROM {name_counts} WHERE segment = %s AND hash = ANY(%s)"
+        )
+        counts: dict[int, int] = {}
+        for form, number, count in self._tables.rows(
+            statement, segment, list(files), segment, hashes, of="names"
+        ):
+            if form is None:
+                counts[number] = count
+            else:
+                files[form].append(number)
+        for form, numbers in files.items():
+            if self._own and counts.get(name_hash(form), 0) != len(numbers):
+                self._files_naming(form)
+        found = {form: self._symbols_in(numbers, form) for form, numbers in files.items()}
+        return {name: found[form] for name, form in folded.items()}
+
+    def _symbols_in(self, files: Collection[int], folded: bytes) -> list[SymbolRecord]:
+        """Return the symbols of a name in some files, by path; each of them has to define it."""
+        rows = sorted(self._rows_at(files), key=lambda row: row.path)
         found = []
         for row, symbols in self.symbols_of(rows):
             own = [symbol for symbol in symbols if records.fold(symbol[0]) == folded]

@@ -76,6 +76,9 @@ ContentName = tuple[str, str]
 KnownParses = Callable[[Sequence[ContentName]], Mapping[ContentName, Parsed]]
 """Returns what parsing gave for those of some contents that it knows, by one trip to the store."""
 
+EnoughSymbols = Callable[[str, Sequence[SymbolRecord]], bool]
+"""Returns whether the caller needs no further symbols of a name than these."""
+
 TermRows = Sequence[tuple[int, bytes]]
 """The rows of one term: the number of each posting run that holds it, ascending, and the packed postings."""
 
@@ -184,6 +187,12 @@ class Snapshot(Protocol):
     def symbols_named(self, name: str) -> list[SymbolRecord]:
         """Return the symbols of a name by path and position, whatever the case of its ASCII letters."""
 
+    def symbols_named_many(
+        self, names: Sequence[str], enough: EnoughSymbols | None = None
+    ) -> Mapping[str, Sequence[SymbolRecord]]:
+        """Return the symbols of each name as `symbols_named` does. One call is one trip to the store. Further
+        symbols of a name may be left out as soon as those that were found are `enough`."""
+
     def symbol_names(self, prefix: str, limit: int) -> list[str]:
         """Return the first names that start so, whatever the case of ASCII letters, each once, sorted."""
 
@@ -199,7 +208,7 @@ class Snapshot(Protocol):
     def run_sizes(self) -> dict[int, int]:
         """Return the count of units of each posting run, by number."""
 
-    def posting_runs(self) -> list[PostingRun]:
+    def posting_runs(self) -> Sequence[PostingRun]:
         """Return all posting runs, by number."""
 
     def posting_run(self, number: int) -> PostingRun:

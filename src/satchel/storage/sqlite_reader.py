@@ -47,7 +47,7 @@ from satchel.storage.checks import (
     sum_checks,
 )
 from satchel.storage.file_table import PackedFiles
-from satchel.storage.protocol import LAST_LINE, Extent
+from satchel.storage.protocol import LAST_LINE, EnoughSymbols, Extent
 from satchel.storage.records import (
     ChunkRecord,
     FileRecord,
@@ -70,7 +70,10 @@ else:  # it loads numpy, which a refresh that finds nothing to do needs for noth
 # question is read instead of the table: this asks for a column that no index of `symbols` has.
 BY_TABLE = "row_check IS NOT NULL"
 _DIGEST_DIGITS = 16  # of a whole digest
-_CHUNKS_KEPT = 64  # files whose chunks are kept: an answer asks for several ranges of the same few
+# Files whose chunks are kept: an answer asks for several ranges of the same few. A library has as many of
+# these for each of its repositories.
+_CHUNKS_KEPT = 24
+_ROWS_KEPT = 500  # of files that were asked for by their paths, a kilobyte each
 
 
 class SqliteSnapshot(BlockSnapshot):
@@ -93,8 +96,8 @@ class SqliteSnapshot(BlockSnapshot):
         self._consulting: consulted.ConsultedTable | None = None
         self._files: Sequence[FileRecord] | None = None  # read once: a snapshot never changes
         self._table: PackedFiles | None = None  # the same, if they were read packed
-        self._by_path: dict[str, Any] = {}  # checked rows
-        self._by_number: dict[int, Any] = {}
+        self._by_path: Cache[str, Any] = Cache(_ROWS_KEPT)  # checked rows
+        self._by_number: Cache[int, Any] = Cache(_ROWS_KEPT)
         self._chunks: Cache[str, list[Any]] = Cache(_CHUNKS_KEPT)
 
     def _checked_totals(self, meta: dict[str, str]) -> Totals:
@@ -130,7 +133,9 @@ class SqliteSnapshot(BlockSnapshot):
         return self._files
 
     def forget_files(self) -> None:
-        self._files, self._table, self._by_path, self._by_number = None, None, {}, {}
+        self._files, self._table = None, None
+        self._by_path.clear()
+        self._by_number.clear()
 
     def _read_table(self, known: Sequence[FileRecord]) -> PackedFiles:
         rows = self._tables.rows("SELECT number, row_check, data FROM file_blocks ORDER BY number")
@@ -215,7 +220,8 @@ class SqliteSnapshot(BlockSnapshot):
 
     def _keep(self, row: Any) -> None:
         if self._own:
-            self._by_path[row[PATH]] = self._by_number[row[1]] = row
+            self._by_path.keep(row[PATH], row)
+            self._by_number.keep(row[1], row)
 
     def stored(self, path: str) -> Stored | None:
         """Return a file record with its checks, for the writer that changes it."""
@@ -390,6 +396,30 @@ class SqliteSnapshot(BlockSnapshot):
         folded = records.fold(name)
         if self._own:
             self._confirm_count(folded, len(rows))
+        return self._symbol_records(rows, folded)
+
+    def symbols_named_many(
+        self, names: Sequence[str], enough: EnoughSymbols | None = None
+    ) -> dict[str, list[SymbolRecord]]:
+        folded = {name: records.fold(name) for name in names}
+        spelled = {form: name for name, form in folded.items()}  # one of the names that are the same here
+        by_form: dict[bytes, list[Any]] = {form: [] for form in spelled}
+        statement = f"SELECT row_check, {SYMBOL_COLUMNS} FROM symbols WHERE name IN ({{}})"
+        for row in self._tables.rows_of(statement, list(spelled.values())):
+            form = records.fold(row[3]) if type(row[3]) is str else b""
+            if form not in by_form:
+                raise damaged("the list of names")
+            by_form[form].append(row)
+        statement = "SELECT hash, sum(count) FROM symbol_names WHERE hash IN ({}) GROUP BY hash"
+        counts = dict(self._tables.rows_of(statement, list({name_hash(form) for form in spelled})))
+        for form, rows in by_form.items():
+            if self._own and (counts.get(name_hash(form)) or 0) != len(rows):
+                self._confirm_count(form, len(rows))
+        found = {form: self._symbol_records(rows, form) for form, rows in by_form.items()}
+        return {name: found[form] for name, form in folded.items()}
+
+    def _symbol_records(self, rows: Iterable[Any], folded: bytes) -> list[SymbolRecord]:
+        """Return the symbols of rows, each with its check, of which all have a name."""
         found = []
         for row in rows:
             file = self._row_at(row[1])

@@ -129,8 +129,9 @@ def _identifiers(context: Context) -> list[str]:
 def _exact(context: Context, wanted: Iterable[str]) -> Floats:
     """Return 1 for candidates that define one of some identifiers, less where the case of letters differs."""
     found = np.zeros(context.count)
-    for name in wanted:
-        for item in context.symbols_named(name):
+    names = list(wanted)
+    for name, symbols in zip(names, context.corpus.symbols_named_many(names), strict=True):
+        for item in symbols:
             at = context.position.get(item.path)
             if at is not None:
                 found[at] = max(found[at], 1.0 if item.symbol.name == name else _OTHER_CASE)
@@ -140,8 +141,9 @@ def _exact(context: Context, wanted: Iterable[str]) -> Floats:
 def _defining(context: Context, names: Iterable[str]) -> Floats:
     """Return how many of some identifiers each candidate defines; rare definitions count more."""
     found = np.zeros(context.count)
-    for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
-        items = [item for item in context.symbols_named(name) if item.symbol.name == name]
+    distinct = list(dict.fromkeys(names))[:_MOST_NAMES]
+    for name, symbols in zip(distinct, context.corpus.symbols_named_many(distinct), strict=True):
+        items = [item for item in symbols if item.symbol.name == name]
         paths = {item.path for item in items if not context.is_test(item.path)}
         if 0 < len(paths) <= _TOO_COMMON:
             worth = (_TYPE_WORTH if any(item.symbol.kind in _TYPES for item in items) else 1.0) / len(paths)

@@ -68,7 +68,7 @@ class PathWords(msgspec.Struct, frozen=True, gc=False):
     spellings: frozenset[str]  # of the joined name: singular and plural
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=16_384)  # about 12 MB
 def path_words(path: str) -> PathWords:
     """Return the words of a path. `src/http/index.ts` is named `http`, `basket.spec.ts` is named `basket`."""
     *folders, name = path.split("/")

@@ -89,7 +89,7 @@ def _facts(corpus: Corpus) -> RepositoryFacts:
         for written in dict.fromkeys(filter(None, map(_joined, (name, *_titles(corpus, name))))):
             names.setdefault(written, []).append(at)
     languages = {language: np.zeros(len(number)) for language in sorted(set(_LANGUAGE_WORDS.values()))}
-    held = Counter(zip(owners.tolist(), (record.language for record in corpus.files), strict=True))
+    held = Counter(zip(owners.tolist(), corpus.languages, strict=True))
     for (owner, language), count in held.items():
         if language in languages:
             languages[language][owner] = count / files[owner]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,6 @@ class Context:
         self.query_terms: QueryTerms = evidence.query_terms
         self.corpus = evidence.corpus
         self.records: list[FileRecord] = [self.corpus.files[at] for at in evidence.files.tolist()]
-        self._named: dict[str, list[SymbolRecord]] = {}
 
     @property
     def count(self) -> int:
@@ -59,11 +58,9 @@ class Context:
         """Return the number of each candidate by its path."""
         return {record.path: at for at, record in enumerate(self.records)}
 
-    def symbols_named(self, name: str) -> list[SymbolRecord]:
+    def symbols_named(self, name: str) -> Sequence[SymbolRecord]:
         """Return the definitions of a name, in any case of letters."""
-        if name not in self._named:
-            self._named[name] = self.corpus.snapshot.symbols_named(name)
-        return self._named[name]
+        return self.corpus.symbols_named(name)
 
     def is_test(self, path: str) -> bool:
         """Return whether a path of the corpus is a test file."""
