@@ -23,6 +23,7 @@ from satchel import ids
 from satchel.code_facts import FileEdges, FileFacts, ScipUses, Target
 from satchel.indexing.plan import CONTENT
 from satchel.parsed import Parsed
+from satchel.storage.cross_uses import CrossUses
 from satchel.storage.history import join_histories, pack, unpack_history
 from satchel.storage.protocol import LAST_LINE, Extent, Snapshot, TermRows
 from satchel.storage.records import (
@@ -280,6 +281,13 @@ class JointSnapshot:
 
     def edges(self, paths: Sequence[str]) -> list[FileEdges]:
         return self._by_shard(paths, lambda shard, own: [*map(shard.edges, shard.snapshot.edges(own))])
+
+    def cross_uses(self) -> CrossUses:
+        found = []
+        for shard in self._all:
+            found.append((shard.snapshot.cross_uses(), len(shard.files)))
+            shard.snapshot.forget_files()
+        return CrossUses.joined(found)
 
     def edges_mark(self, path: str) -> int:
         shard, own = self._shard_of(path)
