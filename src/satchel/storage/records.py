@@ -1,7 +1,8 @@
 """The records that a store keeps, and the bytes that it keeps of one file.
 
 A file is packed where it is parsed, so that what crosses from a worker process to the writer is
-rows and bytes, not objects; every store keeps the same bytes.
+rows and bytes, not objects; every store keeps the same bytes. The file is long because the layout of all
+parts of a file is written down here, once.
 """
 
 from __future__ import annotations
