@@ -392,14 +392,14 @@ class Engine(Segment):
         """Return the shortest chain of uses between two definitions, in either direction."""
         return impacts.find_path(self.corpus(), start, end)
 
-    def central_symbols(self, focus: str = "", path_prefix: str = "") -> list[repository_map.MapSymbol]:
+    def central_symbols(self, focus: str = "", path_prefix: str = "") -> repository_map.Ranking:
         """Return the symbols that other files refer to, most central first. A focus is a path, a folder, a
         name or a question."""
         corpus = self.corpus()
         ranked = centrality.central_symbols(corpus, focus=self._focus(focus), path_prefix=path_prefix)
-        return [
+        return repository_map.Ranking(
             repository_map.map_symbol(item.record.path, item.record.symbol, item.files) for item in ranked
-        ]
+        )
 
     def files(
         self, path_prefix: str = "", depth: int = 0, *, with_uses: bool = True
@@ -420,7 +420,7 @@ class Engine(Segment):
         return inside or defining or [hit.path for hit in self.search(focus)[0]]
 
     def map(
-        self, budget: int, tokenizer: Tokenizer, ranked: Sequence[repository_map.MapSymbol] | None = None
+        self, budget: int, tokenizer: Tokenizer, ranked: Iterable[repository_map.MapSymbol] | None = None
     ) -> list[repository_map.MapSymbol]:
         """Return the most central symbols whose text fits the budget."""
         return repository_map.fit(

@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from satchel.types import Chunk
 
 SHORT_DIGEST = 10
 LONG_DIGEST = 16
+NAME_KEY_BYTES = 6
 _BLANK_RUNS = re.compile(r"\n{3,}")
 
 
@@ -62,6 +63,16 @@ def content_key(parts: Sequence[bytes]) -> bytes:
     written = b"".join(part for one in parts for part in (len(one).to_bytes(8, "big"), one))
     digest: bytes = _hashlib().sha256(written).digest()
     return digest[:16]
+
+
+@lru_cache(65_536)  # the edges of a repository name the same few paths and definitions again and again
+def name_key(name: str) -> bytes:
+    """Return the 6 bytes by which a path or a qualified name is known where texts would take too long. Among
+    a million paths, two share theirs in one of 500 repositories."""
+    key: bytes = (
+        _hashlib().blake2b(name.encode("utf-8", "surrogatepass"), digest_size=NAME_KEY_BYTES).digest()
+    )
+    return key
 
 
 def root_fingerprint(root: os.PathLike[str]) -> str:

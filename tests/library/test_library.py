@@ -306,6 +306,8 @@ def test_a_pack_of_a_library_cites_commits_and_is_verified_at_them(tmp_path: Pat
         (tmp_path / f"{form}.pack").write_bytes(pack)
     origin.commit("Another", {"till.py": "# changed\n"})
     run_cli("library", "sync", "--library", "books", cwd=tmp_path)
+    again = run_cli("library", "sync", "--library", "books", cwd=tmp_path).stdout.decode().splitlines()
+    assert again[1] == "shop  ./shop  ready, up to date"
     for form in ("context", "terminal", "markdown", "xml", "json"):
         done = run_cli("verify", f"{form}.pack", "--library=books", "--json", cwd=tmp_path)
         assert done.returncode == 0, done.stdout

@@ -10,6 +10,7 @@ from builders import SHOP, make_tree, memory_engine
 from satchel import tokenizers
 from satchel.engine import Engine
 from satchel.packing.repository_map import MapSymbol, fit, map_symbol, render
+from satchel.storage.memory import MemorySnapshot
 from satchel.types import ChunkKind, Symbol
 
 TREE: dict[str, str | bytes] = {
@@ -38,6 +39,39 @@ def test_what_most_files_refer_to_comes_first(engine: Engine) -> None:
     assert files == sorted(files, reverse=True) and min(files) > 0
 
 
+def test_counts_are_those_of_the_edges_themselves(engine: Engine) -> None:
+    snapshot = engine.snapshot()
+    paths = [record.path for record in snapshot.files()]
+    users: dict[tuple[str, str], set[str]] = {}
+    for path, edges in zip(paths, snapshot.edges(paths), strict=True):
+        for _, number, _ in edges.uses:
+            target = edges.targets[number]
+            if target.path != path:
+                users.setdefault((target.path, target.name), set()).add(path)
+    found = list(engine.central_symbols())
+    assert {(item.path, item.name): item.files for item in found}.items() <= {
+        key: len(using) for key, using in users.items()
+    }.items()
+    used_by = {item.path: item.used_by for item in engine.files() if item.used_by}
+    assert used_by == {
+        path: len(set().union(*(using for (defining, _), using in users.items() if defining == path)))
+        for path, _ in users
+    }
+
+
+def test_a_map_reads_the_symbols_of_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree: dict[str, str | bytes] = {f"m{at}.py": f"def function_{at}():\n    pass\n" for at in range(300)}
+    tree["user.py"] = "".join(f"from m{at} import function_{at}\nfunction_{at}()\n" for at in range(300))
+    engine = memory_engine(make_tree(tmp_path, tree))
+    read: list[str] = []
+    symbols = MemorySnapshot.symbols
+    monkeypatch.setattr(
+        MemorySnapshot, "symbols", lambda self, path: (read.append(path), symbols(self, path))[1]
+    )
+    assert len(engine.map(200, tokenizers.get())) > 5
+    assert len(read) < 100
+
+
 def test_left_out_are_tests_locals_and_what_nothing_refers_to(engine: Engine) -> None:
     found = names(engine)
     assert "Basket" in found
@@ -55,14 +89,14 @@ def test_a_namesake_that_nothing_means_is_not_shown(tmp_path: Path) -> None:
 
 
 def test_a_focus_brings_what_is_central_from_there(engine: Engine) -> None:
-    from_basket = engine.central_symbols(focus="src/basket.py")
-    assert from_basket[0].name == "add_money" != engine.central_symbols()[0].name
+    from_basket = next(iter(engine.central_symbols(focus="src/basket.py")))
+    assert from_basket.name == "add_money" != next(iter(engine.central_symbols())).name
 
 
 def test_a_path_prefix_keeps_what_is_below_it(engine: Engine) -> None:
-    found = engine.central_symbols(path_prefix="src")
+    found = list(engine.central_symbols(path_prefix="src"))
     assert found and all(item.path.startswith("src/") for item in found)
-    assert engine.central_symbols(path_prefix="sr") == []
+    assert list(engine.central_symbols(path_prefix="sr")) == []
 
 
 @pytest.mark.parametrize("budget", [1, 5, 20, 60, 200])

@@ -176,6 +176,24 @@ def test_the_whole_graph_of_a_large_tree_is_read_on_demand(
     assert ask_page.view(cast(PageCalls, calls), PageQuery({}), PageLinks())["central_is_quick"] is False
 
 
+@pytest.mark.parametrize("most", [0, 1, 2, 4, 7, 13, 15, 255, 1_000])
+def test_the_legend_of_a_map_says_which_values_have_a_colour(most: int) -> None:
+    paint = map_page._Paint([{"language": "c", "bytes": 1, "used_by": most}], "used_by")
+    bounds = {kind: 0 if text == "none" else int(text[6:].replace(",", "")) for kind, text in paint.legend}
+    assert list(bounds.values()) == sorted(set(bounds.values())) and max(bounds.values()) == most
+    for value in range(most + 1):
+        color, _ = paint.of({"language": "c", "used_by": value})
+        assert color == next(kind for kind, bound in bounds.items() if value <= bound)
+
+
+def test_the_page_of_a_review_holds_what_an_agent_gets(viewer: Viewer, root: Path) -> None:
+    page = viewer.get("/pack?diff=HEAD~1..HEAD&budget=800").text
+    text = run_cli("pack", "--diff", "HEAD~1..HEAD", "--budget-tokens", "800", "-s", root).stdout.decode()
+    items, used = re.search(r"(\d+) items?, (\d+) of 800", text).groups()
+    assert page.count('class="state st-true"') == int(items)
+    assert f"<strong>{int(used):,}</strong> of 800 tokens" in page
+
+
 def test_the_legend_names_only_what_the_bars_show(viewer: Viewer) -> None:
     text = viewer.get("/?q=basket").text
     legend = set(
@@ -407,3 +425,4 @@ def test_a_label_of_a_folder_stays_inside_of_its_box() -> None:
     assert map_page._label("benchmark", box, is_folder=False) == "benchmark"
     assert map_page._label("benchmark", box, is_folder=True) == "benchma…"
     assert map_page._label("tcpclient.py", Box(0, 0, 82, 40), is_folder=False) == "tcpclient…"
+    assert map_page._label("CHANGELOG.md", Box(0, 0, 85, 40), is_folder=False) == "CHANGELO…"

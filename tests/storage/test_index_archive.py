@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import SHOP, make_tree
+from builders import SHOP, make_tree, run_cli
 
 from satchel import Engine
 from satchel.errors import (
@@ -57,6 +57,13 @@ def test_an_imported_index_needs_no_parser_and_answers_as_one_that_was_built(
         assert answers(engine) == answers(built)
         assert engine.refresh().changed is False
         assert sorted(path.name for path in (engine.root / "_ctx" / "refs").glob("**/*")) == []
+
+
+def test_files_of_other_times_and_the_same_content_are_called_kept(archive: Path, tmp_path: Path) -> None:
+    with copy(tmp_path) as engine:
+        (engine.root / "README.md").unlink()
+        done = run_cli("index", "import", archive, "-s", engine.root)
+    assert f"0 parsed, 0 moved, 1 dropped, {len(SHOP) - 1} kept" in done.stdout.decode(), done
 
 
 def test_only_what_differs_is_parsed(archive: Path, tmp_path: Path) -> None:

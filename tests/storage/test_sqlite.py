@@ -32,6 +32,7 @@ from satchel.storage import records
 from satchel.storage.checks import row_check
 from satchel.storage.records import Outline
 from satchel.storage.sqlite import APPLICATION_ID, SqliteStore
+from satchel.storage.sqlite_reader import SqliteSnapshot
 from satchel.storage.sqlite_schema import MIGRATIONS, SCHEMA_VERSION
 from satchel.types import Label
 
@@ -358,12 +359,19 @@ def graph_answers(path: Path) -> list[object]:
     try:
         snapshot = SqliteStore(path).snapshot()
     except IndexProblem:
-        return [None] * 31
+        return [None] * 32
     with closing(snapshot):
         asked = [partial(snapshot.facts, name) for name in names]
         asked += [partial(snapshot.edges, [name]) for name in names]
         asked += [partial(snapshot.consulting, [name]) for name in names]
-        return [answer(ask) for ask in (*asked, partial(snapshot.edges, names))]
+        asked += [partial(snapshot.edges, names), partial(cross_uses, snapshot)]
+        return list(map(answer, asked))
+
+
+def cross_uses(snapshot: SqliteSnapshot) -> list[list[int]]:
+    """The columns of all uses of other files."""
+    found = snapshot.cross_uses()
+    return [found.users.tolist(), found.definers.tolist(), found.names.tolist()]
 
 
 GRAPH_DAMAGES = {

@@ -20,6 +20,7 @@ from satchel.code_facts import FileEdges, FileFacts, Import, Rule, ScipUses, Tar
 from satchel.errors import IndexBusy, IndexCorrupt, IndexMissing
 from satchel.parsed import Parsed
 from satchel.storage import open_store, postings, records
+from satchel.storage.cross_uses import key_number
 from satchel.storage.protocol import Extent, Snapshot, Store
 from satchel.storage.records import FileRecord, Outline, PostingRun, RetiredChunk, SkippedRecord
 from satchel.types import FileEntry, Label, Skipped, SkipReason
@@ -264,6 +265,33 @@ def test_edges_of_more_files_than_one_statement_takes_are_read(store: Store) -> 
         asked = paths(snapshot)[::-1]
         found = [path for path, edges in zip(asked, snapshot.edges(asked), strict=True) if edges == EDGES]
         assert found == ["n7.md", "n1199.md"]
+
+
+def test_uses_of_other_files_are_read_of_all_files_at_once(store: Store) -> None:
+    put(store, {"a.py": CODE, "b.py": CODE, "größe.py": CODE})
+    targets = ("a.py", "Basket"), ("b.py", "own"), ("a.py", ""), ("gone.py", "x"), ("größe.py", "Maß.länge")
+    edges = FileEdges(
+        tuple(Target(path, name) for path, name in targets),
+        ((0, 0, Rule.IMPORT), (1, 0, Rule.IMPORT), (2, 1, Rule.SCOPE), (3, 3, Rule.IMPORT)),
+        ((0, 2),),
+        ((7, "länge", Label.CALLS, 4, Rule.SCIP),),
+    )
+    expected = [(0, 1, "Basket"), (1, 0, "Basket"), (1, 2, "Maß.länge")]
+    with store.write() as writer:
+        writer.put_edges("b.py", edges, [])
+        writer.put_edges("a.py", FileEdges((Target("b.py", "Basket"),), ((0, 0, Rule.IMPORT),)), [])
+        assert uses_across(writer.snapshot) == [(*row[:2], key_number(row[2])) for row in expected]
+    with closing(store.snapshot()) as snapshot:
+        assert uses_across(snapshot) == [(*row[:2], key_number(row[2])) for row in expected]
+    with store.write() as writer:
+        writer.drop_file("b.py")
+    with closing(store.snapshot()) as snapshot:
+        assert uses_across(snapshot) == []
+
+
+def uses_across(snapshot: Snapshot) -> list[tuple[int, int, int]]:
+    found = snapshot.cross_uses()
+    return list(zip(found.users.tolist(), found.definers.tolist(), found.names.tolist(), strict=True))
 
 
 def test_a_file_put_anew_or_dropped_loses_facts_and_edges(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -53,8 +54,9 @@ def run(engine: Engine, request: MapRequest) -> MapResponse:
     tokenizer = tokenizers.get(request.tokenizer)
     ranked = engine.central_symbols(focus=request.focus, path_prefix=request.path_prefix)
     chosen = engine.map(request.budget_tokens, tokenizer, ranked)
-    if (ranked and not chosen) or request.budget_tokens < 1:
-        least = max(1, tokenizer.count(render(ranked[:1])))
+    best = list(islice(ranked, 1))
+    if (best and not chosen) or request.budget_tokens < 1:
+        least = max(1, tokenizer.count(render(best)))
         raise InvalidBudget(
             f"the budget is {request.budget_tokens} tokens, the smallest map takes {least}",
             details={"min_tokens": least},

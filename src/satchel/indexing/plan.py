@@ -15,7 +15,7 @@ from satchel.storage.protocol import Snapshot
 from satchel.storage.records import FileRecord, SkippedRecord
 from satchel.types import FileEntry, Walk
 
-INDEX_VERSION = 16  # counts up whenever the same files would yield other rows
+INDEX_VERSION = 17  # counts up whenever the same files would yield other rows
 HISTORY_HEAD = "history_head"  # the key of the commit at which the stored history ends
 CONTENT = "content"  # the key of the content id of a tree that never changes
 NOTES = "notes"  # the key of the notes of its walk

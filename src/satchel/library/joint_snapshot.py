@@ -25,6 +25,7 @@ from satchel.code_facts import FileEdges, FileFacts, ScipUses, Target
 from satchel.indexing.plan import CONTENT
 from satchel.library.joint_files import JointFiles, RepositoryFiles
 from satchel.parsed import Parsed
+from satchel.storage.cross_uses import CrossUses
 from satchel.storage.file_columns import FileColumns
 from satchel.storage.history import join_histories, pack, unpack_history
 from satchel.storage.joined_runs import JoinedRuns
@@ -308,6 +309,13 @@ class JointSnapshot:
 
     def edges(self, paths: Sequence[str]) -> list[FileEdges]:
         return self._by_shard(paths, lambda shard, own: [*map(shard.edges, shard.snapshot.edges(own))])
+
+    def cross_uses(self) -> CrossUses:
+        found = []
+        for shard in self._all:
+            found.append((shard.snapshot.cross_uses(), len(shard.files)))
+            shard.snapshot.forget_files()
+        return CrossUses.joined(found)
 
     def edges_mark(self, path: str) -> int:
         shard, own = self._shard_of(path)

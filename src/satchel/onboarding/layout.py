@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from satchel import languages
 from satchel.onboarding.documents import paragraphs
@@ -84,7 +84,7 @@ def _code_count(files: Sequence[FileRecord], folder: str) -> int:
     return sum(record.path.startswith(folder) and _is_code(record) for record in files)
 
 
-def folder_facts(reader: RepositoryReader, central: Sequence[MapSymbol]) -> Iterator[Fact]:
+def folder_facts(reader: RepositoryReader, central: Iterable[MapSymbol]) -> Iterator[Fact]:
     """Yield the folders, those with most code first: how many files each has, and what it says of itself or
     what most files refer to in it."""
     if fact := _root_fact(reader, central):
@@ -98,11 +98,13 @@ def folder_facts(reader: RepositoryReader, central: Sequence[MapSymbol]) -> Iter
         yield _described(reader, folder, count, inside, central)
 
 
-def _root_fact(reader: RepositoryReader, central: Sequence[MapSymbol]) -> Fact | None:
+def _root_fact(reader: RepositoryReader, central: Iterable[MapSymbol]) -> Fact | None:
     """Return what the code in the root itself is; None if there is next to none."""
     at_root = [record for record in reader.files if "/" not in record.path and _is_code(record)]
+    if len(at_root) < _FEW_FILES:
+        return None
     symbol = next((item for item in central if "/" not in item.path), None)
-    if len(at_root) < _FEW_FILES or symbol is None:
+    if symbol is None:
         return None
     text = f"{_files(len(at_root))} of code; most used: {shortened(symbol.signature, _SENTENCE)}"
     return reader.fact("./", text, symbol.path, symbol.line)
@@ -113,7 +115,7 @@ def _described(
     folder: str,
     count: str,
     inside: Sequence[FileRecord],
-    central: Sequence[MapSymbol],
+    central: Iterable[MapSymbol],
 ) -> Fact:
     for name in ("README.md", "README.rst", "__init__.py", "mod.rs", "lib.rs", "doc.go", "index.ts"):
         path = f"{folder}{name}"
@@ -169,7 +171,7 @@ def start_facts(reader: RepositoryReader) -> Iterator[Fact]:
             return
 
 
-def central_facts(reader: RepositoryReader, central: Sequence[MapSymbol]) -> Iterator[Fact]:
+def central_facts(reader: RepositoryReader, central: Iterable[MapSymbol]) -> Iterator[Fact]:
     """Yield the definitions that most files refer to."""
     for item in central:
         used = f"{item.files} files refer to it" if item.files > 1 else "1 file refers to it"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, islice
 
 import msgspec
 
@@ -105,7 +105,7 @@ def _row(fact: Fact) -> str:
 
 
 def onboarding_page(
-    reader: RepositoryReader, central: Sequence[MapSymbol], budget: int, count: Callable[[str], int]
+    reader: RepositoryReader, central: Iterable[MapSymbol], budget: int, count: Callable[[str], int]
 ) -> FirstPage:
     """Return the page of a repository that fits a budget. A page that shows no fact at all may be over it."""
     sections = _sections(reader, central)
@@ -126,7 +126,7 @@ def _entering(sections: Sections) -> list[tuple[SectionName, int]]:
     )
 
 
-def _sections(reader: RepositoryReader, central: Sequence[MapSymbol]) -> Sections:
+def _sections(reader: RepositoryReader, central: Iterable[MapSymbol]) -> Sections:
     found: Sections = {name: [] for name in SectionName}
     readme = documents.readme_of(reader)
     found[SectionName.WHAT] = [*_what(reader, readme)]
@@ -134,7 +134,7 @@ def _sections(reader: RepositoryReader, central: Sequence[MapSymbol]) -> Section
         found[_SECTION_OF_KIND[kind]] = facts
     found[SectionName.LAYOUT] = [*layout.folder_facts(reader, central)]
     found[SectionName.STARTS] = [*manifests.entry_points(reader), *layout.start_facts(reader)]
-    found[SectionName.CENTRAL] = [*layout.central_facts(reader, central[:_MOST_CENTRAL])]
+    found[SectionName.CENTRAL] = [*layout.central_facts(reader, islice(central, _MOST_CENTRAL))]
     found[SectionName.CONVENTIONS] = [*conventions.tool_facts(reader), *conventions.rule_facts(reader)]
     found[SectionName.CHANGES] = [*layout.change_facts(reader)]
     found[SectionName.DOCUMENTS] = [*documents.documents_to_read(reader)]

@@ -27,9 +27,8 @@ else:
 
 
 def _index(response: IndexResponse, style: Style) -> str:
-    done = (
-        f"{response.parsed} parsed, {response.moved} moved, {response.dropped} dropped, {response.kept} kept"
-    )
+    kept = response.kept + response.touched  # a touched file has other times and the same content
+    done = f"{response.parsed} parsed, {response.moved} moved, {response.dropped} dropped, {kept} kept"
     # Where nothing changed, files may not even have been counted.
     told = f"updated: {done}, " if response.changed else "already up to date: "
     rows = [f"Index {told}{response.skipped} left out (generation {response.generation})"]

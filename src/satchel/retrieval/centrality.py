@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from satchel.code_facts import Target
-from satchel.retrieval.code_graph import files_referring
+from satchel.retrieval.code_graph import cross_uses
 from satchel.retrieval.corpus import Corpus
+from satchel.storage.cross_uses import CrossUses, key_number
 from satchel.storage.records import FileRecord, SymbolRecord
 from satchel.terms import compound, words
 from satchel.types import ChunkKind
+
+if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 _SHOWN = frozenset(
     {
@@ -33,6 +41,8 @@ _IDENTIFIER = re.compile(r"[^\W\d][\w$]*[?!]?")
 _LEAST_NAME = 3  # letters of a name that is matched as a word
 _DAMPING = 0.85
 _ROUNDS = 30
+_DIGITS = 9  # of a rank
+_MIXING = np.uint64(0x9E3779B97F4A7C15)  # an odd number: no two files have the same multiple of it
 
 
 class CentralSymbol(msgspec.Struct, frozen=True):
@@ -43,60 +53,55 @@ class CentralSymbol(msgspec.Struct, frozen=True):
     rank: float
 
 
+class _Targets(msgspec.Struct, frozen=True):
+    """What files refer to of other files, as columns: the position of the file that defines it, the key of
+    its name, how many files refer to it, and its rank."""
+
+    definers: NDArray[np.int64]
+    names: NDArray[np.uint64]
+    files: NDArray[np.int64]
+    ranks: NDArray[np.float64]
+
+
 def central_symbols(
     corpus: Corpus, *, focus: Sequence[str] = (), path_prefix: str = ""
-) -> list[CentralSymbol]:
-    """Return the definitions that other files refer to, most central first, each name once.
+) -> Iterator[CentralSymbol]:
+    """Yield the definitions that other files refer to, most central first, each name once.
 
     Without a focus, those go first that most files refer to. With one, some paths, those go first that the
     files of the focus and what these refer to lead to. Tests, examples and documents refer, but what they
-    define is left out.
+    define is left out. Symbols are read when they are asked for: most callers want a few of many.
     """
-    paths = [record.path for record in corpus.files if corpus.has_graph(record.path)]
-    referring = files_referring(corpus, paths)
-    referring.update(_referring_by_name(corpus))
-    ranks = _ranks(corpus, referring, set(focus))
-    found = [
-        CentralSymbol(record, len(referring[target]), ranks.get(target, 0.0))
-        for target, record in _candidates(corpus, referring, path_prefix)
-    ]
-    if focus:
-        found.sort(key=lambda item: (-item.rank, -item.files, *_place(item.record)))
-    else:
-        found.sort(key=lambda item: (-item.files, -item.rank, *_place(item.record)))
-    first: dict[str, CentralSymbol] = {}
-    for item in found:
-        first.setdefault(item.record.symbol.qualified_name, item)
-    return list(first.values())
-
-
-def _place(record: SymbolRecord) -> tuple[str, int, str]:
-    return record.path, record.symbol.start_line, record.symbol.name
-
-
-def _candidates(
-    corpus: Corpus, referring: dict[Target, set[str]], path_prefix: str
-) -> Iterable[tuple[Target, SymbolRecord]]:
-    """Yield the definitions that may be shown, of those that other files refer to."""
-    by_path: dict[str, set[str]] = defaultdict(set)
-    for target in referring:
-        by_path[target.path].add(target.name)
+    found = _ranked(corpus, focus) if focus else corpus.memo(_ranked)
+    keys = (-found.files, -found.ranks) if focus else (-found.ranks, -found.files)
+    order = np.lexsort((found.definers, *keys))
     prefix = path_prefix.strip("/") + "/" if path_prefix.strip("/.") else ""
-    for path, names in by_path.items():
-        at = corpus.position_of.get(path)
-        if at is None or not path.startswith(prefix) or is_aside(corpus.files[at]):
-            continue
-        seen: set[str] = set()
-        for symbol in corpus.snapshot.symbols(path):
-            name = symbol.qualified_name
-            if (
-                name in names
-                and name not in seen
-                and symbol.kind in _SHOWN
-                and _IDENTIFIER.fullmatch(symbol.name)
-            ):
-                seen.add(name)
-                yield Target(path, name), SymbolRecord(path, symbol)
+    defining: dict[int, dict[int, SymbolRecord]] = {}
+    met: set[str] = set()
+    rows = zip(
+        *(column[order].tolist() for column in (found.files, found.ranks, found.definers)), strict=True
+    )
+    names = found.names[order].tolist()
+    for (files, rank, at), alike in groupby(zip(rows, names, strict=True), key=itemgetter(0)):
+        if at not in defining:
+            defining[at] = _shown(corpus, at, prefix)
+        records = [record for _, name in alike if (record := defining[at].get(name))]
+        for record in sorted(records, key=lambda item: (item.symbol.start_line, item.symbol.name)):
+            if record.symbol.qualified_name not in met:
+                met.add(record.symbol.qualified_name)
+                yield CentralSymbol(record, files, rank)
+
+
+def _shown(corpus: Corpus, at: int, prefix: str) -> dict[int, SymbolRecord]:
+    """Return the definitions of a file that may be shown, each by the key of its name."""
+    record = corpus.files[at]
+    if not record.path.startswith(prefix) or is_aside(record):
+        return {}
+    found: dict[int, SymbolRecord] = {}
+    for symbol in corpus.snapshot.symbols(record.path):
+        if symbol.kind in _SHOWN and _IDENTIFIER.fullmatch(symbol.name):
+            found.setdefault(key_number(symbol.qualified_name), SymbolRecord(record.path, symbol))
+    return found
 
 
 def is_aside(record: FileRecord) -> bool:
@@ -104,50 +109,63 @@ def is_aside(record: FileRecord) -> bool:
     return not _ASIDE.isdisjoint(record.tags) or not _ASIDE_FOLDERS.isdisjoint(record.path.lower().split("/"))
 
 
-def _referring_by_name(corpus: Corpus) -> dict[Target, set[str]]:
+def _used_by_name(corpus: Corpus) -> CrossUses:
     """Return the files that mention a definition of a language without rules by its name, if that is the only
     one of the name and of more than one word."""
-    found: dict[str, list[Target]] = defaultdict(list)
-    for record in corpus.files:
-        if corpus.has_graph(record.path) or not corpus.is_code(record.path):
-            continue
-        for symbol in corpus.snapshot.symbols(record.path):
+    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for at in np.flatnonzero(corpus.code & ~corpus.with_graph).tolist():
+        for symbol in corpus.snapshot.symbols(corpus.files[at].path):
             if symbol.kind in _SHOWN and _IDENTIFIER.fullmatch(symbol.name):
-                found[symbol.name].append(Target(record.path, symbol.qualified_name))
-    result: dict[Target, set[str]] = {}
+                found[symbol.name].append((at, symbol.qualified_name))
+    rows: list[tuple[int, int, int]] = []
     for name, targets in found.items():
         telling = len(name) >= _LEAST_NAME and (len(words(name)) > 1 or name[:1].isupper())
         if len(targets) == 1 and telling:
-            holding = {corpus.files[at].path for at in corpus.files_holding(compound(name))}
-            if others := holding - {targets[0].path}:
-                result[targets[0]] = others
-    return result
+            ((defining, qualified),) = targets
+            holding = corpus.files_holding(compound(name))
+            rows += [(user, defining, key_number(qualified)) for user in holding if user != defining]
+    users, definers, names = np.array(rows, np.int64).reshape(-1, 3).T
+    return CrossUses(users, definers, names.astype(np.uint64))
 
 
-def _ranks(corpus: Corpus, referring: dict[Target, set[str]], focus: set[str]) -> dict[Target, float]:
-    """Return the share of each definition in the attention that flows from files to what they refer to, and
-    on from the files that define it."""
+def _ranked(corpus: Corpus, focus: Sequence[str] = ()) -> _Targets:
+    """Return what files refer to, with the share of each definition in the attention that flows from files to
+    what they refer to, and on from the files that define it."""
+    uses = CrossUses.joined([(cross_uses(corpus), 0), (_used_by_name(corpus), 0)])
+    firsts, target = _distinct(uses)
+    share = 1.0 / np.bincount(uses.users, minlength=len(corpus.files))[uses.users]
+    rank = _file_ranks(corpus, uses, share, focus)
+    ranks = np.bincount(target, weights=rank[uses.users] * share)
+    # Rounded, so that shares that differ by the order of their sums alone are equal.
+    return _Targets(uses.definers[firsts], uses.names[firsts], np.bincount(target), np.round(ranks, _DIGITS))
+
+
+def _distinct(uses: CrossUses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return one row of each definition, and for each row the number of its definition."""
+    # One key for both columns: to sort by two takes three times as long.
+    keys = uses.definers.astype(np.uint64) * _MIXING + uses.names
+    order = np.argsort(keys)
+    is_first = np.append(True, np.diff(keys[order]) != 0)[: len(order)]
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.cumsum(is_first) - 1
+    return order[is_first], numbers
+
+
+def _file_ranks(corpus: Corpus, uses: CrossUses, share: Floats, focus: Sequence[str]) -> Floats:
+    """Return the attention that each file gets where all of it starts at the files of the focus, or at every
+    file without one."""
     count = len(corpus.files)
-    rows: list[tuple[int, int, int]] = []
-    targets: Sequence[Target] = sorted(referring, key=lambda item: (item.path, item.name))
-    for number, target in enumerate(targets):
-        defined = corpus.position_of.get(target.path)
-        if defined is None:
-            continue
-        rows += [(corpus.position_of[path], defined, number) for path in sorted(referring[target])]
-    if not rows:
-        return {}
-    source, defining, used = np.array(rows, np.int64).T
-    share = 1.0 / np.bincount(source, minlength=count)[source]
     start = np.zeros(count)
-    start[
-        [corpus.position_of[path] for path in sorted(focus) if path in corpus.position_of] or slice(None)
-    ] = 1.0
-    start /= start.sum()
+    start[[corpus.position_of[path] for path in focus if path in corpus.position_of] or slice(None)] = 1.0
+    start /= max(1.0, start.sum())
+    # Rows of one file that lead to the same file stand together: they flow as one.
+    pairs = uses.users * count + uses.definers
+    firsts = np.flatnonzero(np.append(True, np.diff(pairs) != 0)[: len(pairs)])
+    users, definers = uses.users[firsts], uses.definers[firsts]
+    weights = share[firsts] * np.diff(np.append(firsts, len(pairs)))
     rank = start.copy()
     for _ in range(_ROUNDS):
-        flow = np.bincount(defining, weights=rank[source] * share, minlength=count)
+        flow = np.bincount(definers, weights=rank[users] * weights, minlength=count)
         # What flows into files that refer to nothing starts again.
         rank = _DAMPING * flow + (1.0 - _DAMPING * flow.sum()) * start
-    totals = np.bincount(used, weights=rank[source] * share, minlength=len(targets))
-    return {target: round(float(total), 9) for target, total in zip(targets, totals.tolist(), strict=True)}
+    return rank

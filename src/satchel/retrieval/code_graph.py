@@ -7,13 +7,15 @@ consulted and that hold its name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import msgspec
+import numpy as np
 
 from satchel.caching import Cache
 from satchel.code_facts import Rule, Target, used_name
 from satchel.retrieval.corpus import Corpus
+from satchel.storage.cross_uses import CrossUses
 from satchel.terms import compound
 from satchel.types import Label
 
@@ -125,12 +127,17 @@ def importers_of(corpus: Corpus, path: str) -> list[tuple[str, int]]:
     ]
 
 
-def files_referring(corpus: Corpus, paths: Sequence[str]) -> dict[Target, set[str]]:
-    """Return for each definition the files, other than its own, with a sure use of it."""
-    found: dict[Target, set[str]] = {}
-    for path, edges in zip(paths, corpus.snapshot.edges(paths), strict=True):
-        for number in (*(use[1] for use in edges.uses), *(use[3] for use in edges.by_line)):
-            target = edges.targets[number]
-            if target.path != path:
-                found.setdefault(Target(target.path, target.name), set()).add(path)
-    return found
+def cross_uses(corpus: Corpus) -> CrossUses:
+    """Return which definitions of other files each file uses, of the files whose language has rules."""
+    found = corpus.snapshot.cross_uses()
+    return found.where(corpus.with_graph[found.users])
+
+
+def users_of_files(corpus: Corpus) -> list[int]:
+    """Return for each file how many others have a sure use of what it defines."""
+    count = len(corpus.files)
+    found = cross_uses(corpus)
+    pairs = np.sort(found.users * count + found.definers)
+    first = np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]
+    counts: list[int] = np.bincount(pairs[first] % max(1, count), minlength=count).tolist()
+    return counts

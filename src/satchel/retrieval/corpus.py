@@ -391,6 +391,24 @@ class Corpus:
         tagged = np.array([tag in tags.split() for _, tags in texts], bool)
         return np.flatnonzero(tagged[texts_of])
 
+    @cached_property
+    def with_graph(self) -> NDArray[np.bool_]:
+        """Return whether the language of each file has rules for the code graph."""
+        return self._in_languages(lambda name: languages.get(name).graph is not None)
+
+    @cached_property
+    def code(self) -> NDArray[np.bool_]:
+        """Return whether each file is in a programming language, not a document, data or markup."""
+        return self._in_languages(lambda name: languages.get(name).module_kind is ChunkKind.MODULE)
+
+    def _in_languages(self, accepts: Callable[[str], bool]) -> NDArray[np.bool_]:
+        files = self.files
+        if not isinstance(files, PackedFiles):
+            return np.array([accepts(record.language) for record in files], bool)
+        accepted = np.array([accepts(language) for language, _, _, _ in files.texts], bool)
+        found: NDArray[np.bool_] = accepted[np.asarray(files.texts_of())[self._order]]
+        return found
+
     @property
     def position_of(self) -> Mapping[str, int]:
         """Return the position of each path in `files`."""

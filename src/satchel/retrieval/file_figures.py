@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 import numpy as np
 
-from satchel.retrieval.code_graph import files_referring
+from satchel.retrieval.code_graph import users_of_files
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.records import FileRecord
 
@@ -40,10 +40,10 @@ def list_files(
     of that depth. Who uses a file is known from the whole code graph, which is read unless it is not asked
     for."""
     prefix = path_prefix.strip("/") + "/" if path_prefix.strip("/.") else ""
-    used = corpus.memo(_used_by) if with_uses else {}
+    used = corpus.memo(users_of_files) if with_uses else None
     changed = _changes(corpus)
     found = [
-        _of_file(record, used.get(record.path, 0), changed[at])
+        _of_file(record, used[at] if used else 0, changed[at])
         for at, record in enumerate(corpus.files)
         if record.path.startswith(prefix) or record.path == prefix[:-1]
     ]
@@ -92,15 +92,6 @@ def _of_folder(path: str, inside: Sequence[FileFigures]) -> FileFigures:
         files=len(inside),
         redactions=sum(file.redactions for file in inside),
     )
-
-
-def _used_by(corpus: Corpus) -> dict[str, int]:
-    """Return for each file how many others use what it defines."""
-    paths = [record.path for record in corpus.files if corpus.has_graph(record.path)]
-    users: dict[str, set[str]] = defaultdict(set)
-    for target, referring in files_referring(corpus, paths).items():
-        users[target.path] |= referring
-    return {path: len(found) for path, found in users.items()}
 
 
 def _changes(corpus: Corpus) -> list[int]:

@@ -16,7 +16,7 @@ import msgspec
 
 from satchel.cancellation import CancelToken
 from satchel.retrieval.centrality import is_aside
-from satchel.retrieval.code_graph import files_referring
+from satchel.retrieval.code_graph import users_of_files
 from satchel.retrieval.code_symbols import enclosing
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.file_cache import encode_name
@@ -84,11 +84,9 @@ def find_text(
 
 def best_first(corpus: Corpus) -> list[int]:
     """Return the positions of all files: code first, then tests, then others; central files before others."""
-    central = _referring_files(corpus)
-    return sorted(
-        range(len(corpus.files)),
-        key=lambda at: (_remoteness(corpus, at), -central[corpus.files[at].path], at),
-    )
+    count = len(corpus.files)
+    users = corpus.memo(users_of_files) if count <= _GRAPH_FILES else [0] * count
+    return sorted(range(count), key=lambda at: (_remoteness(corpus, at), -users[at], at))
 
 
 def _remoteness(corpus: Corpus, at: int) -> int:
@@ -97,17 +95,6 @@ def _remoteness(corpus: Corpus, at: int) -> int:
     if not corpus.is_code(record.path):
         return 2
     return int(is_aside(record))
-
-
-def _referring_files(corpus: Corpus) -> Counter[str]:
-    """Return for each path how many other files have a sure use of what it defines."""
-    if len(corpus.files) > _GRAPH_FILES:
-        return Counter()
-    paths = [record.path for record in corpus.files if corpus.has_graph(record.path)]
-    using: dict[str, set[str]] = {}
-    for target, users in files_referring(corpus, paths).items():
-        using.setdefault(target.path, set()).update(users)
-    return Counter({path: len(users) for path, users in using.items()})
 
 
 def _of_kind(

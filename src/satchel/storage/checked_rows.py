@@ -138,6 +138,19 @@ def file_edges(rows: Iterable[Sequence[Any]], numbers: Sequence[int]) -> list[Fi
     return [found[number] for number in numbers]
 
 
+def used_parts(rows: Iterable[Sequence[Any]], numbers: Sequence[int]) -> list[bytes]:
+    """Return what the files with these numbers use of others, as `records.used_part` does, of rows of a
+    number, a check and the edges."""
+    found: dict[int, bytes] = {}
+    for number, check, data in rows:
+        if blob_check(data, start=number) != check:
+            raise damaged("what a file refers to")
+        found[number] = records.used_part(data)
+    if not found.keys() >= set(numbers):
+        raise damaged("the list of edges")
+    return [found[number] for number in numbers]
+
+
 def scip_documents(rows: Collection[Sequence[Any]], total: int) -> dict[str, str]:
     """Return the hash that each SCIP document is bound to by path, of rows of a path, a check, a check of the
     data and a hash."""

@@ -21,6 +21,7 @@ from satchel.code_facts import FileEdges, FileFacts, ScipUses, references_of
 from satchel.errors import IndexMissing
 from satchel.parsed import Parsed
 from satchel.storage import records
+from satchel.storage.cross_uses import CrossUses
 from satchel.storage.deflate import crc32
 from satchel.storage.protocol import LAST_LINE, EnoughSymbols, Extent, Snapshot, StoreScheme, TermRows
 from satchel.storage.records import (
@@ -178,6 +179,10 @@ class MemorySnapshot:
     def edges(self, paths: Sequence[str]) -> list[FileEdges]:
         return [records.unpack_edges(self._tables.edges[path][0]) for path in paths]
 
+    def cross_uses(self) -> CrossUses:
+        paths = [record.path for record in self.files()]
+        return CrossUses.of_parts(paths, [records.used_part(self._tables.edges[path][0]) for path in paths])
+
     def edges_mark(self, path: str) -> int:
         return crc32(self._tables.edges[path][0])
 
@@ -306,7 +311,7 @@ class MemoryWriter:
     def put_edges(self, path: str, edges: FileEdges, consulted: Collection[str]) -> None:
         if path not in self._tables.files:
             raise KeyError(path)
-        self._tables.edges[path] = (records.pack_edges(edges), records.pack_consulted(consulted))
+        self._tables.edges[path] = (records.pack_edges(path, edges), records.pack_consulted(consulted))
 
     def put_scip(self, path: str, file_hash: str, uses: ScipUses) -> None:
         self._tables.scip[path] = (file_hash, records.pack_scip(uses))

@@ -42,9 +42,10 @@ from satchel.storage.records import (
 from satchel.types import Reference, Symbol
 
 if TYPE_CHECKING:
-    from satchel.storage import consulted
+    from satchel.storage import consulted, cross_uses
 else:  # it loads numpy, which a refresh that finds nothing to do needs for nothing else
     consulted = late("satchel.storage.consulted")
+    cross_uses = late("satchel.storage.cross_uses")
 
 _FILES_KEPT = 64  # whose chunks and symbols are kept: an answer asks for several ranges of the same few
 _FILES_AT_ONCE = 500  # whose contents are read by one statement
@@ -309,6 +310,13 @@ class PostgresSnapshot(BlockSnapshot):
             else ()
         )
         return checked_rows.file_edges(rows, numbers)
+
+    def cross_uses(self) -> cross_uses.CrossUses:
+        paths = [record.path for record in self.files()]
+        numbers = [self._row_or_raise(path).number for path in paths]
+        statement = "SELECT file, data_check, data FROM {edges} WHERE segment = %s"
+        rows = self._tables.rows(statement, self._tables.number, of="edges")
+        return cross_uses.CrossUses.of_parts(paths, checked_rows.used_parts(rows, numbers))
 
     def edges_mark(self, path: str) -> int:
         statement = "SELECT data_check FROM {edges} WHERE segment = %s AND file = %s"

@@ -170,7 +170,7 @@ class PostgresWriter:
         row = self.row(path)
         if row is None:
             raise KeyError(path)
-        packed = records.pack_edges(edges)
+        packed = records.pack_edges(path, edges)
         self._waiting.edges[row.number] = edges_row(row.number, records.pack_consulted(consulted), packed)
         self._wait(len(packed))
 

@@ -29,7 +29,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -46,6 +46,9 @@ from satchel.storage.records import (
     SymbolRecord,
 )
 from satchel.types import FileEntry, Reference, Symbol
+
+if TYPE_CHECKING:
+    from satchel.storage.cross_uses import CrossUses
 
 LAST_LINE = 2**31  # beyond the end of any file
 LOCK_WAIT_SECONDS = 20.0  # longer than almost every refresh; a first index of a huge tree says busy
@@ -162,6 +165,9 @@ class Snapshot(Protocol):
     def edges(self, paths: Sequence[str]) -> list[FileEdges]:
         """Return the edges of each file, in the order given; empty ones where none were put since the file
         was. One call is one trip to the store. `KeyError` if the index does not hold a path."""
+
+    def cross_uses(self) -> CrossUses:
+        """Return which definitions of other files each file uses. One call is one trip to the store."""
 
     def edges_mark(self, path: str) -> int:
         """Return a number that is the same in two generations if the edges of an unchanged file are.

@@ -1,7 +1,8 @@
 """The records that a store keeps, and the bytes that it keeps of one file.
 
 A file is packed where it is parsed, so that what crosses from a worker process to the writer is
-rows and bytes, not objects; every store keeps the same bytes.
+rows and bytes, not objects; every store keeps the same bytes. The file is long because the layout of all
+parts of a file is written down here, once.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import msgspec
 
 from satchel.code_facts import FileEdges, FileFacts, ScipUses
 from satchel.errors import IndexCorrupt
+from satchel.ids import name_key
 from satchel.lines import split_lines
 from satchel.parsed import Parsed
 from satchel.storage.deflate import DeflateError, compress, crc32, decompress
@@ -267,11 +269,34 @@ def unpack_facts(data: bytes) -> FileFacts:
         raise IndexCorrupt(f"facts in the index cannot be read: {error}") from error
 
 
-def pack_edges(edges: FileEdges) -> bytes:
-    """Return the edges of a file as the bytes that a store keeps; empty for no edges."""
+def pack_edges(path: str, edges: FileEdges) -> bytes:
+    """Return the edges of a file as the bytes that a store keeps; empty for no edges.
+
+    Before them stands which definitions of other files it uses, as keys: whoever counts over all files reads
+    these alone.
+    """
     if edges == _NO_EDGES:
         return b""
-    return compress(msgspec.msgpack.encode(edges))
+    used = _pack_used(path, edges)
+    return struct.pack("<I", len(used)) + used + compress(msgspec.msgpack.encode(edges))
+
+
+def _pack_used(path: str, edges: FileEdges) -> bytes:
+    """Return the keys of the path and of the name of each definition that a file uses of others, by path and
+    name, each once."""
+    numbers = {use[1] for use in edges.uses}.union(use[3] for use in edges.by_line)
+    targets = {(target.path, target.name) for target in map(edges.targets.__getitem__, numbers)}
+    return b"".join(name_key(part) for target in sorted(targets) if target[0] != path for part in target)
+
+
+def used_part(data: bytes) -> bytes:
+    """Return the keys that stand before the edges of a file."""
+    if not data:
+        return b""
+    try:
+        return data[4 : 4 + struct.unpack_from("<I", data)[0]]
+    except struct.error as error:
+        raise IndexCorrupt(f"edges in the index cannot be read: {error}") from error
 
 
 def unpack_edges(data: bytes) -> FileEdges:
@@ -279,8 +304,9 @@ def unpack_edges(data: bytes) -> FileEdges:
     if not data:
         return _NO_EDGES
     try:
-        return msgspec.msgpack.decode(decompress(data), type=FileEdges)
-    except (DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        (used,) = struct.unpack_from("<I", data)
+        return msgspec.msgpack.decode(decompress(data[4 + used :]), type=FileEdges)
+    except (struct.error, DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"edges in the index cannot be read: {error}") from error
 
 

@@ -62,9 +62,10 @@ from satchel.storage.sqlite_schema import SCHEMA
 from satchel.types import Reference, Symbol
 
 if TYPE_CHECKING:
-    from satchel.storage import consulted
-else:  # it loads numpy, which a refresh that finds nothing to do needs for nothing else
+    from satchel.storage import consulted, cross_uses
+else:  # they load numpy, which a refresh that finds nothing to do needs for nothing else
     consulted = late("satchel.storage.consulted")
+    cross_uses = late("satchel.storage.cross_uses")
 
 # A column with a sign is not looked up in an index of SQLite, but an index that holds all columns of a
 # question is read instead of the table: this asks for a column that no index of `symbols` has.
@@ -345,6 +346,16 @@ class SqliteSnapshot(BlockSnapshot):
         statement = "SELECT file, data_check, data FROM edges WHERE file IN ({})"
         rows = self._tables.rows_of(statement, list(dict.fromkeys(numbers)))
         return checked_rows.file_edges(rows, numbers)
+
+    def cross_uses(self) -> cross_uses.CrossUses:
+        files = self.files()
+        if self._table is not None:
+            paths, numbers = self._table.paths, list(self._table.position_of_number)
+        else:
+            paths = [record.path for record in files]
+            numbers = [self._stored_or_raise(path).number for path in paths]
+        rows = self._tables.rows("SELECT file, data_check, data FROM edges")
+        return cross_uses.CrossUses.of_parts(paths, checked_rows.used_parts(rows, numbers))
 
     def edges_mark(self, path: str) -> int:
         number = self._stored_or_raise(path).number

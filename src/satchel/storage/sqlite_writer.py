@@ -235,7 +235,7 @@ class SqliteWriter:
         self._add_waiting()
         number, check = self._put.get(path) or self._stored_edges(path)
         self._totals.edges -= check
-        row = self._count_edges(number, records.pack_consulted(consulted), records.pack_edges(edges))
+        row = self._count_edges(number, records.pack_consulted(consulted), records.pack_edges(path, edges))
         self._connection.execute("INSERT OR REPLACE INTO main.edges VALUES (?, ?, ?, ?, ?)", row)
         self._put[path] = number, row[1]
 

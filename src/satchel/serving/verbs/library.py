@@ -216,7 +216,7 @@ def _work(opened: Library, request: LibraryRequest) -> LibraryResponse:
     for result in queue.SyncQueue(opened).work(once=request.once, poll_seconds=request.poll):
         if request.once:
             done.append(result)
-        told = result.problem or f"{result.parsed} parsed, {result.kept} kept"
+        told = result.problem or _counts(result.parsed, result.kept)
         sys.stderr.write(f"{result.name}: {one_line(told)}\n")
     return _synced(opened, request, done)
 
@@ -329,6 +329,11 @@ def _item(repository: Repository) -> RepositoryItem:
     )
 
 
+def _counts(parsed: int, kept: int) -> str:
+    # Where nothing changed, files are not counted.
+    return f"{parsed} parsed, {kept} kept" if parsed or kept else "up to date"
+
+
 def show(response: LibraryResponse, style: Style) -> str:
     """Return what was done as lines for people."""
     if response.action == "export" and not response.written:
@@ -338,7 +343,7 @@ def show(response: LibraryResponse, style: Style) -> str:
         told = [item.state] + [f"{ref} {item.commits.get(ref, '')[:12]}".strip() for ref in item.refs]
         told += [f"groups {', '.join(item.groups)}"] if item.groups else []
         told += [f"{counted(item.files, 'file')}"] if item.files is not None else []
-        told += [f"{item.parsed} parsed, {item.kept} kept"] if item.parsed is not None else []
+        told += [_counts(item.parsed, item.kept or 0)] if item.parsed is not None else []
         told += ["out of date"] if item.stale else []
         origin = style.path(one_line(_near(item.origin)))
         rows.append(f"{style.name(item.name)}  {origin}  {', '.join(told)}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from satchel.serving.viewer.neighbours import draw_neighbours
@@ -18,10 +20,12 @@ _MOST_BOXES = 160  # of one folder; the smaller ones are drawn as one
 _LEAST_LABEL = (46.0, 13.0)  # of a box that has room for a name
 _CHAR = 6.4  # units that a letter of a label takes
 _BOLD_CHAR = 7.4  # of the label of a folder
+_CAPITAL = 1.25  # of other letters
 _CENTRAL = "used_by"
 _COLORS = ("language", _CENTRAL, "changes")
 _LANGUAGES = 9  # that have a colour of their own
 _STEPS = 5
+_DIGITS = 6  # to which a logarithm that should be whole is
 _MOST_FILES = 100_000
 
 
@@ -163,8 +167,11 @@ def _label(name: str, box: Box, *, is_folder: bool, is_head: bool = False) -> st
     """Return as much of a name as a box has room for; empty if that is too little."""
     if box.width < _LEAST_LABEL[0] or box.height < (_HEAD + 8 if is_head else _LEAST_LABEL[1]):
         return ""
-    room = int((box.width - 8) / (_BOLD_CHAR if is_folder else _CHAR))
-    return name if len(name) <= room else f"{name[: room - 1].rstrip('._-')}…"
+    room = (box.width - 8) / (_BOLD_CHAR if is_folder else _CHAR)
+    ends = list(accumulate(_CAPITAL if char.isupper() else 1.0 for char in name))
+    if not ends or ends[-1] <= room:
+        return name
+    return f"{name[: bisect_right(ends, room - 1)].rstrip('._-')}…"
 
 
 class _Paint:
@@ -190,7 +197,8 @@ class _Paint:
         """Return the step of a value, from 1 on, on a scale of logarithms."""
         if not value or not self._most:
             return 1
-        return 1 + min(_STEPS - 1, math.ceil((_STEPS - 1) * math.log1p(value) / math.log1p(self._most)))
+        part = math.log1p(value) / math.log1p(self._most)
+        return 1 + math.ceil(round((_STEPS - 1) * part, _DIGITS))
 
     @property
     def legend(self) -> list[tuple[str, str]]:
@@ -200,11 +208,14 @@ class _Paint:
         if not self._most:
             return [("m1", "none")]
         bounds = [
-            math.floor(math.expm1(math.log1p(self._most) * step / (_STEPS - 1))) for step in range(_STEPS)
+            math.floor(round(math.expm1(math.log1p(self._most) * step / (_STEPS - 1)), _DIGITS))
+            for step in range(_STEPS)
         ]
-        return [
-            (f"m{step}", f"up to {bounds[step - 1]:,}" if step > 1 else "none")
-            for step in range(1, _STEPS + 1)
+        # Where even the largest value is small, no whole number is in some of the steps.
+        return [("m1", "none")] + [
+            (f"m{step}", f"up to {bound:,}")
+            for step, (before, bound) in enumerate(pairwise(bounds), 2)
+            if bound > before
         ]
 
 

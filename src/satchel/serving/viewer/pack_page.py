@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from satchel import tokenizers
+from satchel.commands.pack import CONTEXT
 from satchel.errors import SatchelError
 from satchel.packing.sections import CAPS, PackMode, Section
 from satchel.rendering.packs import PACK_FORMATS
@@ -114,12 +116,18 @@ def make_pack(calls: PageCalls, query: PageQuery, budget: int = 0) -> PackView:
     """Return the pack that the address asks for, with the state of its citations."""
     asked = _asked(query, budget)
     if _change(query):
-        answer = calls.ask("pack", format="sections", **asked)
-        data = msgspec.json.decode(answer["document"])
-    else:
-        data = calls.ask("build_context_pack", budget_counts=Counted.TEXT.value, **asked)
+        return _review(calls, asked, with_states=not budget)
+    data = calls.ask("build_context_pack", budget_counts=Counted.TEXT.value, **asked)
     states = {} if budget else _states(calls, msgspec.json.encode(data).decode())
     return _of_data(data, states)
+
+
+def _review(calls: PageCalls, asked: Mapping[str, Any], *, with_states: bool) -> PackView:
+    """Return the pack of a change as agents get it: as data it would hold half as many items."""
+    answer = calls.ask("pack", format=CONTEXT, **asked)
+    text = answer["document"]
+    pack = _of_cited(read_saved(text), _states(calls, text) if with_states else {})
+    return replace(pack, used=answer.get("used_tokens", pack.used), is_review=True)
 
 
 def document(calls: PageCalls, query: PageQuery, name: str) -> str:
