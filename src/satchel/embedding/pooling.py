@@ -25,7 +25,7 @@ _MOST_WEIGHT = (_EXACT - 1) // 128  # sum of weights for which no sum of weighte
 _WEIGHTS = np.rint(8 * np.sqrt(np.arange(4096))).astype(np.int32)  # eighths; more occurrences add nothing
 _QUERY_STEPS = 1024  # a query's weights as whole numbers, the largest being this
 _UNITS_AT_ONCE = 4096  # bounds the memory of the wide sums to a few MB
-_VECTORS_AT_ONCE = 65_536  # 32 MB as float32
+_VECTORS_AT_ONCE = 4_096  # 2 MB as float32: of Linux, 2.4 ms instead of 5.3 with 32 MB
 
 
 def weight_of(counts: NDArray[np.integer]) -> NDArray[np.int32]:

@@ -45,7 +45,7 @@ class Scan(msgspec.Struct, frozen=True):
 
 def content_of(corpus: Corpus, at: int) -> bytes:
     """Return the text of a file as bytes, with line ends as `\\n`."""
-    path = corpus.files[at].path
+    path = corpus.paths[at]
     kept = corpus.file_cache.contents
     found = kept.get(path)
     if found is not None:
@@ -59,7 +59,7 @@ def content_of(corpus: Corpus, at: int) -> bytes:
 
 def line_ends(corpus: Corpus, at: int) -> NDArray[np.int32]:
     """Return where the line ends stand in the content of a file."""
-    path = corpus.files[at].path
+    path = corpus.paths[at]
     kept = corpus.file_cache.line_ends
     found = kept.get(path)
     if found is None:
