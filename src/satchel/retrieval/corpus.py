@@ -40,6 +40,7 @@ _USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
 LONG = 0.6  # how much the length of a unit lowers its frequencies, from 0 to 1
 _READY_VECTORS = 65_536  # files; of more, vectors as float32 would take a third of what a large library holds
 _POSTINGS_KEPT = 3  # times the number of units: 30 bytes for each unit, about as much as its own arrays
+_LEAST_POSTINGS_KEPT = 500_000  # 5 MB: the common words of questions fill what a tree like Django would keep
 
 
 class TermLookup(Protocol):
@@ -97,7 +98,9 @@ class Corpus:
         self.file_cache = FileCache(index, meta.get("signature", ""), self.files)
         if before is not None:
             self.file_cache.adopt(before)
-        self._postings: Cache[str, tuple[Positions, Counts]] = Cache(_POSTINGS_KEPT * self.unit_count)
+        self._postings: Cache[str, tuple[Positions, Counts]] = Cache(
+            max(_POSTINGS_KEPT * self.unit_count, _LEAST_POSTINGS_KEPT)
+        )
         self._tagged: dict[str, Positions] = {}
         self._memo: dict[Callable[[Corpus], Any], Any] = {}
         self._norms: tuple[float, NDArray[np.float64]] | None = None  # with the mean length that they are of
