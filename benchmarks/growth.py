@@ -2,7 +2,8 @@
 
     python benchmarks/growth.py                       all sizes, one run each
     python benchmarks/growth.py --sizes 1000 5000     some of them
-    python benchmarks/growth.py --keep DIR            indexes are kept in DIR and not built again
+    python benchmarks/growth.py --keep DIR            indexes are kept in DIR with the time they took, and not
+                                                  built again
 
 A sample has the files whose paths have the smallest hashes: every folder gives its share, and each sample
 holds the smaller ones. It is a plain folder of hard links. Measured are CPU seconds of whole processes: the
@@ -83,14 +84,18 @@ def least(once: Callable[[], Measurement]) -> float:
 
 
 def grow(folder: Path, index: Path) -> Growth:
-    """Measure one sample. An index that is there already is brought up to date and not timed."""
+    """Measure one sample. An index that is there already is brought up to date; the time that it took is kept
+    beside it."""
 
     def command(*words: str) -> Measurement:
         scope = ("--segment", str(folder), "--index-dir", str(index), "--no-server")
         return measure([*installed_satchel(), *words, *scope])
 
+    seconds = index.with_suffix(".seconds")
     is_new = not index.exists()
     first = command("index")
+    if is_new:
+        seconds.write_text(str(first.cpu_s), encoding="utf-8")
     stats = json.loads(command("stats", "--json").output)
     search = least(lambda: command("search", QUESTION))
 
@@ -102,7 +107,7 @@ def grow(folder: Path, index: Path) -> Growth:
     return Growth(
         stats["files"],
         stats["text_bytes"] / 1e6,
-        first.cpu_s if is_new else None,
+        float(seconds.read_text(encoding="utf-8")) if seconds.exists() else None,
         disk_bytes(index / "context.db") / 1e6,
         search,
         changed,
@@ -115,7 +120,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--keep", type=Path, help="where samples and indexes are kept between runs")
+    parser.add_argument("--keep", type=Path, help="where samples and indexes are kept")
     parser.add_argument("--cache", type=Path, default=default_cache())
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()

@@ -120,9 +120,9 @@ def code_files(root: Path) -> list[Path]:
 
 
 def some_files(root: Path) -> list[Path]:
-    """Up to a dozen files over the whole tree."""
+    """Up to five files over the whole tree."""
     files = code_files(root)
-    return files[:: len(files) // 9 + 1]
+    return files[:: len(files) // 5 + 1]
 
 
 def edit_and_revert(root: Path, refresh: Callable[[], object]) -> None:

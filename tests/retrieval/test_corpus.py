@@ -33,12 +33,23 @@ def test_cached_postings_are_those_of_the_index(corpus: Corpus) -> None:
 
 def test_cached_postings_are_bounded(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_POSTINGS_KEPT", 2)
+    monkeypatch.setattr(module, "_LEAST_POSTINGS_KEPT", 0)
     corpus = Corpus(corpus.snapshot)
     most = 2 * corpus.unit_count
     for number in range(3 * most):  # a term that stands nowhere is remembered, too
         corpus.postings(f"qq{number}")
         corpus.postings("basket")
         assert sum(len(positions) + 1 for positions, _ in corpus._postings.values()) <= most
+
+
+def test_a_small_index_keeps_the_postings_of_common_words(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus.postings("basket")
+    for number in range(4 * corpus.unit_count):
+        corpus.postings(f"qq{number}")
+    monkeypatch.delattr(type(corpus.snapshot), "postings_many")
+    assert len(corpus.postings("basket")[0]) == corpus.unit_count
 
 
 def test_numbers_of_a_file_are_worked_out_once(corpus: Corpus) -> None:

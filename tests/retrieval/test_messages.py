@@ -8,6 +8,7 @@ import pytest
 from builders import make_tree
 
 from satchel import Engine
+from satchel.retrieval import messages
 from satchel.retrieval.messages import message_lines
 from satchel.retrieval.query import parse_query
 
@@ -52,6 +53,19 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     engine = Engine.open(make_tree(tmp_path_factory.mktemp("messages") / "tree", FILES))
     engine.refresh()
     return engine
+
+
+@pytest.mark.parametrize("common", [0, 2, 5])
+@pytest.mark.parametrize("most", [1, 3, 8])
+def test_common_words_may_be_looked_up_last(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, most: int, common: int
+) -> None:
+    monkeypatch.setattr(messages, "_MOST_UNITS", most)
+    for message in MESSAGES:
+        expected = messages._best_units(engine.corpus(), message).tolist()
+        with monkeypatch.context() as patch:
+            patch.setattr(messages, "_COMMON", common)
+            assert messages._best_units(engine.corpus(), message).tolist() == expected
 
 
 @pytest.mark.parametrize("message", MESSAGES)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import numpy as np
 import pytest
 from builders import make_tree
 from hypothesis import given, settings
@@ -16,7 +19,7 @@ from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.text_matches import find_text
 from satchel.retrieval.text_pattern import PatternOptions, TextPattern
-from satchel.retrieval.text_scan import candidate_files, content_of, matching_lines
+from satchel.retrieval.text_scan import are_among, candidate_files, content_of, matching_lines
 
 FILES = {
     "app/cart.py": (
@@ -112,6 +115,14 @@ def test_words_inside_a_text_lead_to_the_files(corpus: Corpus) -> None:
     candidates = candidate_files(corpus, TextPattern(" getUserById(", PatternOptions()).required)
     assert candidates is not None
     assert [corpus.files[at].path for at in candidates.nonzero()[0]] == ["app/cart.py"]
+
+
+@given(few=st.sets(st.integers(0, 99), max_size=3), many=st.sets(st.integers(0, 99)))
+def test_units_are_found_in_a_list_of_any_length(few: set[int], many: set[int]) -> None:
+    corpus = cast("Corpus", SimpleNamespace(file_of=np.zeros(100)))
+    for asked, listed in ((few, many), (many, few)):
+        units, positions = (np.array(sorted(numbers), np.int64) for numbers in (asked, listed))
+        assert units[are_among(corpus, units, positions)].tolist() == sorted(asked & listed)
 
 
 @pytest.mark.parametrize("text", ["", "a\nb", "x" * 1_001])

@@ -50,6 +50,7 @@ LONG = 0.6  # how much the length of a unit lowers its frequencies, from 0 to 1
 _READY_VECTORS = 65_536  # files; of more, vectors as float32 would take a third of what a large library holds
 _SYMBOLS_KEPT = 20_000  # definitions of the names that were looked up: about 10 MB
 _POSTINGS_KEPT = 3  # times the number of units: 18 bytes for each unit, as much as its own arrays
+_LEAST_POSTINGS_KEPT = 500_000  # 3 MB: the common words of questions fill what a tree like Django would keep
 
 
 class TermLookup(Protocol):
@@ -110,7 +111,9 @@ class Corpus:
         self.file_cache = FileCache(index, meta.get("signature", ""), self.files)
         if before is not None:
             self.file_cache.adopt(before)
-        self._postings: Cache[str, tuple[Positions, Counts]] = Cache(_POSTINGS_KEPT * self.unit_count)
+        self._postings: Cache[str, tuple[Positions, Counts]] = Cache(
+            max(_POSTINGS_KEPT * self.unit_count, _LEAST_POSTINGS_KEPT)
+        )
         self._symbols: Cache[str, Sequence[SymbolRecord]] = Cache(_SYMBOLS_KEPT)
         self._tagged: dict[str, Positions] = {}
         self._memo: dict[Callable[[Corpus], Any], Any] = {}
@@ -402,11 +405,9 @@ class Corpus:
         return self._in_languages(lambda name: languages.get(name).module_kind is ChunkKind.MODULE)
 
     def _in_languages(self, accepts: Callable[[str], bool]) -> NDArray[np.bool_]:
-        files = self.files
-        if not isinstance(files, PackedFiles):
-            return np.array([accepts(record.language) for record in files], bool)
-        accepted = np.array([accepts(language) for language, _, _, _ in files.texts], bool)
-        found: NDArray[np.bool_] = accepted[np.asarray(files.texts_of())[self._order]]
+        texts, texts_of = self._languages_and_tags
+        accepted = np.array([accepts(language) for language, _ in texts], bool)
+        found: NDArray[np.bool_] = accepted[texts_of]
         return found
 
     @property

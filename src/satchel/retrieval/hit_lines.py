@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 import msgspec
 import numpy as np
@@ -24,7 +25,7 @@ from satchel.retrieval.signals.mentions import mentioned_candidates
 from satchel.retrieval.signals.signal import Context
 from satchel.retrieval.signals.words import unit_worth
 from satchel.storage.records import ChunkRecord
-from satchel.terms import terms
+from satchel.terms import encoded_tokens, terms, terms_of_tokens
 from satchel.types import LineRange, Passage
 
 _NAME_WORTH = 3.0  # a word in a chunk's name counts like three in its text
@@ -229,29 +230,24 @@ def terms_in(text: str) -> frozenset[str]:
 
 
 _NOTHING: frozenset[str] = frozenset()
-_BETWEEN = "\0"  # lines; a line that holds it itself is looked at alone
+_BETWEEN = b"\0"  # lines; a line that holds it itself is looked at alone
 
 
 def asked_in(lines: Sequence[str], asked: frozenset[str]) -> list[frozenset[str]]:
     """Return which of some terms each line holds. Splitting a line into terms for the first time takes ten
     times as long as seeing that it has the letters of none of them."""
     letters = _letters_of(asked)
-    joined = _BETWEEN.join(lines)
-    if not joined.isascii() or joined.count(_BETWEEN) >= len(lines):
-        may_hold = letters.search
-        return [
-            terms_in(line) & asked
-            if not line.isascii() or may_hold(line.lower().replace("_", ""))
-            else _NOTHING
-            for line in lines
-        ]
+    text = "\0".join(lines)
+    joined = text.encode() if text.isascii() else b""
+    if not joined or joined.count(_BETWEEN) >= len(lines):
+        return [_asked_of(line, asked) for line in lines]
     # All lines in one search: one for each line takes twice as long.
-    joined = joined.lower().replace("_", "")
+    joined = joined.lower().replace(b"_", b"")
     found = [_NOTHING] * len(lines)
     number = start = 0
     while match := letters.search(joined, start):
         number += joined.count(_BETWEEN, start, match.start())
-        found[number] = terms_in(lines[number]) & asked
+        found[number] = _asked_of(lines[number], asked)
         behind = joined.find(_BETWEEN, match.start())
         if behind < 0:
             break
@@ -259,13 +255,27 @@ def asked_in(lines: Sequence[str], asked: frozenset[str]) -> list[frozenset[str]
     return found
 
 
+# The lines of some hundred files that are asked for again and again.
+@lru_cache(maxsize=10_000)
+def _asked_of(line: str, asked: frozenset[str]) -> frozenset[str]:
+    """Return which of some terms a line holds. Most of its tokens have the letters of none, and are not
+    split into terms."""
+    may_hold = _letters_of(asked).search
+    telling = [
+        token
+        for token in encoded_tokens(line)
+        if not token.isascii() or may_hold(token.lower().replace(b"_", b""))
+    ]
+    return asked.intersection(chain.from_iterable(terms_of_tokens(telling))) if telling else _NOTHING
+
+
 @lru_cache(maxsize=64)
-def _letters_of(asked: frozenset[str]) -> re.Pattern[str]:
-    """Return the expression of the letters that a line of ASCII with one of some terms has, in lower case and
-    without `_`. A term is the beginning of a word, except for a final `y`, as `query` in `queries`."""
+def _letters_of(asked: frozenset[str]) -> re.Pattern[bytes]:
+    """Return the expression of the letters that a token of ASCII with one of some terms has, in lower case
+    and without `_`. A term is the beginning of a word, except for a final `y`, as `query` in `queries`."""
     plain = (term.removeprefix("=") for term in asked if term.isascii())
     parts = {term[:-1] if term[-1:] == "y" else term for term in plain}
-    return re.compile("|".join(map(re.escape, sorted(parts))) if parts else "$.")
+    return re.compile("|".join(map(re.escape, sorted(parts))).encode() if parts else b"$.")
 
 
 def term_worths(evidence: Evidence) -> Mapping[str, float]:

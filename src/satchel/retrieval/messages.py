@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -23,8 +23,11 @@ from satchel.retrieval.evidence import first_largest, inverse_document_frequency
 from satchel.retrieval.query import Query
 from satchel.retrieval.required_text import Part
 from satchel.retrieval.text_pattern import compile_expression
-from satchel.retrieval.text_scan import candidate_units, content_of, line_ends
+from satchel.retrieval.text_scan import are_among, candidate_units, content_of, line_ends
 from satchel.terms import terms
+
+if TYPE_CHECKING:
+    from satchel.retrieval.corpus import Floats, Positions
 
 # Characters of a query that is about its message. A longer report also quotes what has little to do with its
 # cause: of 74 reports with messages, the first two source lines were in a file of the fix in 18.
@@ -36,6 +39,7 @@ _LEAST_CHARS = 6  # of a text that may stand for itself
 _MOST_FILES = 60  # that are read for one message
 _LONGEST_LINE = 1_000  # bytes; longer lines are data
 _MOST_UNITS = 150  # that are compared with one message literal by literal
+_COMMON = 20_000  # units; a word that more of them hold is not gone through if it cannot matter
 _MOST_LINES = 3  # that one message may mean; a text on more lines says nothing about where it is from
 _LEAST_PARTS = 10  # characters of a literal that a message must hold
 _LEAST_WORDS = 2
@@ -139,8 +143,7 @@ def _verbatim(corpus: Corpus, run: str, *, is_phrase: bool) -> list[MessageLine]
     units = candidate_units(corpus, [(Part(run, whole=True, folded=True),)])
     if units is None:
         return []
-    positions = np.flatnonzero(units & corpus.alive)
-    files = dict.fromkeys(corpus.file_of[positions].tolist())
+    files = dict.fromkeys(corpus.file_of[units].tolist())
     if len(files) > _MOST_FILES:
         return []
     wanted = run.lower().encode("utf-8", "surrogatepass")
@@ -231,21 +234,49 @@ def _neighbours(run: str) -> Any:
 
 
 def _best_ranges(corpus: Corpus, run: str) -> dict[int, list[tuple[int, int]]]:
-    """Return the line ranges of the units that hold most of a message, by file. Its rare words weigh most."""
-    scores = np.zeros(len(corpus.file_of))
-    asked = list(dict.fromkeys(terms(run)))
-    for positions, _ in corpus.postings_many(asked):
-        if len(positions):
-            scores[positions] += inverse_document_frequency(
-                min(len(positions), corpus.unit_count), corpus.unit_count
-            )
-    held = np.flatnonzero(scores)
-    best = held[first_largest(np.round(scores[held], 6), _MOST_UNITS)]
+    """Return the line ranges of the units that hold most of a message, by file."""
+    best = _best_units(corpus, run)
     ranges: dict[int, list[tuple[int, int]]] = {}
     columns = corpus.file_of[best], corpus.first_lines[best], corpus.last_lines[best]
     for at, first, last in zip(*(column.tolist() for column in columns), strict=True):
         ranges.setdefault(at, []).append((first, last))
     return ranges
+
+
+def _best_units(corpus: Corpus, run: str) -> Positions:
+    """Return the units that hold most of a message, best first. Its rare words weigh most."""
+    asked = list(dict.fromkeys(terms(run)))
+    found = [positions for positions, _ in corpus.postings_many(asked) if len(positions)]
+    scores = np.zeros(len(corpus.file_of))
+    for positions in found:
+        if len(positions) <= _COMMON:
+            scores[positions] += _rarity(corpus, positions)
+    common = [positions for positions in found if len(positions) > _COMMON]
+    units = _liftable(scores, sum(_rarity(corpus, positions) for positions in common))
+    for positions in common:
+        if units is None:
+            scores[positions] += _rarity(corpus, positions)
+        else:
+            scores[units] += _rarity(corpus, positions) * are_among(corpus, units, positions)
+    held = np.flatnonzero(scores > 0) if units is None else units
+    best: Positions = held[first_largest(scores[held], _MOST_UNITS)]
+    return best
+
+
+def _rarity(corpus: Corpus, positions: Positions) -> float:
+    """Return the rarity of a word that these units hold. It is on a grid, so that sums are exact."""
+    return inverse_document_frequency(min(len(positions), corpus.unit_count), corpus.unit_count)
+
+
+def _liftable(scores: Floats, more: float) -> Positions | None:
+    """Return the units that are among the best if each may score up to `more` than now; None if these may be
+    units that score nothing now."""
+    units = np.flatnonzero(scores > 0)
+    if len(units) < _MOST_UNITS:
+        return None
+    last = len(units) - _MOST_UNITS
+    least = np.partition(scores[units], last)[last] - more
+    return units[scores[units] >= least] if least > 0 else None
 
 
 def _matching_lines(

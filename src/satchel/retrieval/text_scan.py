@@ -22,7 +22,10 @@ from satchel.retrieval.text_pattern import TextPattern
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from satchel.retrieval.corpus import Positions
+
 _POLLED = 64  # files between two looks at the token
+_FEW_TIMES = 16  # as many as units: a longer list is searched for each unit rather than gone through
 _LINE_END = re.compile(rb"\r\n?")
 _NEWLINE = ord("\n")
 
@@ -45,7 +48,7 @@ class Scan(msgspec.Struct, frozen=True):
 
 def content_of(corpus: Corpus, at: int) -> bytes:
     """Return the text of a file as bytes, with line ends as `\\n`."""
-    path = corpus.files[at].path
+    path = corpus.path(at)
     kept = corpus.file_cache.contents
     found = kept.get(path)
     if found is not None:
@@ -59,7 +62,7 @@ def content_of(corpus: Corpus, at: int) -> bytes:
 
 def line_ends(corpus: Corpus, at: int) -> NDArray[np.int32]:
     """Return where the line ends stand in the content of a file."""
-    path = corpus.files[at].path
+    path = corpus.path(at)
     kept = corpus.file_cache.line_ends
     found = kept.get(path)
     if found is None:
@@ -99,36 +102,60 @@ def candidate_files(corpus: Corpus, required: Sequence[Clause]) -> NDArray[np.bo
     if units is None:
         return None
     files = np.zeros(len(corpus.files), bool)
-    owners = corpus.file_of[units]
-    files[owners[owners >= 0]] = True
+    files[corpus.file_of[units]] = True
     return files
 
 
-def candidate_units(corpus: Corpus, required: Sequence[Clause]) -> NDArray[np.bool_] | None:
-    """Return for each unit whether it holds the terms of all clauses; None if no clause has a term."""
-    found: NDArray[np.bool_] | None = None
+def candidate_units(corpus: Corpus, required: Sequence[Clause]) -> Positions | None:
+    """Return the living units that hold the terms of all clauses, ascending; None if no clause has a term."""
+    found: Positions | None = None
     for clause in required:
         held = _holding_any(corpus, clause)
         if held is not None:
-            found = held if found is None else found & held
+            found = held if found is None else found[are_among(corpus, found, held)]
     return found
 
 
-def _holding_any(corpus: Corpus, clause: Clause) -> NDArray[np.bool_] | None:
-    """Return for each unit whether it holds the terms of one part of a clause; None if that is not known."""
-    result: NDArray[np.bool_] | None = None
-    for part in clause:
-        terms = part.terms()
-        if not terms:
-            return None
-        held = np.ones(len(corpus.file_of), bool)
-        for alternatives in terms:
-            one = np.zeros(len(corpus.file_of), bool)
-            for positions, _ in corpus.postings_many(alternatives):
-                one[positions] = True
-            held &= one
-        result = held if result is None else result | held
-    return result
+def _holding_any(corpus: Corpus, clause: Clause) -> Positions | None:
+    """Return the units that hold the terms of one part of a clause; None if that is not known."""
+    parts = [part.terms() for part in clause]
+    if not all(parts):
+        return None
+    return _joined(corpus, [_holding_all(corpus, terms) for terms in parts])
+
+
+def _holding_all(corpus: Corpus, terms: Sequence[tuple[str, ...]]) -> Positions:
+    """Return the units that hold a term of each tuple."""
+    postings = [[positions for positions, _ in corpus.postings_many(same)] for same in terms]
+    rarest, *others = sorted(postings, key=lambda lists: sum(map(len, lists)))
+    found = _joined(corpus, rarest)
+    for lists in others:
+        held = np.zeros(len(found), bool)
+        for positions in lists:
+            held |= are_among(corpus, found, positions)
+        found = found[held]
+    return found
+
+
+def _joined(corpus: Corpus, lists: Sequence[Positions]) -> Positions:
+    """Return the units of several lists, each once, ascending."""
+    if len(lists) == 1:
+        return lists[0]
+    held = np.zeros(len(corpus.file_of), bool)
+    for positions in lists:
+        held[positions] = True
+    return np.flatnonzero(held)
+
+
+def are_among(corpus: Corpus, units: Positions, positions: Positions) -> NDArray[np.bool_]:
+    """Return for each of some units whether it is in an ascending list."""
+    if len(positions) < _FEW_TIMES * len(units):
+        held = np.zeros(len(corpus.file_of), bool)
+        held[positions] = True
+        return held[units]
+    places = np.minimum(np.searchsorted(positions, units), len(positions) - 1)
+    are_equal: NDArray[np.bool_] = positions[places] == units
+    return are_equal
 
 
 def matching_lines(pattern: TextPattern, content: bytes) -> Iterator[tuple[int, int, int]]:
