@@ -272,7 +272,9 @@ class Corpus:
 
     def lines(self, path: str) -> Sequence[str]:
         """Return the lines of a file."""
-        return self.file_cache.lines.get_or_compute(path, lambda: split_lines(self.snapshot.text(path)))
+        return self.file_cache.lines.get_or_compute(
+            path, lambda: tuple(split_lines(self.snapshot.text(path)))
+        )
 
     def definitions(self, path: str) -> list[tuple[int, int, str]]:
         """Return the first line, the last line and the name of each definition of a file, in order."""
@@ -320,12 +322,15 @@ class Corpus:
         at = self.position_of.get(path)
         return at is not None and languages.get(self.files[at].language).graph is not None
 
-    def uses(self, path: str) -> list[tuple[str, int]]:
+    def uses(self, path: str) -> Sequence[tuple[str, int]]:
         """Return the names that a file calls, uses or extends, each with its line."""
-        return self.file_cache.uses.get_or_compute(
-            path,
-            lambda: [(last_name(use.name), use.line) for use in self.references(path) if use.label in _USES],
-        )
+        return self.file_cache.uses.get_or_compute(path, lambda: self._read_uses(path))
+
+    def _read_uses(self, path: str) -> tuple[tuple[str, int], ...]:
+        kept = self.file_cache.references.get(path)
+        # Most packs need no more of the references than this, and they are hundreds of objects for each file.
+        references = self.snapshot.references(path) if kept is None else kept
+        return tuple((last_name(use.name), use.line) for use in references if use.label in _USES)
 
     def links(self, path: str) -> tuple[DocumentLink, ...]:
         """Return the links of a document, or none for a file of another kind."""

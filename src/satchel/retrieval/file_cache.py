@@ -144,7 +144,8 @@ class FileCache:
         self.lines: Cache[str, Sequence[str]] = Cache(_FILES_KEPT)
         self.definitions: Cache[str, list[tuple[int, int, str]]] = Cache(_FILES_KEPT)
         self.references: Cache[str, tuple[Reference, ...]] = Cache(_FILES_KEPT)
-        self.uses: Cache[str, list[tuple[str, int]]] = Cache(_FILES_KEPT)
+        # Tuples: the collector of cycles does not look into tuples of texts and numbers.
+        self.uses: Cache[str, tuple[tuple[str, int], ...]] = Cache(_FILES_KEPT)
         # Path → the mark of its edges and its `FileUses`; edges may change while their file does not.
         self.sure_uses: Cache[str, tuple[int, Any]] = Cache(_GRAPH_FILES_KEPT)
         # Path → qualified name → line
