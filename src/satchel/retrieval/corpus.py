@@ -27,7 +27,7 @@ from satchel.retrieval.file_cache import (
 )
 from satchel.storage import postings
 from satchel.storage.deflate import crc32
-from satchel.storage.file_table import FileTable
+from satchel.storage.file_table import IndexedFiles
 from satchel.storage.history import PackedHistory, arrange, unpack_history
 from satchel.storage.joined_runs import JoinedRuns
 from satchel.storage.protocol import Snapshot, TermRows
@@ -128,13 +128,13 @@ class Corpus:
     def _column(self, name: str) -> Positions:
         """Return a number of each file."""
         files = self.files
-        if isinstance(files, FileTable):
+        if isinstance(files, IndexedFiles):
             return self._in_order(np.asarray(files.column(name)).astype(np.int64))
         return np.fromiter((getattr(record, name) for record in files), np.int64, len(files))
 
     def _in_order(self, column: Positions) -> Positions:
         """Return a column of a table in the order of its files."""
-        order = self.files.order if isinstance(self.files, FileTable) else None
+        order = self.files.order if isinstance(self.files, IndexedFiles) else None
         return column if order is None else column[np.array(order, np.int64)]
 
     @cached_property
@@ -142,7 +142,7 @@ class Corpus:
         """Return languages with tags, joined by spaces, and for each file the position of its own among
         them."""
         files = self.files
-        if isinstance(files, FileTable):
+        if isinstance(files, IndexedFiles):
             texts = [(language, tags) for language, _, _, tags in files.texts]
             return texts, self._in_order(np.asarray(files.texts_of()).astype(np.int64))
         every = [(record.language, " ".join(record.tags)) for record in files]
@@ -157,7 +157,7 @@ class Corpus:
 
     def path(self, at: int) -> str:
         """Return the path of the file at a position."""
-        return self.files.path(at) if isinstance(self.files, FileTable) else self.files[at].path
+        return self.files.path(at) if isinstance(self.files, IndexedFiles) else self.files[at].path
 
     @cached_property
     def text_bytes(self) -> int:
