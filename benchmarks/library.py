@@ -1,14 +1,17 @@
 """What does a library cost as it grows: loading, room, memory, searches, packs, a push until it is found?
 
     python benchmarks/library.py MIRRORS [--sizes 30,100,300] [--work DIR] [--seconds N] [--postgres]
+        [--ask-again] [--copies N]
 
 `MIRRORS` has a folder `OWNER+NAME/repo` for every line of library.repositories.txt that is to be loaded; the
 others are left out. One library grows: repositories are added in that order and synced at HEAD, each by a
-`satchel library sync` of its own, and at every size one process opens the library, asks and makes packs,
-twice. Questions are about things that many repositories have, so that no repository can be left aside. A
-folder of `--work` keeps the library, what loading it took and the figures of each size: a run that was ended,
-or that `--seconds` ends between two repositories, goes on where it was. With `--postgres` the indexes are
-kept by a PostgreSQL server that is started as the tests do it and ends with the run.
+`satchel library sync` of its own, and at every size one process opens the first so many of them, asks and
+makes packs, twice. Questions are about things that many repositories have, so that no repository can be left
+aside. A folder of `--work` keeps the library, what loading it took and the figures of each size: a run that
+was ended, or that `--seconds` ends between two repositories, goes on where it was; with `--ask-again` all
+sizes are asked anew. With `--postgres` the indexes are kept by a PostgreSQL server that is started as the
+tests do it and ends with the run. With `--copies` the repositories that are there are asked as so many: again
+and again under other names, all but the one that is pushed to.
 
 CPU seconds are those of all processes, without that server. Memory is what the asking
 process holds at the end, and the most that it ever held. A push is one commit to the first repository: wall
@@ -19,6 +22,7 @@ results/library.txt, one block for each store.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import resource
@@ -26,11 +30,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from measure import KIBIBYTE, MEGABYTE, PAGE, disk_bytes, measure
+
+from satchel.engine import Engine
+from satchel.storage.snapshots import SnapshotSource
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from postgres_server import shared_server
@@ -125,12 +132,12 @@ def timed(questions: Sequence[str], run: Callable[[str], object]) -> list[float]
     return spent
 
 
-def ask(folder: str, pushed: str) -> Asked:
-    """Open a library in this process, ask every question twice, make packs, and find a commit to `pushed`."""
-    from satchel.library.library import Library
-
+def ask(folder: str, copies: str, *names: str) -> Asked:
+    """Open some repositories of a library in this process, ask every question twice, make packs, and find a
+    commit to the first of them."""
+    gc.set_threshold(100_000)  # as the command line and the workers of servers do
     started = cpu_ms()
-    engine = Library.open(folder).engine()
+    engine = engine_of(folder, names, int(copies))
     engine.search("warm")
     opened = cpu_ms() - started
     first = timed(QUESTIONS, engine.search)
@@ -139,7 +146,7 @@ def ask(folder: str, pushed: str) -> Asked:
         timed(QUESTIONS[:PACKS], lambda text: engine.pack(text, budget_tokens=PACK_TOKENS)) for _ in range(2)
     )
     corpus = engine.corpus()
-    wall_s, cpu_s = push(Path(folder), pushed, lambda: engine.for_caller().search(PUSHED)[0])
+    wall_s, cpu_s = push(Path(folder), names[0], lambda: engine.for_caller().search(PUSHED)[0])
     return Asked(
         units=corpus.unit_count,
         files=len(corpus.files),
@@ -155,6 +162,22 @@ def ask(folder: str, pushed: str) -> Asked:
         resident_mb=int(Path("/proc/self/statm").read_text().split()[1]) * PAGE / MEGABYTE,
         peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTE / MEGABYTE,
     )
+
+
+def engine_of(folder: str, names: Sequence[str], copies: int) -> Engine:
+    """Return the engine that asks some repositories of a library; with `copies` as so many, again and again
+    under other names, but the first only once."""
+    from satchel.library.library import Library
+    from satchel.library.library_engine import LibraryEngine
+    from satchel.library.members import Member
+
+    library = Library.open(folder)
+    members = [library.member(name) for name in names]
+    for number in range(copies - len(names)):
+        again, at = divmod(number, len(names) - 1)
+        of = members[at + 1]
+        members.append(Member(f"{of.name}-{again + 2}", of.root, SnapshotSource(of.source.store)))
+    return LibraryEngine.of_members(Path(folder), members)
 
 
 def push(folder: Path, name: str, search: Callable[[], Sequence[object]]) -> tuple[float, float]:
@@ -235,26 +258,26 @@ class GrowingLibrary:
         self.loaded[name] = done.cpu_s, done.wall_s
         self._kept.write_text(json.dumps(self.loaded))
 
-    def ask(self, size: str) -> None:
-        """Ask the library in a process of its own, and keep the figures of its size."""
-        pushed = next(iter(self.loaded))
-        told = measure([sys.executable, __file__, "--ask", self.folder, pushed]).output
+    def ask(self, size: str, names: Sequence[str], copies: int = 0) -> None:
+        """Ask some repositories in a process of its own, and keep the figures of their size."""
+        told = measure([sys.executable, __file__, "--ask", self.folder, str(copies), *names]).output
         asked = Asked(**json.loads(told))
-        self.rows[size] = row(self.loaded, self.index_mb(), asked)
+        loaded = [self.loaded[name] for name in names]
+        self.rows[size] = row(copies or len(names), loaded, self.index_mb(names), asked)
         if self._store:
             self.rows[size] += f"\n{self._sharing(asked)}"
         self._asked.write_text(json.dumps(self.rows))
 
-    def index_mb(self) -> float:
-        """Return the megabytes of all indexes."""
+    def index_mb(self, names: Sequence[str]) -> float:
+        """Return the megabytes of the indexes of some repositories; PostgreSQL tells of all of them."""
         if not self._store:
-            return disk_bytes(self.folder / "indexes") / MEGABYTE
+            return sum(disk_bytes(self.folder / "indexes" / name) for name in names) / MEGABYTE
         return self._of_the_store(SIZE)[0] / MEGABYTE
 
     def _sharing(self, asked: Asked) -> str:
         """Say how large the store would be if repositories shared nothing."""
         factor, contents = self._of_the_store(SHARED)
-        size, held = self.index_mb(), contents / MEGABYTE
+        size, held = self.index_mb(()), contents / MEGABYTE
         saved = (factor - 1) * held
         return (
             f"      before sharing {(size + saved) / asked.text_mb:.2f} × the text, with it"
@@ -275,11 +298,11 @@ def percentile(numbers: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def row(loaded: Mapping[str, tuple[float, float]], index_mb: float, asked: Asked) -> str:
+def row(count: int, loaded: Sequence[tuple[float, float]], index_mb: float, asked: Asked) -> str:
     """The figures of one size in one line."""
     figures = [
-        f"{len(loaded):>5} {asked.files:>8} {asked.units:>9} {asked.text_mb:>8.0f} {asked.distinct_mb:>8.0f}",
-        f"{sum(cpu for cpu, _ in loaded.values()):>7.0f} {sum(wall for _, wall in loaded.values()):>7.0f}",
+        f"{count:>5} {asked.files:>8} {asked.units:>9} {asked.text_mb:>8.0f} {asked.distinct_mb:>8.0f}",
+        f"{sum(cpu for cpu, _ in loaded):>7.0f} {sum(wall for _, wall in loaded):>7.0f}",
         f"{index_mb / asked.text_mb:>6.2f} {asked.open_ms / 1000:>6.2f}",
         f"{asked.resident_mb:>7.0f} {asked.peak_mb:>6.0f}",
         *(
@@ -309,6 +332,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--postgres", action="store_true", help="keep the indexes in PostgreSQL")
     parser.add_argument("--work", type=Path)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end the loading after so many")
+    parser.add_argument("--ask-again", action="store_true", help="ask the sizes that were asked already")
+    parser.add_argument(
+        "--copies", type=int, default=0, help="ask the repositories that are loaded as so many"
+    )
     options = parser.parse_args(arguments)
     every = REPOSITORIES.read_text(encoding="utf-8").split()
     known = [name for name in every if (options.mirrors / name.replace("/", "+") / "repo").is_dir()]
@@ -316,31 +343,45 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         store = shared_server().place("books") if options.postgres else ""
         library = GrowingLibrary(options.work or Path(temporary), options.mirrors, store)
-        for size in options.sizes.split(","):
-            for repository in known[: int(size)] if size not in library.rows else ():
+        if options.copies:
+            library.ask("copies", list(library.loaded), options.copies)
+            told = f"{len(library.loaded)} repositories asked as {options.copies}, under other names again."
+            keep(
+                "copies",
+                f"{told} Load and size are those of the {len(library.loaded)}.",
+                library.rows["copies"],
+            )
+            return 0
+        if options.ask_again:
+            library.rows.clear()
+        sizes = options.sizes.split(",")
+        for size in sizes:
+            chosen = known[: int(size)]
+            for repository in chosen if size not in library.rows else ():
                 library.add(repository)
                 if time.monotonic() > end:
                     raise SystemExit(f"{len(library.loaded)} repositories are loaded: run it again")
             if size not in library.rows:
-                library.ask(size)
+                library.ask(size, [name.replace("/", "-") for name in chosen])
             print(library.rows[size], flush=True)
-        keep("postgresql" if options.postgres else "sqlite", list(library.rows.values()))
+        told = (
+            f"a growing library of real repositories at HEAD, {len(QUESTIONS)} questions,"
+            f" packs of {PACK_TOKENS} tokens.\nCPU ms of one process for searches and packs, each made first"
+            " and again: the middle one and p95; load and open: CPU seconds; ×text: size of all indexes."
+        )
+        rows = [library.rows[size] for size in sizes]
+        keep("postgresql" if options.postgres else "sqlite", told, *rows)
     return 0
 
 
-def keep(store: str, lines: Sequence[str]) -> None:
-    """Replace the block of a store in the results."""
+def keep(block: str, told: str, *lines: str) -> None:
+    """Replace a block of the results."""
     before = RESULTS.read_text().split("\n\n") if RESULTS.is_file() else []
-    blocks = [block.strip("\n") for block in before if block.strip()]
-    said = (
-        f"{store}: a growing library of real repositories at HEAD, {len(QUESTIONS)} questions,"
-        f" packs of {PACK_TOKENS} tokens.\nCPU ms of one process for searches and packs, each made"
-        " first and again: the middle one and p95; load and open: CPU seconds; ×text: size of all indexes."
-    )
-    told = "\n".join((said, HEAD, *lines))
-    if not any(block.startswith(f"{store}:") for block in blocks):
-        blocks.insert(0, told)
-    shown = [told if block.startswith(f"{store}:") else block for block in blocks]
+    blocks = [one.strip("\n") for one in before if one.strip()]
+    written = "\n".join((f"{block}: {told}", HEAD, *lines))
+    if not any(one.startswith(f"{block}:") for one in blocks):
+        blocks.insert(0, written)
+    shown = [written if one.startswith(f"{block}:") else one for one in blocks]
     RESULTS.write_text("\n\n".join(shown) + "\n")
 
 

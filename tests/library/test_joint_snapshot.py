@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from builders import SHOP, age, dump_tables, make_tree
 from one_index import both_ways
@@ -21,6 +22,8 @@ from satchel.library.joint_snapshot import JointSnapshot
 from satchel.library.library_engine import LibraryEngine
 from satchel.rendering.packs import PACK_FORMATS
 from satchel.storage.memory import MemorySnapshot
+from satchel.storage.records import PostingRun
+from satchel.storage.sqlite_reader import SqliteSnapshot
 from satchel.visible_json import compact
 
 # Names whose order is not that of their paths: a slash sorts behind `-` and `.`.
@@ -93,3 +96,53 @@ def test_uses_are_those_of_each_repository(tmp_path: Path) -> None:
     uses = {use.path for use in library.references("add_money")}
     assert uses == {"shop/src/basket.py", "api/src/bag.py"}
     assert {use.path for use in library.references("shop/src/money.py")} == {"shop/src/basket.py"}
+
+
+def test_only_a_repository_that_changed_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roots = [age(make_tree(tmp_path / name, make_repository(number))) for number, name in enumerate(NAMES)]
+    library = LibraryEngine.of_folders(roots)
+    library.ensure_fresh()
+    library.search("basket total")
+    read: list[str] = []
+    posting_runs = SqliteSnapshot.posting_runs
+
+    def noted(snapshot: SqliteSnapshot) -> list[PostingRun]:
+        read.append(snapshot.version)
+        return posting_runs(snapshot)
+
+    monkeypatch.setattr(SqliteSnapshot, "posting_runs", noted)
+    (roots[1] / "new.py").write_text("def freshly_added():\n    return 1\n")
+    library.ensure_fresh()
+    hits = library.search("freshly_added")[0]
+    assert "shop-api/new.py" in str(hits)
+    assert len(read) == 1
+    assert library.corpus().snapshot is library.snapshot()
+    with LibraryEngine.of_folders(roots) as fresh:
+        fresh.ensure_fresh()
+        for query in ("basket total", "freshly_added", "where is a basket"):
+            assert library.search(query)[0] == fresh.search(query)[0]
+
+
+def test_units_of_repositories_are_held_once(tmp_path: Path) -> None:
+    roots = [age(make_tree(tmp_path / name, make_repository(number))) for number, name in enumerate(NAMES)]
+    with LibraryEngine.of_folders(roots) as library:
+        library.ensure_fresh()
+        corpus, snapshot = library.corpus(), library.snapshot()
+        assert isinstance(snapshot, JointSnapshot)
+        for shard in snapshot.shards.values():
+            assert np.shares_memory(shard.runs.lines, corpus.first_lines)
+            assert np.shares_memory(shard.runs.vectors, snapshot.posting_runs().vectors)
+            assert shard.snapshot._table is None  # type: ignore[attr-defined]
+
+
+def test_names_are_looked_up_until_there_are_enough(tmp_path: Path) -> None:
+    roots = [age(make_tree(tmp_path / name, SHOP)) for name in NAMES]
+    with LibraryEngine.of_folders(roots) as library:
+        library.ensure_fresh()
+        snapshot = library.snapshot()
+        every = snapshot.symbols_named_many(["add_money", "nowhere"])
+        assert list(every["add_money"]) == snapshot.symbols_named("add_money") and not every["nowhere"]
+        some = snapshot.symbols_named_many(["add_money"], lambda name, found: len(found) > 1)
+        assert list(some["add_money"]) == list(every["add_money"])[:2]

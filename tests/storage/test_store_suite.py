@@ -514,6 +514,24 @@ def test_symbols_are_found_whatever_the_case_of_ascii_letters(store: Store) -> N
         assert snapshot.symbols_named("MASSE2") == []
 
 
+def test_names_that_are_looked_up_together_have_the_symbols_of_each(store: Store) -> None:
+    put(
+        store,
+        {
+            "a.py": "class Maße:\n    pass\n\n\nclass MASSE:\n    pass\n\n\ndef massE():\n    pass\n",
+            "b.py": "def masse():\n    pass\n\n\ndef other():\n    pass\n",
+        },
+    )
+    names = ["masse", "MASSE", "Maße", "nowhere", "other", *(f"no{number}" for number in range(600))]
+    with closing(store.snapshot()) as snapshot:
+        found = snapshot.symbols_named_many(names)
+        assert {name: list(found[name]) for name in names} == {
+            name: snapshot.symbols_named(name) for name in names
+        }
+        assert [item.path for item in found["masse"]] == ["a.py", "a.py", "b.py"]
+        assert snapshot.symbols_named_many([]) == {}
+
+
 def test_names_by_prefix_are_sorted_distinct_and_limited(store: Store) -> None:
     names = ("Banana", "apple", "Apple", "apricot", "APE", "öl", "apple_pie")
     put(store, {f"{place}.py": f"def {name}():\n    pass\n" for place, name in enumerate((*names, "apple"))})

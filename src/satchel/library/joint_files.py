@@ -12,7 +12,7 @@ import numpy as np
 
 from satchel.caching import Cache
 from satchel.storage.file_columns import FileColumns
-from satchel.storage.file_table import FileTable
+from satchel.storage.file_table import IndexedFiles
 from satchel.storage.records import FileRecord
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
@@ -30,7 +30,7 @@ class RepositoryFiles(NamedTuple):
     first_unit: int
 
 
-class JointFiles(FileTable):
+class JointFiles(IndexedFiles):
     """The files of some repositories, which come in the order of their paths."""
 
     order = None

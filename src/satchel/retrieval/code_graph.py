@@ -23,7 +23,7 @@ _FILES_KEPT = 2_000  # whose edges were read; about 20 MB
 _RENAMING = (Rule.IMPORT, Rule.SCIP)  # an import may give a definition another name
 
 
-class SureUse(msgspec.Struct, frozen=True):
+class SureUse(msgspec.Struct, frozen=True, gc=False):
     """A use of a name whose meaning is sure: where it stands, and the definition that it means."""
 
     path: str
@@ -35,7 +35,7 @@ class SureUse(msgspec.Struct, frozen=True):
     is_value: bool = False  # it means the value of the target's name, not the type of the same name
 
 
-class FileUses(msgspec.Struct, frozen=True):
+class FileUses(msgspec.Struct, frozen=True, gc=False):
     """The sure uses of one file by line, and what it imports: (line, path of a file)."""
 
     uses: tuple[SureUse, ...]

@@ -27,7 +27,7 @@ from satchel.retrieval.file_cache import (
 )
 from satchel.storage import postings
 from satchel.storage.deflate import crc32
-from satchel.storage.file_table import FileTable
+from satchel.storage.file_table import IndexedFiles
 from satchel.storage.history import PackedHistory, arrange, unpack_history
 from satchel.storage.joined_runs import JoinedRuns
 from satchel.storage.protocol import Snapshot, TermRows
@@ -131,13 +131,13 @@ class Corpus:
     def _column(self, name: str) -> Positions:
         """Return a number of each file."""
         files = self.files
-        if isinstance(files, FileTable):
+        if isinstance(files, IndexedFiles):
             return self._in_order(np.asarray(files.column(name)).astype(np.int64))
         return np.fromiter((getattr(record, name) for record in files), np.int64, len(files))
 
     def _in_order(self, column: Positions) -> Positions:
         """Return a column of a table in the order of its files."""
-        order = self.files.order if isinstance(self.files, FileTable) else None
+        order = self.files.order if isinstance(self.files, IndexedFiles) else None
         return column if order is None else column[np.array(order, np.int64)]
 
     @cached_property
@@ -145,7 +145,7 @@ class Corpus:
         """Return languages with tags, joined by spaces, and for each file the position of its own among
         them."""
         files = self.files
-        if isinstance(files, FileTable):
+        if isinstance(files, IndexedFiles):
             texts = [(language, tags) for language, _, _, tags in files.texts]
             return texts, self._in_order(np.asarray(files.texts_of()).astype(np.int64))
         every = [(record.language, " ".join(record.tags)) for record in files]
@@ -160,7 +160,7 @@ class Corpus:
 
     def path(self, at: int) -> str:
         """Return the path of the file at a position."""
-        return self.files.path(at) if isinstance(self.files, FileTable) else self.files[at].path
+        return self.files.path(at) if isinstance(self.files, IndexedFiles) else self.files[at].path
 
     @cached_property
     def text_bytes(self) -> int:
@@ -275,7 +275,9 @@ class Corpus:
 
     def lines(self, path: str) -> Sequence[str]:
         """Return the lines of a file."""
-        return self.file_cache.lines.get_or_compute(path, lambda: split_lines(self.snapshot.text(path)))
+        return self.file_cache.lines.get_or_compute(
+            path, lambda: tuple(split_lines(self.snapshot.text(path)))
+        )
 
     def definitions(self, path: str) -> list[tuple[int, int, str]]:
         """Return the first line, the last line and the name of each definition of a file, in order."""
@@ -323,12 +325,15 @@ class Corpus:
         at = self.position_of.get(path)
         return at is not None and languages.get(self.files[at].language).graph is not None
 
-    def uses(self, path: str) -> list[tuple[str, int]]:
+    def uses(self, path: str) -> Sequence[tuple[str, int]]:
         """Return the names that a file calls, uses or extends, each with its line."""
-        return self.file_cache.uses.get_or_compute(
-            path,
-            lambda: [(last_name(use.name), use.line) for use in self.references(path) if use.label in _USES],
-        )
+        return self.file_cache.uses.get_or_compute(path, lambda: self._read_uses(path))
+
+    def _read_uses(self, path: str) -> tuple[tuple[str, int], ...]:
+        kept = self.file_cache.references.get(path)
+        # Most packs need no more of the references than this, and they are hundreds of objects for each file.
+        references = self.snapshot.references(path) if kept is None else kept
+        return tuple((last_name(use.name), use.line) for use in references if use.label in _USES)
 
     def links(self, path: str) -> tuple[DocumentLink, ...]:
         """Return the links of a document, or none for a file of another kind."""

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from satchel.caching import Cache
-from satchel.storage.file_table import FileTable, is_same_file
+from satchel.storage.file_table import IndexedFiles, is_same_file
 from satchel.storage.records import ChunkRecord, FileRecord, Outline
 from satchel.types import Reference
 
@@ -134,7 +134,7 @@ class FileCache:
         self.files = files
         self.position_of: Mapping[str, int] = (
             files.position_of
-            if isinstance(files, FileTable)
+            if isinstance(files, IndexedFiles)
             else {record.path: at for at, record in enumerate(files)}
         )
         self.outlines: dict[int, LoadedOutline] = {}  # by the position of the file
@@ -144,7 +144,8 @@ class FileCache:
         self.lines: Cache[str, Sequence[str]] = Cache(_FILES_KEPT)
         self.definitions: Cache[str, list[tuple[int, int, str]]] = Cache(_FILES_KEPT)
         self.references: Cache[str, tuple[Reference, ...]] = Cache(_FILES_KEPT)
-        self.uses: Cache[str, list[tuple[str, int]]] = Cache(_FILES_KEPT)
+        # Tuples: the collector of cycles does not look into tuples of texts and numbers.
+        self.uses: Cache[str, tuple[tuple[str, int], ...]] = Cache(_FILES_KEPT)
         # Path → the mark of its edges and its `FileUses`; edges may change while their file does not.
         self.sure_uses: Cache[str, tuple[int, Any]] = Cache(_GRAPH_FILES_KEPT)
         # Path → qualified name → line
@@ -242,7 +243,7 @@ class FileCache:
 
     def path(self, at: int) -> str:
         """Return the path of the file at a position."""
-        return self.files.path(at) if isinstance(self.files, FileTable) else self.files[at].path
+        return self.files.path(at) if isinstance(self.files, IndexedFiles) else self.files[at].path
 
 
 class _SameFiles(dict[str, int | None]):
@@ -259,6 +260,6 @@ class _SameFiles(dict[str, int | None]):
 
     def _has_same(self, at: int, old: int) -> bool:
         files, before = self._cache.files, self._before.files
-        if isinstance(files, FileTable):
+        if isinstance(files, IndexedFiles):
             return files.has_same(at, before, old)
         return is_same_file(files[at], before[old])

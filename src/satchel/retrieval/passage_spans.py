@@ -32,7 +32,7 @@ DEFINITIONS = frozenset(ChunkKind) - {
 }
 
 
-class PassageSpan(msgspec.Struct, frozen=True):
+class PassageSpan(msgspec.Struct, frozen=True, gc=False):
     """The lines of one passage, its units (counted from the first of the file), and the chunks that it holds
     or is a part of."""
 
@@ -46,7 +46,7 @@ class PassageSpan(msgspec.Struct, frozen=True):
     defined: tuple[str, ...]  # the names of definitions, as often as they are defined
 
 
-class PassageTraits(msgspec.Struct, frozen=True):
+class PassageTraits(msgspec.Struct, frozen=True, gc=False):
     """What a pack says of a passage beside its lines. The fields are those of `Passage`."""
 
     chunk_id: str

@@ -41,7 +41,7 @@ class _Directory(NamedTuple):
     """The blocks of a posting run: the number of the first, and the first term of each."""
 
     first_block: int
-    first_terms: list[str]
+    first_terms: tuple[str, ...]  # a tuple: the collector of cycles looks at each entry of a list
 
     def block_of(self, term: str) -> int | None:
         """Return the number of the only block that may hold a term; None if it comes before all of them."""

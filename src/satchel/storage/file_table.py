@@ -73,7 +73,7 @@ def _column(parts: Sequence[tuple[bytes, int]], place: int) -> bytes:
     return b"".join(data[place * length : (place + 1) * length] for data, length in parts)
 
 
-class FileTable(Sequence[FileRecord]):
+class IndexedFiles(Sequence[FileRecord]):
     """All files of a generation, by path, with their numbers and texts as columns."""
 
     texts: Sequence[tuple[str, str, str, str]]  # language, encoding, redactions and tags, each once
@@ -136,7 +136,7 @@ def is_same_file(one: FileRecord, other: FileRecord) -> bool:
     )
 
 
-class PackedFiles(FileTable):
+class PackedFiles(IndexedFiles):
     """All files of a generation as a store has packed them."""
 
     def __init__(self, blocks: Iterable[bytes], known: Sequence[FileRecord] = ()) -> None:

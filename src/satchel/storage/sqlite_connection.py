@@ -24,20 +24,28 @@ _LOG_WAIT_MS = 200  # for readers, most of whom are done by then
 # What a reader keeps of pages. A library has a reader for each repository, and SQLite's own 2 MB for each of
 # 300 would be 600 MB; the system keeps the pages anyway.
 _READER_KIB = 256
-_VALUES_PER_QUERY = 500  # SQLite allows 999 variables in its oldest builds
+_READER_STATEMENTS = 32  # a prepared statement takes about 6 KB
+_VALUES_PER_QUERY = 512  # SQLite allows 999 variables in its oldest builds
 _REMOVED_WHILE_OPEN = os.name != "nt"  # Windows removes no file that is open
 
 
-def connect(path: Path, options: str) -> sqlite3.Connection:
-    """Return a connection that begins and ends its transactions only when told to; `options` as in a URL."""
-    uri = file_url(path, options)
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
+def connect(path: Path, options: str, statements: int = 128) -> sqlite3.Connection:
+    """Return a connection that begins and ends its transactions only when told to; `options` as in a URL. It
+    keeps so many prepared statements."""
+    return sqlite3.connect(
+        file_url(path, options),
+        uri=True,
+        isolation_level=None,
+        timeout=5.0,
+        check_same_thread=False,
+        cached_statements=statements,
+    )
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
     """Return a connection that can neither write nor checkpoint."""
     try:
-        connection = connect(path, "mode=ro")
+        connection = connect(path, "mode=ro", _READER_STATEMENTS)
         connection.execute(f"PRAGMA cache_size = -{_READER_KIB}")
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         return connection
@@ -54,6 +62,7 @@ class CommitWatch:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None  # in no transaction; opened by the first look
+        self._cursor: sqlite3.Cursor | None = None  # of that connection
         self._seen: tuple[int, int, int] | None = None
         self._confirmed: tuple[int, int, int] | None = None
 
@@ -70,13 +79,14 @@ class CommitWatch:
         """Close the file."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._cursor = None
 
     def _look(self) -> tuple[int, int, int] | None:
         try:
-            if self._connection is None:
-                self._connection = connect(self._path, "mode=ro")
-            (commits,) = self._connection.execute("PRAGMA data_version").fetchone()
+            if self._connection is None or self._cursor is None:
+                self._connection = connect(self._path, "mode=ro", statements=1)
+                self._cursor = self._connection.cursor()
+            ((commits,),) = self._cursor.execute("PRAGMA data_version").fetchall()
             # A connection does not notice that another file has taken the place of its own.
             found = os.stat(self._path)
             return found.st_dev, found.st_ino, commits
@@ -91,18 +101,17 @@ class SqliteTables:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
+        self._cursor = connection.cursor()  # one for all: a connection remembers hundreds of former ones
 
     def one(self, statement: str, *values: Any) -> Any:
         """Return the first row, or None."""
-        try:
-            return self.connection.execute(statement, values).fetchone()
-        except UNREADABLE as error:
-            raise typed_error(error) from error
+        found = self.rows(statement, values)
+        return found[0] if found else None
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return all rows."""
         try:
-            return self.connection.execute(statement, values).fetchall()
+            return self._cursor.execute(statement, values).fetchall()
         except UNREADABLE as error:
             raise typed_error(error) from error
 
@@ -110,6 +119,8 @@ class SqliteTables:
         """Yield the rows of a statement with `{}` for a list of any number of values."""
         for start in range(0, len(values), _VALUES_PER_QUERY):
             some = list(values[start : start + _VALUES_PER_QUERY])
+            # As many as a power of two: each number of values is a statement to prepare and to keep.
+            some += some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
             yield from self.rows(statement.format(",".join("?" * len(some))), some)
 
 
