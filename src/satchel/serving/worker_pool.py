@@ -28,7 +28,7 @@ from satchel.errors import Cancelled, Internal, InvalidRequest, SatchelError, Ti
 from satchel.library.grants import Caller
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, Request, Response, encode, failure
-from satchel.serving.free_memory import FreeMemory
+from satchel.serving.free_memory import FreeMemory, FrozenSurvivors
 from satchel.serving.served_project import KnownFreshness
 
 _POLL_SECONDS = 0.05  # between two checks whether the caller is still there
@@ -304,6 +304,7 @@ def run_worker(pipe: Connection, settings: dict[str, Any]) -> None:
     dispatcher = Dispatcher(**settings)
     dispatcher.warm()
     memory = FreeMemory()
+    FrozenSurvivors()
     received: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     current: list[Call] = []
     threading.Thread(target=_listen, args=(pipe, received, current), daemon=True).start()
