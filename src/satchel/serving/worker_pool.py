@@ -109,7 +109,7 @@ class WorkerPool(Dispatcher):
             # it may be the call itself that takes all memory.
             answered = self._ask_free(request, known, call) or self._ask_free(request, known, call)
         except SatchelError as error:
-            return failure(error)
+            return failure(self._as_told(error))
         return answered or failure(Internal("the process that worked on this ended", hint="ask again"))
 
     def _ask_free(self, request: Request, known: KnownFreshness | None, call: Call) -> Response | None:
