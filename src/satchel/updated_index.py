@@ -21,6 +21,7 @@ from satchel.indexing.index_state import (
     FreshIndex,
     Look,
     already_indexed,
+    changes_since_walk,
     decode_watermark,
     encode_watermark,
     find_fresh,
@@ -172,6 +173,10 @@ class UpdatedIndex(TrackedIndex):
             walk, meta = looked.walk, looked.meta
             paths = None if looked.changes is None else looked.changes.paths
             counts = paths is not None and "watermark" not in meta
+            done = None if paths is None else self._already_indexed(walk, paths, meta, None)
+            if done is not None and not force:
+                self._remember(looked)
+                return done
         self.notes = walk.notes if walk.files or paths else (*walk.notes, _NOTHING)
         meta |= self._content_meta(walk)
         # A snapshot of the segment itself would keep the writer from cutting the log.
@@ -223,6 +228,15 @@ class UpdatedIndex(TrackedIndex):
         for the refresh that follows if it is new."""
         self._looked = self._look_at(changes) or self._walk_all(self._generation())
         return self._looked
+
+    def look_at(self, paths: Sequence[str]) -> bool:
+        """Look at files that changed, for the refresh that follows; return False if a look at these alone
+        cannot tell what became of the tree."""
+        self._looked = None
+        with suppress(IndexProblem):
+            file, wanted = self._walk_file(), self._signature()
+            self._looked = self._look_at(changes_since_walk(self._tree, self.snapshot(), wanted, file, paths))
+        return self._looked is not None
 
     def _look_at(self, changes: ChangesSinceWalk | None) -> Look | None:
         """Return a look at the files that changed; None if a walk has to tell."""

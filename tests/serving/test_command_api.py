@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from builders import SHOP, git, git_repo, make_tree, run_cli
 from schema_checks import check_schema
 
 from satchel import answer
+from satchel.errors import ProjectNotFound
+from satchel.library.library import Library
 from satchel.serving.dispatcher import Dispatcher
-from satchel.serving.envelope import Call, Request, decode
+from satchel.serving.envelope import Call, Request, decode, encode
 from satchel.serving.error_table import ERRORS
 from satchel.visible_json import compact
 
@@ -536,3 +539,39 @@ def test_no_old_generation_is_held_while_nobody_asks(shop: Path) -> None:
     engine.release_if_old()
     assert engine._snapshot is None
     dispatcher.close()
+
+
+@pytest.mark.parametrize("opened_before", [True, False])
+def test_a_server_does_not_say_where_a_folder_is_that_has_gone(shop: Path, opened_before: bool) -> None:
+    server = Dispatcher([shop])
+    request = Request("search", {"query": "basket total"})
+    if opened_before:
+        assert server.answer(request).status == "ok"
+    shutil.rmtree(shop)
+    told = encode(server.answer(request)).decode()
+    assert '"status":"error"' in told and str(shop) not in told
+    server.close()
+
+
+def test_a_server_does_not_say_where_a_library_is_that_has_gone(tmp_path: Path) -> None:
+    library = Library.open(tmp_path / "team")
+    library.catalogue.create()
+    server = Dispatcher(library=library)
+    shutil.rmtree(tmp_path / "team")
+    told = encode(server.answer(Request("search", {"query": "basket"}))).decode()
+    assert "holds no library" in told and str(tmp_path) not in told
+    server.close()
+
+
+def test_an_error_names_what_is_served_and_not_its_place(shop: Path) -> None:
+    server = Dispatcher([shop])
+    error = server._as_told(
+        ProjectNotFound(f"{str(shop)!r} is not a folder", hint=f"see {shop}", details={"root": str(shop)})
+    )
+    assert (error.message, error.hint, error.details) == (
+        "'shop' is not a folder",
+        "see shop",
+        {"root": "shop"},
+    )
+    local = Dispatcher()._as_told(ProjectNotFound(f"{str(shop)!r} is not a folder"))
+    assert str(shop) in local.message

@@ -329,6 +329,34 @@ def test_more_requests_than_there_are_places_are_told_to_come_again(guarded: Ser
     assert answered(guarded) == 200
 
 
+def test_a_request_waits_a_moment_for_a_place(guarded: Server) -> None:
+    slow = HEAD + f"authorization: Bearer {TOKEN}\r\ncontent-length: 100\r\n\r\n".encode()
+    holding = [guarded.connect() for _ in range(3)]
+    for connection in holding:
+        connection.sendall(slow)
+    time.sleep(0.3)
+    freed = threading.Timer(0.3, holding[0].close)
+    freed.start()
+    started = time.monotonic()
+    assert guarded.call("/v1/search", {"query": "basket"}, headers=bearer()).status == 200
+    assert time.monotonic() - started > 0.2
+    for connection in holding:
+        connection.close()
+
+
+def test_of_many_that_wait_for_a_place_the_last_are_sent_away_at_once(guarded: Server) -> None:
+    slow = HEAD + f"authorization: Bearer {TOKEN}\r\ncontent-length: 100\r\n\r\n".encode()
+    opened = [guarded.connect() for _ in range(6)]  # three that have the places, three that wait
+    for connection in opened:
+        connection.sendall(slow)
+    time.sleep(0.3)
+    started = time.monotonic()
+    assert guarded.call("/v1/search", {"query": "basket"}, headers=bearer()).status == 429
+    assert time.monotonic() - started < 1
+    for connection in opened:
+        connection.close()
+
+
 def test_a_call_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     files = {f"src/part_{number}.py": f"def part_{number}():\n    return 1\n" * 200 for number in range(1500)}
     root = make_tree(tmp_path / "many", files)

@@ -87,6 +87,24 @@ def in_git(tmp_path: Path) -> Iterator[Watched]:
     watched.updater.stop()
 
 
+def test_edits_take_neither_a_walk_nor_a_look_at_all_files_by_git(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Engine, "mark", lambda engine: pytest.fail("git was asked about all files"))
+    monkeypatch.setattr(WorkTree, "entries", lambda tree: pytest.fail("the tree was walked"))
+    for number in range(3):
+        watched.write("src/money.py", f"def add_money():\n    return {number}\n")
+        watched.updater.wait_until_fresh(BUDGET_MS)
+        assert finds_text(watched.root, f"return {number}")
+    monkeypatch.undo()
+    check(watched)
+
+
+def finds_text(root: Path, text: str) -> bool:
+    with make_engine(root) as reader:
+        return text in reader.snapshot().text("src/money.py")
+
+
 def create(root: Path) -> None:
     make_tree(root, {"src/new.py": "def brand_new():\n    pass\n"})
 

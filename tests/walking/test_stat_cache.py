@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -149,10 +150,19 @@ def test_another_key_another_root_and_another_user_do_not_stand(
     assert unchanged(tree, memory) is None
 
 
-def test_what_changed_just_before_the_walk_is_not_remembered(
-    write: Callable[..., Path], memory: Path
+def test_what_changed_just_before_the_walk_is_in_doubt(project: Path, memory: Path) -> None:
+    (project / "pkg/b.py").write_text("b = 2\n")
+    changes = remembered(project, memory).changes_since(memory, "k")
+    assert changes is not None and changes.paths == ["pkg/b.py"] and changes.unchanged_watermark is None
+
+
+def test_a_walk_of_which_much_is_in_doubt_is_not_remembered(
+    project: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remembered(write(FILES), memory)
+    monkeypatch.setattr(stat_cache, "_MOST_CHANGED", 2)
+    for name in ("a.py", "pkg/b.py"):
+        (project / name).write_text("x = 2\n")
+    remembered(project, memory)
     assert not memory.exists()
 
 
@@ -175,13 +185,14 @@ def test_a_file_system_by_another_clock_is_not_trusted(
     assert not memory.exists()
 
 
-def test_what_changed_during_the_walk_is_not_remembered(project: Path, memory: Path) -> None:
+def test_what_changed_during_the_walk_is_found(project: Path, memory: Path) -> None:
     tree = WorkTree(project)
     walk = tree.entries()
     time.sleep(_TICK_SECONDS)
     (project / "pkg/late.py").write_text("")
     tree.save_stat_cache(memory, "k", walk)
-    assert not memory.exists()
+    changes = tree.changes_since(memory, "k")
+    assert changes is not None and "pkg/late.py" in changes.paths
 
 
 def test_a_repository_is_not_remembered(project: Path, memory: Path) -> None:
@@ -204,6 +215,52 @@ def test_stamps_that_were_cut_off_do_not_stand(project: Path, memory: Path) -> N
     for cut in (kept.file_stamps[:-16], kept.file_stamps[:-8], kept.file_stamps[:-3], b""):
         values = (kept.key, kept.watermark, kept.folders, kept.folder_stamps, kept.files, cut)
         assert stat_cache.find_changes(project, stat_cache.StatCache(*values)) is None
+
+
+def test_of_files_that_are_named_only_these_are_looked_at(project: Path, memory: Path) -> None:
+    tree = remembered(project, memory)
+    (project / "a.py").write_text("x = 3\n")
+    (project / "pkg/b.py").write_text("y = 3\n")
+    changes = tree.changes_since(memory, "k", ["pkg/b.py", "pkg/.b.py.tmp"])
+    assert changes is not None and changes.paths == ["pkg/b.py"]
+    changes.save(memory, "k", changes.watermark)
+    later = tree.changes_since(memory, "k")
+    assert later is not None and "a.py" in later.paths
+
+
+@pytest.mark.parametrize("path", ["empty", "pkg/.ignore", "empty/.gitattributes", "pkg/.git"])
+def test_a_named_file_that_may_decide_about_others_takes_a_walk(
+    project: Path, memory: Path, path: str
+) -> None:
+    assert remembered(project, memory).changes_since(memory, "k", ["a.py", path]) is None
+
+
+def test_an_ignored_name_is_remembered_once(project: Path, memory: Path) -> None:
+    tree = remembered(project, memory)
+    kept = stat_cache.load(memory, tree.cache_key("k"))
+    assert kept is not None
+    nothing, ignored = stat_cache.Changes({}, {}), frozenset({b"pkg/x.log"})
+    once = stat_cache.with_changes(kept, nothing, 0, ignored)
+    assert once.others.count(b"pkg/x.log") == 1
+    assert stat_cache.with_changes(once, nothing, 0, ignored).others == once.others
+
+
+def test_stamps_are_saved_again_within_the_tick_in_which_the_index_was_written(
+    project: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = remembered(project, memory)
+    kept = stat_cache.load(memory, tree.cache_key("k"))
+    assert kept is not None
+    memory.unlink()
+    device, ticked_ns = project.stat().st_dev, time.time_ns()
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            stat_cache.os, "stat", lambda path: SimpleNamespace(st_dev=device, st_ctime_ns=ticked_ns)
+        )
+        stat_cache.save(memory, kept, project)
+        assert not os.path.lexists(memory)
+        stat_cache.save(memory, kept, project, again=True)
+    assert memory.exists()
 
 
 def test_a_link_in_the_place_of_the_memory_is_not_followed(

@@ -64,6 +64,14 @@ STEPS: dict[str, Step] = {
     "an ignored folder goes": lambda root, path: shutil.rmtree(root / "build", ignore_errors=True),
     "a rule": lambda root, path: make_tree(root, {"pkg/.ignore": f"*.t{time.time_ns()}\nnew.py\n"}),
 }
+# What a step touches besides the file that it is given.
+FURTHER = {
+    "replace": "new.part",
+    "rename": "pkg/moved.py",
+    "come and go": "pkg/t.py",
+    "vendored": "vendor/lib.py",
+    "beside the index": "_ctx/notes.md",
+}
 GIT_STEPS: dict[str, Step] = {
     "add": lambda root, path: git(root, "add", "-A"),
     "commit": lambda root, path: git(root, "commit", "-qam", "x", "--allow-empty"),
@@ -107,6 +115,34 @@ def test_look_after_look_the_index_is_that_of_a_walk(project: Path, seed: int) -
         assert engine.state().project_watermark == mark, done
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_after_looks_at_named_files_alone_the_index_is_that_of_a_walk(project: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    in_git = (project / ".git").exists() or (project.parent / ".git").exists()
+    usual = ("write", "replace", "remove", "touch", *(FURTHER if in_git else ("come and go",)))
+    time.sleep(TICK_SECONDS)
+    make_engine(project).refresh()
+    time.sleep(TICK_SECONDS)
+    make_engine(project).ensure_fresh()
+    looks = 0
+    for _ in range(ROUNDS):
+        done = [(chance.choice(usual), chance.choice(NAMES)) for _ in range(chance.randint(1, 2))]
+        for name, path in done:
+            STEPS[name](project, path)
+        time.sleep(chance.choice((0, TICK_SECONDS)))
+        engine = make_engine(project)
+        named = {path for _, path in done} | {FURTHER.get(name, path) for name, path in done}
+        if engine.look_at(sorted(named)):
+            engine.refresh()
+            looks += 1
+        else:
+            engine.ensure_fresh()
+        assert dump(engine) == dump(memory_engine(project)), done
+        mark = watermark.as_values(watermark.compute(project))
+        assert engine.state().project_watermark == mark, done
+    assert looks > ROUNDS // 2
+
+
 @pytest.mark.parametrize("step", ["write", "replace", "remove", "come and go"])
 def test_a_few_changed_files_take_no_walk(project: Path, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     time.sleep(TICK_SECONDS)
@@ -125,6 +161,21 @@ def test_a_few_changed_files_take_no_walk(project: Path, step: str, monkeypatch:
     engine.ensure_fresh()
     assert not engine.state().stale
     assert set(asked) <= {"status"} and len(asked) <= 2
+
+
+def test_a_file_in_a_folder_that_is_left_out_takes_no_walk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
+    project = git_repo(tmp_path / "project", FILES | {"vendor/other.py": "x = 1\n"})
+    time.sleep(TICK_SECONDS)
+    make_engine(project).refresh()
+    time.sleep(TICK_SECONDS)
+    make_engine(project).ensure_fresh()
+    (project / "vendor/lib.py").write_text("x = 2\n")
+    assert make_engine(project).look_at(["vendor/lib.py"])
+    (project / "vendor/other.py").unlink()  # the folder is reported with the number of its files
+    assert not make_engine(project).look_at(["vendor/other.py"])
 
 
 def test_what_is_edited_again_within_a_tick_is_seen(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,7 +119,9 @@ class _Tree(Protocol):
 
     def entries(self) -> Walk: ...
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]: ...
-    def changes_since(self, file: Path, key: str) -> ChangesSinceWalk | None: ...
+    def changes_since(
+        self, file: Path, key: str, only: Sequence[str] | None = None
+    ) -> ChangesSinceWalk | None: ...
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None: ...
     def head(self) -> str: ...
 
@@ -142,13 +144,17 @@ class Look(msgspec.Struct, frozen=True):
 
 
 def changes_since_walk(
-    tree: _Tree, snapshot: Snapshot, signature: str, cache_file: Path | None
+    tree: _Tree,
+    snapshot: Snapshot,
+    signature: str,
+    cache_file: Path | None,
+    only: Sequence[str] | None = None,
 ) -> ChangesSinceWalk | None:
     """Return what changed since the last walk that found what the index holds; None if nothing is known of
-    it."""
+    it. If nothing else can have changed, `only` some files are looked at."""
     if cache_file is None or snapshot.meta().get("signature") != signature:
         return None
-    return tree.changes_since(cache_file, _key(snapshot, signature))
+    return tree.changes_since(cache_file, _key(snapshot, signature), only)
 
 
 def remember_look(

@@ -135,7 +135,7 @@ class Dispatcher:
                     meta = _meta(meta, session, mode)
                 session.log_query(request.action, payload.get("query"), data, started)
         except SatchelError as error:
-            return failure(error, _timed(_stated(meta, session), started), _hints(session))
+            return failure(self._as_told(error), _timed(_stated(meta, session), started), _hints(session))
         except Exception as error:
             refused = disk_trouble(error, "a file of the index") if isinstance(error, OSError) else None
             return failure(refused or defect(error), _timed(meta, started))
@@ -171,7 +171,29 @@ class Dispatcher:
             call.progress(*(updater.progress or (0, 1)))
 
         reindex = updater.wait_until_fresh(options.max_reindex_ms, wait)
+        if reindex is not None and reindex.error:
+            reindex = msgspec.structs.replace(reindex, error=self._without_places(reindex.error))
         return KnownFreshness(reindex, updater.state, updater.progress)
+
+    def _as_told(self, error: SatchelError) -> SatchelError:
+        """Return an error as its caller may see it: one from elsewhere hears of what is served by name, not
+        where it is on this machine."""
+        if self.remote:
+            error.message, error.hint = map(self._without_places, (error.message, error.hint))
+            error.details = {
+                key: self._without_places(value) if isinstance(value, str) else value
+                for key, value in error.details.items()
+            }
+        return error
+
+    def _without_places(self, text: str) -> str:
+        places = {str(root): root.name for root in self._served or () if root.name}
+        if self._library is not None:
+            places[self._library.catalogue.location] = self._library.folder.name
+        for place in sorted(places, key=len, reverse=True):
+            for spelled in (place, repr(place)[1:-1]):
+                text = text.replace(spelled, places[place])
+        return text
 
     def settings(self) -> dict[str, Any]:
         """Return what another process needs to serve the same roots."""

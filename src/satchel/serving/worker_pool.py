@@ -29,7 +29,7 @@ from satchel.errors import Cancelled, Internal, InvalidRequest, SatchelError, Ti
 from satchel.library.grants import Caller
 from satchel.serving.dispatcher import Dispatcher
 from satchel.serving.envelope import Call, Request, Response, encode, failure
-from satchel.serving.free_memory import FreeMemory
+from satchel.serving.free_memory import FreeMemory, FrozenSurvivors
 from satchel.serving.served_project import KnownFreshness
 
 _POLL_SECONDS = 0.05  # between two checks whether the caller is still there
@@ -110,7 +110,7 @@ class WorkerPool(Dispatcher):
             # it may be the call itself that takes all memory.
             answered = self._ask_free(request, known, call) or self._ask_free(request, known, call)
         except SatchelError as error:
-            return failure(error)
+            return failure(self._as_told(error))
         return answered or failure(Internal("the process that worked on this ended", hint="ask again"))
 
     def _ask_free(self, request: Request, known: KnownFreshness | None, call: Call) -> Response | None:
@@ -306,6 +306,7 @@ def run_worker(pipe: Connection, settings: dict[str, Any]) -> None:
     dispatcher = Dispatcher(**settings)
     dispatcher.warm()
     memory = FreeMemory()
+    FrozenSurvivors()
     received: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     current: list[Call] = []
     threading.Thread(target=_listen, args=(pipe, received, current), daemon=True).start()

@@ -73,9 +73,10 @@ def merge(
     moves: list[NDArray[np.int64]] = []
     kept: list[tuple[NDArray[Any], ...]] = []
     base = 0
+    # Asked once, because a writer reads the records of all files for it.
+    there = living([int(first) for run, _ in runs for first in np.frombuffer(run.files, "<u4")[::2]])
     for run, _ in runs:
         files = np.frombuffer(run.files, "<u4").reshape(-1, 2)
-        there = living(files[:, 0].tolist())
         keep_files = np.fromiter((first in there for first in files[:, 0].tolist()), bool, len(files))
         keep = np.repeat(keep_files, files[:, 1])
         moves.append(np.where(keep, base + np.cumsum(keep) - 1, -1))

@@ -73,7 +73,7 @@ class BlobTree(ABC):
             missing = listing.NOT_IN_CLONE if sha or path in present else f"not at {self.ref}"
             yield path, Skipped(path, SkipReason.UNREADABLE, missing) if data is None else data
 
-    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
+    def changes_since(self, file: Path, key: str, only: Sequence[str] | None = None) -> TreeChanges | None:
         return None  # the content id already tells whether an index matches this tree
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:

@@ -52,7 +52,7 @@ class MemoryTree:
             missing = Skipped(path, SkipReason.UNREADABLE, "not kept")
             yield path, self.read(path) if path in self._files else missing
 
-    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
+    def changes_since(self, file: Path, key: str, only: Sequence[str] | None = None) -> TreeChanges | None:
         return None  # an index knows by its content id that it is of this tree
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:

@@ -120,6 +120,17 @@ SECRET_FORMATS = (
     SecretFormat(
         "cloudflare-origin-key", ("v1.0-",), rf"{_START}(v1\.0-[a-f0-9]{{24}}-[a-f0-9]{{146}}){_STOP}"
     ),
+    SecretFormat(
+        "cloudflare-token",
+        ("cfk_", "cfut_", "cfat_"),
+        rf"{_START}(cf(?:k|ut|at)_[A-Za-z0-9]{{44,60}}){_STOP}",
+    ),
+    SecretFormat(
+        "vercel-token",
+        ("vcp_", "vci_", "vca_", "vcr_", "vck_"),
+        rf"{_START}(vc[piark]_[A-Za-z0-9]{{24,80}}){_STOP}",
+        holds="[0-9]",
+    ),
     SecretFormat("heroku-key", ("HRKU-",), r"(HRKU-[A-Za-z0-9_-]{36,})"),
     SecretFormat(
         "heroku-key",
@@ -167,6 +178,17 @@ SECRET_FORMATS = (
         ("airtable",),
         rf"{_START}(pat[A-Za-z0-9]{{14}}\.[a-f0-9]{{64}}){_STOP}",
         any_case=True,
+    ),
+    # `napi_` begins the names of an interface of Node.js, too.
+    SecretFormat(
+        "neon-key",
+        ("napi_",),
+        rf"{_START}(napi_[a-z0-9]{{64}}){_STOP}",
+        hint=r"napi_[a-z0-9]{32}",
+        holds="[0-9]",
+    ),
+    SecretFormat(
+        "pinecone-key", ("pcsk_",), rf"{_START}(pcsk_[A-Za-z0-9]{{5,6}}_[A-Za-z0-9]{{60,68}}){_STOP}"
     ),
     SecretFormat("prefect-key", ("pnu_",), rf"{_START}(pnu_[A-Za-z0-9]{{36}}){_STOP}"),
     # Repositories, builds, packages
@@ -247,6 +269,17 @@ SECRET_FORMATS = (
     SecretFormat("xai-key", ("xai-",), rf"{_START}(xai-[A-Za-z0-9_]{{80}}){_STOP}"),
     SecretFormat("nvidia-key", ("nvapi-",), r"(nvapi-[A-Za-z0-9_-]{60,})"),
     SecretFormat("replicate-token", ("r8_",), rf"{_START}(r8_[A-Za-z0-9]{{37}}){_STOP}"),
+    SecretFormat(
+        "tavily-key",
+        ("tvly-",),
+        rf"{_START}(tvly-(?:(?:dev|prod)-)?[A-Za-z0-9_-]{{28,60}}){_STOP}",
+        holds="[0-9]",
+    ),
+    SecretFormat("firecrawl-key", ("fc-",), rf"{_START}(fc-[a-f0-9]{{32}}){_STOP}", hint=r"fc-[a-f0-9]{16}"),
+    SecretFormat("jina-key", ("jina_",), rf"{_START}(jina_[a-f0-9]{{32}}[A-Za-z0-9_-]{{28}}){_STOP_OF_NAME}"),
+    SecretFormat("e2b-key", ("e2b_",), rf"{_START}(e2b_[a-f0-9]{{40}}){_STOP}"),
+    SecretFormat("apify-token", ("apify_api_",), rf"(apify_api_[A-Za-z0-9]{{36}}){_STOP}"),
+    SecretFormat("langfuse-key", ("sk-lf-",), rf"{_START}(sk-lf-{_UUID}){_STOP}"),
     SecretFormat("langsmith-key", ("lsv2_",), rf"(lsv2_(?:pt|sk)_[a-f0-9]{{32}}_[a-f0-9]{{10}}){_STOP}"),
     SecretFormat(
         "huggingface-token", ("hf_",), rf"{_START}(hf_[A-Za-z0-9]{{34}}){_STOP}", hint=r"hf_[A-Za-z0-9]{10}"
@@ -267,6 +300,13 @@ SECRET_FORMATS = (
         "teams-webhook",
         ("/IncomingWebhook/",),
         rf"\.office(?:365)?\.com/webhook(?:b2)?/({_UUID}@{_UUID}/IncomingWebhook/[0-9A-Za-z]{{32}}/[0-9A-Za-z/_-]{{36,}})",
+    ),
+    SecretFormat(
+        "resend-key",
+        ("re_",),
+        rf"{_START}(re_[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{24}}){_STOP}",
+        hint=r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{16}",
+        holds="[0-9]",
     ),
     SecretFormat("sendgrid-key", ("SG.",), rf"{_START}(SG\.[A-Za-z0-9_-]{{22}}\.[A-Za-z0-9_-]{{43}})"),
     SecretFormat("brevo-key", ("sib-",), rf"(x(?:key|smtp)sib-[a-f0-9]{{64}}-[A-Za-z0-9]{{16}}){_STOP}"),
@@ -381,6 +421,9 @@ SECRET_FORMATS = (
     SecretFormat("grafana-token", ("glc_",), rf"{_START}(glc_[A-Za-z0-9+/]{{32,}}={{0,3}})"),
     # base64 of `{"k":"`
     SecretFormat("grafana-token", ("eyJrIjoi",), rf"{_START}(eyJrIjoi[A-Za-z0-9+/]{{40,400}}={{0,3}})"),
+    SecretFormat(
+        "posthog-key", ("phc_", "phx_"), rf"{_START}(ph[cx]_[A-Za-z0-9]{{40,60}}){_STOP}", holds="[0-9]"
+    ),
     SecretFormat("newrelic-key", ("NRAK-",), rf"(NRAK-[A-Z0-9]{{27}}){_STOP}"),
     SecretFormat("newrelic-key", ("NRII-",), rf"(NRII-[A-Za-z0-9_-]{{32}}){_STOP}"),
     SecretFormat("newrelic-key", ("NRJS-",), rf"(NRJS-[a-f0-9]{{19}}){_STOP}"),
@@ -458,8 +501,11 @@ SECRET_FORMATS = (
     SecretFormat("intra42-secret", ("s-s4t2",), rf"(s-s4t2(?:ud|af)-[a-fA-F0-9]{{64}}){_STOP}"),
     SecretFormat("maxmind-key", ("_mmk",), rf"{_START}([A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk){_STOP}"),
     SecretFormat(
-        "mapbox-token", ("sk.eyJ",), rf"{_START}(sk\.eyJ[A-Za-z0-9_-]{{30,}}\.[A-Za-z0-9_-]{{20,30}}){_STOP}"
+        "mapbox-token",
+        ("sk.eyJ", "pk.eyJ"),
+        rf"{_START}([ps]k\.eyJ[A-Za-z0-9_-]{{30,}}\.[A-Za-z0-9_-]{{20,30}}){_STOP}",
     ),
+    SecretFormat("contentful-token", ("CFPAT-",), rf"(CFPAT-[A-Za-z0-9_-]{{43}}){_STOP_OF_NAME}"),
     SecretFormat("hubspot-token", ("pat-",), rf"{_START}(pat-(?:na|eu|ap)[0-9]-{_UUID}){_STOP}"),
     # A password may hold an `@`: the last one before the path leads to the host.
     SecretFormat(

@@ -43,6 +43,7 @@ _DECISIVE_NAMES = frozenset(name.encode() for name in (*RULE_NAMES, ".git"))
 
 _Stamp = tuple[int, int, int]
 _NOTHING: _Stamp = (_ABSENT, 0, 0)
+_DOUBTFUL: _Stamp = (_IN_DOUBT, 0, 0)
 
 
 class StatCache(msgspec.Struct, frozen=True, array_like=True):
@@ -88,23 +89,25 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 def capture(root: Path, key: bytes, walk: Walk, inputs: WalkInputs, walked_ns: int) -> StatCache | None:
-    """Return the stamps of a walk that began at `walked_ns`. None means that they would prove nothing:
-    something changed since then or just before, could not be read, or is on another file system than the
-    root."""
+    """Return the stamps of a walk that began at `walked_ns`. A file or folder that changed since then or just
+    before is in doubt. None means that the stamps would prove nothing: many are in doubt, what decides git's
+    answer is, something could not be read, or is on another file system than the root."""
     if not _CHANGE_TIMES or any(item.reason is SkipReason.UNREADABLE for item in walk.skipped):
-        return None
-    if not all(_is_settled(max(entry.mtime_ns, entry.ctime_ns), walked_ns) for entry in walk.files):
         return None
     folder_paths = [path.encode("utf-8", "surrogateescape") for path in inputs.folders]
     file_stamps = array("q")
     for entry in walk.files:
-        file_stamps.extend((entry.ctime_ns, entry.size, entry.inode))
+        settled = _is_settled(max(entry.mtime_ns, entry.ctime_ns), walked_ns)
+        file_stamps.extend((entry.ctime_ns, entry.size, entry.inode) if settled else _DOUBTFUL)
     try:
         folder_stamps = _folder_stamps(root, folder_paths, walked_ns)
-        further = (os_path(root, path) for path in inputs.further_files)
-        file_stamps.extend(_settled_stamps(map(_lstat_stamp, further), walked_ns))
+        for path in inputs.further_files:
+            stamp = _lstat_stamp(os_path(root, path))
+            file_stamps.extend(stamp if _is_settled(stamp[0], walked_ns) else _DOUBTFUL)
         outside_stamps = array("q", _settled_stamps(map(_outside_stamp, inputs.outside), walked_ns))
     except (OSError, ValueError, _Unreliable):
+        return None
+    if file_stamps[::3].count(_IN_DOUBT) + folder_stamps[::2].count(_IN_DOUBT) > _MOST_CHANGED // 2:
         return None
     file_paths = [*(entry.path for entry in walk.files), *inputs.further_files]
     known = {*file_paths, *inputs.folders}
@@ -130,8 +133,8 @@ def _joined(paths: Iterable[str]) -> bytes:
 
 
 class _Unreliable(Exception):
-    """Something changed so late that another change could go unnoticed, or is on another file system than the
-    root."""
+    """What decides git's answer changed so late that another change could go unnoticed, or something is on
+    another file system than the root."""
 
 
 def _is_settled(stamp_ns: int, walked_ns: int) -> bool:
@@ -147,9 +150,10 @@ def _folder_stamps(root: Path, folders: Sequence[bytes], walked_ns: int) -> arra
     for path in folders:
         status = os.lstat(base + path)
         elsewhere = stat.S_ISDIR(status.st_mode) and status.st_dev != device
-        if elsewhere or not _is_settled(status.st_ctime_ns, walked_ns):
+        if elsewhere:
             raise _Unreliable
-        stamps.extend((status.st_ctime_ns, status.st_ino & SIGNED))
+        settled = _is_settled(status.st_ctime_ns, walked_ns)
+        stamps.extend((status.st_ctime_ns if settled else _IN_DOUBT, status.st_ino & SIGNED))
     return stamps
 
 
@@ -182,9 +186,10 @@ def _outside_stamp(path: str | bytes) -> _Stamp:
     return status.st_ctime_ns, status.st_size, status.st_ino & SIGNED
 
 
-def find_changes(root: Path, cached: StatCache) -> Changes | None:
+def find_changes(root: Path, cached: StatCache, only: Sequence[bytes] | None = None) -> Changes | None:
     """Return what a walk now may find otherwise than the walk of the cache did; None if that may be anything:
-    more changed than a few files, or the cache is malformed."""
+    more changed than a few files, or the cache is malformed. A caller who knows that nothing below the root
+    changed but some files has `only` these looked at."""
     try:
         # Paths are looked up relative to this folder, which is faster.
         folder = os.open(os_path(root, ""), os.O_RDONLY)
@@ -198,6 +203,8 @@ def find_changes(root: Path, cached: StatCache) -> Changes | None:
         for path, stamp in zip(outside, outside_stamps, strict=True):
             if _outside_stamp(path) != stamp:
                 return None
+        if only is not None:
+            return _changes_among(only, cached, folder)
         folders = _changed_folders(cached, folder)
         files = _changed_files(cached, folder)
         files |= {path: _lstat_stamp(path, folder) for path in _unknown_names(cached, folder, folders)}
@@ -207,6 +214,25 @@ def find_changes(root: Path, cached: StatCache) -> Changes | None:
     finally:
         os.close(folder)
     return Changes(files, folders) if len(files) <= _MOST_CHANGED else None
+
+
+def _changes_among(paths: Sequence[bytes], cached: StatCache, root: int) -> Changes | None:
+    """Return what became of some files. Equal stamps prove nothing here, because the caller knows better."""
+    if len(paths) > _MOST_CHANGED or any(path.rpartition(b"/")[2] in _DECISIVE_NAMES for path in paths):
+        return None
+    known = b"\0" + cached.files
+    stamps = {path: _lstat_stamp(path, root) for path in paths}
+    if any(stamp != _NOTHING and _is_folder(path, root) for path, stamp in stamps.items()):
+        return None
+    # What came and went between two looks, as files that editors write beside their own do, is no change.
+    came_or_was = {
+        path: stamp for path, stamp in stamps.items() if stamp != _NOTHING or b"\0%b\0" % path in known
+    }
+    return Changes(came_or_was, {})
+
+
+def _is_folder(path: bytes, root: int) -> bool:
+    return stat.S_ISDIR(os.lstat(path, dir_fd=root).st_mode)
 
 
 def _changed_folders(cached: StatCache, root: int) -> dict[bytes, tuple[int, int]]:
@@ -272,6 +298,13 @@ def _entries_of(folder: bytes, root: int) -> list[tuple[bytes, bool]]:
         os.close(opened)
 
 
+def were_there(cached: StatCache, changes: Changes, paths: Set[bytes]) -> bool:
+    """Return whether all of some changed files were there at the walk of the cache, and still are."""
+    files = zip(_paths(cached.files), array("q", cached.file_stamps)[::3], strict=True)
+    before = {path for path, changed_ns in files if changed_ns != _ABSENT}
+    return paths <= before and all(changes.files[path] != _NOTHING for path in paths)
+
+
 def with_changes(cached: StatCache, changes: Changes, since_ns: int, ignored: Set[bytes]) -> StatCache:
     """Return the stamps of a cache with those of what changed, which was looked at from `since_ns` on. Those
     of the new paths that are `ignored` count only as names. What changed so late that it may have changed
@@ -283,7 +316,7 @@ def with_changes(cached: StatCache, changes: Changes, since_ns: int, ignored: Se
                 changed_ns = changes.folders[path][0]
                 folder_stamps[2 * number] = changed_ns if _is_settled(changed_ns, since_ns) else _IN_DOUBT
     new = {
-        path: stamp if _is_settled(stamp[0], since_ns) else (_IN_DOUBT, 0, 0)
+        path: stamp if _is_settled(stamp[0], since_ns) else _DOUBTFUL
         for path, stamp in changes.files.items()
         if path not in ignored
     }
@@ -297,7 +330,7 @@ def with_changes(cached: StatCache, changes: Changes, since_ns: int, ignored: Se
         folder_stamps=folder_stamps.tobytes(),
         files=cached.files + b"".join(path + b"\0" for path in new),
         file_stamps=file_stamps.tobytes(),
-        others=cached.others + b"".join(path + b"\0" for path in ignored),
+        others=cached.others + b"".join(path + b"\0" for path in ignored - set(_paths(cached.others))),
     )
 
 
@@ -320,8 +353,10 @@ def _columns(stamps: bytes, width: int, count: int) -> list[array[int]]:
     return [numbers[column::width] for column in range(width)]
 
 
-def save(file: Path, cached: StatCache, root: Path) -> None:
-    """Write a cache file. It only saves time, so a folder that cannot be written is not an error."""
+def save(file: Path, cached: StatCache, root: Path, *, again: bool = False) -> None:
+    """Write a cache file. It only saves time, so a folder that cannot be written is not an error. One that is
+    written `again` follows one that was seen to change the time of its folder: where the index was written
+    within the same tick of the clock, this one may leave it as it was."""
     new = file.with_name(f"{file.name}.{os.getpid()}.part")
     with suppress(OSError):
         before = os.stat(file.parent)
@@ -334,7 +369,7 @@ def save(file: Path, cached: StatCache, root: Path) -> None:
                 stream.write(msgspec.msgpack.encode(cached))
             changed_ns = os.stat(file.parent).st_ctime_ns
             just_now = not _is_settled(changed_ns, started_ns) and changed_ns <= time.time_ns()
-            if just_now and changed_ns != before.st_ctime_ns:
+            if just_now and (again or changed_ns != before.st_ctime_ns):
                 os.replace(new, file)
         finally:
             new.unlink(missing_ok=True)

@@ -57,7 +57,7 @@ class SubsetTree:
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
         return self._work_tree.read_many(paths)
 
-    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
+    def changes_since(self, file: Path, key: str, only: Sequence[str] | None = None) -> TreeChanges | None:
         return None  # the set of files may have changed although no file did
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from satchel.plugins import late
+from satchel.types import Walk
 from satchel.walking import stat_cache
 
 if TYPE_CHECKING:
-    from satchel.types import Walk
     from satchel.walking import file_filter, git, git_command, watermark
     from satchel.walking.work_tree import WorkTree
 else:  # an unchanged tree needs none of them
@@ -59,9 +59,16 @@ class TreeChanges:
         except git_command.GitUnusable:
             return None
         changed = set(self.paths)
-        # A folder that is left out is reported with the number of its files.
-        is_told = all(item.path in changed for item in walk.skipped)
-        return (walk, mark) if is_told and not walk.notes else None
+        folders = [item.path for item in walk.skipped if item.path not in changed]
+        if walk.notes or not all(map(self._holds_as_many, folders)):
+            return None
+        return Walk(walk.files, [item for item in walk.skipped if item.path in changed]), mark
+
+    def _holds_as_many(self, folder: str) -> bool:
+        """Return whether a folder that is left out, which is reported with the number of its files, has as
+        many as before."""
+        inside = {_as_bytes(path) for path in self.paths if path.startswith(f"{folder}/")}
+        return bool(inside) and stat_cache.were_there(self._cached, self._changes, inside)
 
     def _ask_git(self) -> watermark.Watermark:
         known = watermark.decode_answers(self._cached.git_answers)
@@ -94,7 +101,7 @@ class TreeChanges:
         )
         ignored = frozenset(map(_as_bytes, self._ignored))
         new = stat_cache.with_changes(known, self._changes, self._since_ns, ignored)
-        stat_cache.save(file, new, self._tree.root)
+        stat_cache.save(file, new, self._tree.root, again=True)
 
 
 def _as_bytes(path: str) -> bytes:

@@ -61,9 +61,10 @@ class SourceTree(Protocol):
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes | Skipped]]:
         """Yield the bytes of many files in the order asked for, or the reason why a file cannot be read."""
 
-    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
+    def changes_since(self, file: Path, key: str, only: Sequence[str] | None = None) -> TreeChanges | None:
         """Return what changed since the walk whose stamps were saved in this file under this key; None if
-        there are none, or if anything may have changed."""
+        there are none, or if anything may have changed. A caller who knows that nothing else changed has
+        `only` some files looked at."""
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:
         """Save the stamps and the watermark of the last walk for `changes_since`."""
@@ -162,7 +163,7 @@ class WorkTree:
         self._names, self._git_paths = names, paths
         return sorted_walk(chosen, (*notes, *rule_notes(own), *_unread_note(self._unread)))
 
-    def changes_since(self, file: Path, key: str) -> TreeChanges | None:
+    def changes_since(self, file: Path, key: str, only: Sequence[str] | None = None) -> TreeChanges | None:
         since_ns = time.time_ns()
         known = stat_cache.load(file, self.cache_key(key))
         # Without git nothing was noted of a repository, which may have appeared since.
@@ -170,7 +171,8 @@ class WorkTree:
             return None
         if known.git_program and known.git_program != git_inputs.find_git_program():
             return None
-        found = stat_cache.find_changes(self.root, known)
+        paths = None if only is None else [path.encode("utf-8", "surrogateescape") for path in only]
+        found = stat_cache.find_changes(self.root, known, paths)
         return None if found is None else TreeChanges(self, known, found, since_ns)
 
     def save_stat_cache(self, file: Path, key: str, walk: Walk) -> None:

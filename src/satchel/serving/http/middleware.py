@@ -45,6 +45,9 @@ BODY_SECONDS = 10.0  # for a whole body: the largest arrives in that time over 7
 # A call that notices its own deadline reports more than one that is cancelled from outside.
 _GRACE_SECONDS = 0.5
 _RETRY_AFTER = b"1"
+# For one of the places to become free, which a request waits for before its body is read: a moment in which
+# the server is held up, as by the indexing of an edit, is no reason to send anybody away.
+_PLACE_SECONDS = 2.0
 _TOO_MANY, _STOPPING = 429, 503
 
 
@@ -276,6 +279,8 @@ class GuardMiddleware:
         self._timeout_seconds = limits.timeout_seconds
         self._on_refusal = on_refusal
         self.running = 0  # requests that count towards `max_concurrent`
+        self.places = asyncio.Semaphore(limits.max_concurrent)
+        self._waiting = 0  # requests without a place
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one ASGI connection."""
@@ -301,17 +306,28 @@ class GuardMiddleware:
 
     async def _run_in_slot(self, exchange: HttpExchange) -> None:
         """Read the body and run the application, as one of the concurrent requests."""
-        is_counted = exchange.path not in OPEN_PATHS
-        if is_counted and self.running >= self._max_concurrent:
-            error = IndexBusy(f"{self.running} requests run already", hint="come again in a second")
-            raise RequestRefused(error, _TOO_MANY, [(b"retry-after", _RETRY_AFTER)])
-        slot = _Slot(self) if is_counted else None
+        slot = await self._take_slot() if exchange.path not in OPEN_PATHS else None
         try:
             await exchange.read_body(self._max_body_bytes, min(BODY_SECONDS, self._timeout_seconds))
             await self._run(exchange, slot)
         finally:
             if slot is not None:
                 slot.release()
+
+    async def _take_slot(self) -> _Slot:
+        """Wait for a place, behind those who came before. Who waits for long is told to come again, and so is
+        everybody else while as many wait as there are places."""
+        is_full = self.places.locked() and self._waiting >= self._max_concurrent
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(0 if is_full else _PLACE_SECONDS):
+                await self.places.acquire()
+        except TimeoutError:
+            error = IndexBusy(f"{self.running} requests run already", hint="come again in a second")
+            raise RequestRefused(error, _TOO_MANY, [(b"retry-after", _RETRY_AFTER)]) from None
+        finally:
+            self._waiting -= 1
+        return _Slot(self)
 
     async def _run(self, exchange: HttpExchange, slot: _Slot | None) -> None:
         """Run the application within its time; its failures become refusals."""
@@ -354,7 +370,7 @@ class GuardMiddleware:
 
 
 class _Slot:
-    """One of the `max_concurrent` requests that may run at the same time."""
+    """The place of one of the `max_concurrent` requests that may run at the same time."""
 
     def __init__(self, guard: GuardMiddleware) -> None:
         self._guard: GuardMiddleware | None = guard
@@ -364,4 +380,5 @@ class _Slot:
         """Free the slot; releasing it again does nothing."""
         if self._guard is not None:
             self._guard.running -= 1
+            self._guard.places.release()
             self._guard = None

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING
 
 from satchel.engine import Engine
 from satchel.errors import Cancelled, IndexBusy, IndexProblem, ProjectNotFound, SatchelError
@@ -29,6 +30,9 @@ from satchel.serving.watching.file_events import (
 )
 from satchel.serving.watching.refresh_schedule import RefreshSchedule
 from satchel.serving.watching.updater_state import UpdaterEvent, UpdaterEventKind, UpdaterState
+
+if TYPE_CHECKING:
+    from satchel.walking.watermark import Watermark
 
 _MANY_PATHS = 200  # from here on a walk costs less than checking each path
 _WAIT_MS = 100  # for events, before the schedule is asked again
@@ -245,7 +249,8 @@ class RefreshLoop:
             self._state.notes = self.engine.notes
         # A walk goes by time stamps, which an edit can preserve; an event proves that the file was written.
         if 0 < len(self._pending.paths) <= _MANY_PATHS:
-            found = self.engine.refresh(paths=sorted(self._pending.paths))
+            paths = sorted(self._pending.paths)
+            found = self.engine.refresh() if self.engine.look_at(paths) else self.engine.refresh(paths=paths)
             state = state if found.generation == state.generation else self.engine.state()
         self._schedule.record_check(time.monotonic() - started, found_nothing=False)
         return state
@@ -253,22 +258,29 @@ class RefreshLoop:
     def _refresh_paths(self) -> IndexState:
         """Refresh the pending paths alone, and return the state after it.
 
-        The watermark is taken first, and then the events up to it are waited for, so that no change that it
-        covers is missed. If there were any, the watermark may be too old, and another one is taken.
+        They are looked at first, and then the events up to that are waited for, so that no change that the
+        noted watermark covers is missed. If there were any, the look may be too old, and they are looked at
+        again. Where nothing is known of the last walk, git is asked for a watermark of all files.
         """
+        mark: Watermark | None = None
         for _ in range(_MAX_WATERMARKS):
-            batches, mark = self._batches, self.engine.mark()
-            if mark.file_count is not None:
+            batches = self._batches
+            mark = None if self.engine.look_at(sorted(self._pending.paths)) else self.engine.mark()
+            if mark is not None and mark.file_count is not None:
                 break
             self._wait_for_events()
             if self._pending.everything:
                 return self._refresh_all()
             if batches == self._batches:
                 break
-        self.engine.refresh(paths=sorted(self._pending.paths), mark=mark)
+        if mark is None:
+            self.engine.refresh()
+        else:
+            self.engine.refresh(paths=sorted(self._pending.paths), mark=mark)
         snapshot = self.engine.snapshot()
         stored = snapshot.meta().get("watermark")
-        project = decode_watermark(stored if mark.file_count is not None else encode_watermark(mark))
+        is_noted = mark is None or mark.file_count is not None
+        project = decode_watermark(stored if is_noted else encode_watermark(mark))
         if project is None or project != decode_watermark(stored):
             return self.engine.state()
         return IndexState.of(project, snapshot)
