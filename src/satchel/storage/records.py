@@ -34,7 +34,8 @@ _LABEL_NUMBERS = {label: number for number, label in enumerate(_LABELS)}
 _KINDS = {kind.value: kind for kind in ChunkKind}
 _NO_FACTS = FileFacts()
 _NO_EDGES = FileEdges()
-_WITH_USED = b"\0"  # the first byte of edges after keys; compressed data never begins with it
+_WITH_USED = b"\0"  # the first byte where keys stand before edges; compressed data never begins with it
+_USED_START = 5  # where the keys begin, behind that byte and their length
 
 ChunkRow = tuple[str, str, int, int, int, int, str]
 _Extras = tuple[list[tuple[str, int, int]], tuple[tuple[int, int], ...]]
@@ -292,16 +293,15 @@ def _pack_used(path: str, edges: FileEdges) -> bytes:
 
 def used_part(path: str, data: bytes) -> bytes:
     """Return the keys that stand before the edges of a file."""
-    if not data.startswith(_WITH_USED):  # no edges, or those of an index that was not brought up to date
-        return _pack_used(path, unpack_edges(data))
-    start, end = _used_place(data)
-    return data[start:end]
+    if data.startswith(_WITH_USED):
+        return data[_USED_START : _used_end(data)]
+    # No edges, or those of an index that was not brought up to date.
+    return _pack_used(path, unpack_edges(data)) if data else b""
 
 
-def _used_place(data: bytes) -> tuple[int, int]:
-    """Return where the keys before edges begin and end."""
-    start = len(_WITH_USED) + 4
-    return start, start + int.from_bytes(data[start - 4 : start], "little")
+def _used_end(data: bytes) -> int:
+    """Return where the keys before edges end."""
+    return _USED_START + int.from_bytes(data[_USED_START - 4 : _USED_START], "little")
 
 
 def unpack_edges(data: bytes) -> FileEdges:
@@ -309,7 +309,7 @@ def unpack_edges(data: bytes) -> FileEdges:
     if not data:
         return _NO_EDGES
     try:
-        packed = data[_used_place(data)[1] :] if data.startswith(_WITH_USED) else data
+        packed = data[_used_end(data) :] if data.startswith(_WITH_USED) else data
         return msgspec.msgpack.decode(decompress(packed), type=FileEdges)
     except (DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"edges in the index cannot be read: {error}") from error
