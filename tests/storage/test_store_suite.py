@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from builders import packed
@@ -292,6 +293,13 @@ def test_uses_of_other_files_are_read_of_all_files_at_once(store: Store) -> None
 def uses_across(snapshot: Snapshot) -> list[tuple[int, int, int]]:
     found = snapshot.cross_uses()
     return list(zip(found.users.tolist(), found.definers.tolist(), found.names.tolist(), strict=True))
+
+
+def test_edges_of_an_index_before_keys_are_read_too() -> None:
+    before, now = zlib.compress(msgspec.msgpack.encode(EDGES)), records.pack_edges("b.py", EDGES)
+    assert records.unpack_edges(before) == records.unpack_edges(now) == EDGES
+    assert records.used_part("b.py", before) == records.used_part("b.py", now)
+    assert len(records.used_part("b.py", now)) == 12 and records.used_part("b.py", b"") == b""
 
 
 def test_a_file_put_anew_or_dropped_loses_facts_and_edges(store: Store) -> None:

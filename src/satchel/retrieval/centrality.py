@@ -14,7 +14,7 @@ import numpy as np
 
 from satchel.retrieval.code_graph import cross_uses
 from satchel.retrieval.corpus import Corpus
-from satchel.storage.cross_uses import CrossUses, key_number
+from satchel.storage.cross_uses import CrossUses, key_number, run_starts
 from satchel.storage.records import FileRecord, SymbolRecord
 from satchel.terms import compound, words
 from satchel.types import ChunkKind
@@ -42,6 +42,7 @@ _LEAST_NAME = 3  # letters of a name that is matched as a word
 _DAMPING = 0.85
 _ROUNDS = 30
 _DIGITS = 9  # of a rank
+_AT_ONCE = 1_000  # rows that become objects; few callers ask for more
 _MIXING = np.uint64(0x9E3779B97F4A7C15)  # an odd number: no two files have the same multiple of it
 
 
@@ -57,10 +58,17 @@ class _Targets(msgspec.Struct, frozen=True):
     """What files refer to of other files, as columns: the position of the file that defines it, the key of
     its name, how many files refer to it, and its rank."""
 
-    definers: NDArray[np.int64]
+    definers: NDArray[np.int32]
     names: NDArray[np.uint64]
     files: NDArray[np.int64]
     ranks: NDArray[np.float64]
+
+    def rows(self, order: NDArray[np.int64]) -> Iterator[tuple[int, float, int, int]]:
+        """Yield the files, the rank, the definer and the name of each in an order."""
+        columns = self.files, self.ranks, self.definers, self.names
+        for start in range(0, len(order), _AT_ONCE):
+            some = order[start : start + _AT_ONCE]
+            yield from zip(*(column[some].tolist() for column in columns), strict=True)
 
 
 def central_symbols(
@@ -78,14 +86,10 @@ def central_symbols(
     prefix = path_prefix.strip("/") + "/" if path_prefix.strip("/.") else ""
     defining: dict[int, dict[int, SymbolRecord]] = {}
     met: set[str] = set()
-    rows = zip(
-        *(column[order].tolist() for column in (found.files, found.ranks, found.definers)), strict=True
-    )
-    names = found.names[order].tolist()
-    for (files, rank, at), alike in groupby(zip(rows, names, strict=True), key=itemgetter(0)):
+    for (files, rank, at), alike in groupby(found.rows(order), key=itemgetter(0, 1, 2)):
         if at not in defining:
             defining[at] = _shown(corpus, at, prefix)
-        records = [record for _, name in alike if (record := defining[at].get(name))]
+        records = [record for *_, name in alike if (record := defining[at].get(name))]
         for record in sorted(records, key=lambda item: (item.symbol.start_line, item.symbol.name)):
             if record.symbol.qualified_name not in met:
                 met.add(record.symbol.qualified_name)
@@ -117,15 +121,19 @@ def _used_by_name(corpus: Corpus) -> CrossUses:
         for symbol in corpus.snapshot.symbols(corpus.files[at].path):
             if symbol.kind in _SHOWN and _IDENTIFIER.fullmatch(symbol.name):
                 found[symbol.name].append((at, symbol.qualified_name))
+    telling = [
+        (name, targets[0])
+        for name, targets in found.items()
+        if len(targets) == 1 and len(name) >= _LEAST_NAME and (len(words(name)) > 1 or name[:1].isupper())
+    ]
     rows: list[tuple[int, int, int]] = []
-    for name, targets in found.items():
-        telling = len(name) >= _LEAST_NAME and (len(words(name)) > 1 or name[:1].isupper())
-        if len(targets) == 1 and telling:
-            ((defining, qualified),) = targets
-            holding = corpus.files_holding(compound(name))
-            rows += [(user, defining, key_number(qualified)) for user in holding if user != defining]
+    held = corpus.postings_many([compound(name) for name, _ in telling])
+    for (_, (defining, qualified)), (positions, _) in zip(telling, held, strict=True):
+        key = key_number(qualified)
+        holding = sorted(set(corpus.file_of[positions].tolist()))
+        rows += [(user, defining, key) for user in holding if user != defining]
     users, definers, names = np.array(rows, np.int64).reshape(-1, 3).T
-    return CrossUses(users, definers, names.astype(np.uint64))
+    return CrossUses(users.astype(np.int32), definers.astype(np.int32), names.astype(np.uint64))
 
 
 def _ranked(corpus: Corpus, focus: Sequence[str] = ()) -> _Targets:
@@ -133,9 +141,10 @@ def _ranked(corpus: Corpus, focus: Sequence[str] = ()) -> _Targets:
     what they refer to, and on from the files that define it."""
     uses = CrossUses.joined([(cross_uses(corpus), 0), (_used_by_name(corpus), 0)])
     firsts, target = _distinct(uses)
-    share = 1.0 / np.bincount(uses.users, minlength=len(corpus.files))[uses.users]
-    rank = _file_ranks(corpus, uses, share, focus)
-    ranks = np.bincount(target, weights=rank[uses.users] * share)
+    rank = _file_ranks(corpus, uses, focus)
+    used = np.bincount(uses.users, minlength=len(corpus.files))
+    share = np.divide(rank, used, out=np.zeros(len(rank)), where=used > 0)
+    ranks = np.bincount(target, weights=share[uses.users])
     # Rounded, so that shares that differ by the order of their sums alone are equal.
     return _Targets(uses.definers[firsts], uses.names[firsts], np.bincount(target), np.round(ranks, _DIGITS))
 
@@ -145,13 +154,13 @@ def _distinct(uses: CrossUses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     # One key for both columns: to sort by two takes three times as long.
     keys = uses.definers.astype(np.uint64) * _MIXING + uses.names
     order = np.argsort(keys)
-    is_first = np.append(True, np.diff(keys[order]) != 0)[: len(order)]
+    starts = run_starts(keys[order])
     numbers = np.empty(len(order), np.int64)
-    numbers[order] = np.cumsum(is_first) - 1
-    return order[is_first], numbers
+    numbers[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    return order[starts], numbers
 
 
-def _file_ranks(corpus: Corpus, uses: CrossUses, share: Floats, focus: Sequence[str]) -> Floats:
+def _file_ranks(corpus: Corpus, uses: CrossUses, focus: Sequence[str]) -> Floats:
     """Return the attention that each file gets where all of it starts at the files of the focus, or at every
     file without one."""
     count = len(corpus.files)
@@ -159,10 +168,10 @@ def _file_ranks(corpus: Corpus, uses: CrossUses, share: Floats, focus: Sequence[
     start[[corpus.position_of[path] for path in focus if path in corpus.position_of] or slice(None)] = 1.0
     start /= max(1.0, start.sum())
     # Rows of one file that lead to the same file stand together: they flow as one.
-    pairs = uses.users * count + uses.definers
-    firsts = np.flatnonzero(np.append(True, np.diff(pairs) != 0)[: len(pairs)])
-    users, definers = uses.users[firsts], uses.definers[firsts]
-    weights = share[firsts] * np.diff(np.append(firsts, len(pairs)))
+    starts = run_starts(uses.users, uses.definers)
+    users, definers = uses.users[starts], uses.definers[starts].astype(np.int64)
+    together = np.diff(np.append(starts, len(uses.users)))
+    weights = together / np.bincount(users, weights=together, minlength=count)[users]
     rank = start.copy()
     for _ in range(_ROUNDS):
         flow = np.bincount(definers, weights=rank[users] * weights, minlength=count)

@@ -15,7 +15,7 @@ import numpy as np
 from satchel.caching import Cache
 from satchel.code_facts import Rule, Target, used_name
 from satchel.retrieval.corpus import Corpus
-from satchel.storage.cross_uses import CrossUses
+from satchel.storage.cross_uses import CrossUses, run_starts
 from satchel.terms import compound
 from satchel.types import Label
 
@@ -135,9 +135,8 @@ def cross_uses(corpus: Corpus) -> CrossUses:
 
 def users_of_files(corpus: Corpus) -> list[int]:
     """Return for each file how many others have a sure use of what it defines."""
-    count = len(corpus.files)
     found = cross_uses(corpus)
-    pairs = np.sort(found.users * count + found.definers)
-    first = np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]
-    counts: list[int] = np.bincount(pairs[first] % max(1, count), minlength=count).tolist()
+    # What a file uses of the same file stands together.
+    starts = run_starts(found.users, found.definers)
+    counts: list[int] = np.bincount(found.definers[starts], minlength=len(corpus.files)).tolist()
     return counts

@@ -138,17 +138,17 @@ def file_edges(rows: Iterable[Sequence[Any]], numbers: Sequence[int]) -> list[Fi
     return [found[number] for number in numbers]
 
 
-def used_parts(rows: Iterable[Sequence[Any]], numbers: Sequence[int]) -> list[bytes]:
-    """Return what the files with these numbers use of others, as `records.used_part` does, of rows of a
-    number, a check and the edges."""
+def used_parts(rows: Iterable[Sequence[Any]], paths: Sequence[str], numbers: Sequence[int]) -> list[bytes]:
+    """Return what the files with these paths and numbers use of others, as `records.used_part` does, of rows
+    of a number, a check and the edges."""
     found: dict[int, bytes] = {}
     for number, check, data in rows:
         if blob_check(data, start=number) != check:
             raise damaged("what a file refers to")
-        found[number] = records.used_part(data)
+        found[number] = data
     if not found.keys() >= set(numbers):
         raise damaged("the list of edges")
-    return [found[number] for number in numbers]
+    return [records.used_part(path, found[number]) for path, number in zip(paths, numbers, strict=True)]
 
 
 def scip_documents(rows: Collection[Sequence[Any]], total: int) -> dict[str, str]:

@@ -181,7 +181,8 @@ class MemorySnapshot:
 
     def cross_uses(self) -> CrossUses:
         paths = [record.path for record in self.files()]
-        return CrossUses.of_parts(paths, [records.used_part(self._tables.edges[path][0]) for path in paths])
+        parts = [records.used_part(path, self._tables.edges[path][0]) for path in paths]
+        return CrossUses.of_parts(paths, parts)
 
     def edges_mark(self, path: str) -> int:
         return crc32(self._tables.edges[path][0])

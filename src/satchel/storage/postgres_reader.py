@@ -316,7 +316,7 @@ class PostgresSnapshot(BlockSnapshot):
         numbers = [self._row_or_raise(path).number for path in paths]
         statement = "SELECT file, data_check, data FROM {edges} WHERE segment = %s"
         rows = self._tables.rows(statement, self._tables.number, of="edges")
-        return cross_uses.CrossUses.of_parts(paths, checked_rows.used_parts(rows, numbers))
+        return cross_uses.CrossUses.of_parts(paths, checked_rows.used_parts(rows, paths, numbers))
 
     def edges_mark(self, path: str) -> int:
         statement = "SELECT data_check FROM {edges} WHERE segment = %s AND file = %s"

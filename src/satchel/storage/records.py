@@ -34,6 +34,8 @@ _LABEL_NUMBERS = {label: number for number, label in enumerate(_LABELS)}
 _KINDS = {kind.value: kind for kind in ChunkKind}
 _NO_FACTS = FileFacts()
 _NO_EDGES = FileEdges()
+_WITH_USED = b"\0"  # the first byte where keys stand before edges; compressed data never begins with it
+_USED_START = 5  # where the keys begin, behind that byte and their length
 
 ChunkRow = tuple[str, str, int, int, int, int, str]
 _Extras = tuple[list[tuple[str, int, int]], tuple[tuple[int, int], ...]]
@@ -278,7 +280,7 @@ def pack_edges(path: str, edges: FileEdges) -> bytes:
     if edges == _NO_EDGES:
         return b""
     used = _pack_used(path, edges)
-    return struct.pack("<I", len(used)) + used + compress(msgspec.msgpack.encode(edges))
+    return _WITH_USED + struct.pack("<I", len(used)) + used + compress(msgspec.msgpack.encode(edges))
 
 
 def _pack_used(path: str, edges: FileEdges) -> bytes:
@@ -289,14 +291,17 @@ def _pack_used(path: str, edges: FileEdges) -> bytes:
     return b"".join(name_key(part) for target in sorted(targets) if target[0] != path for part in target)
 
 
-def used_part(data: bytes) -> bytes:
+def used_part(path: str, data: bytes) -> bytes:
     """Return the keys that stand before the edges of a file."""
-    if not data:
-        return b""
-    try:
-        return data[4 : 4 + struct.unpack_from("<I", data)[0]]
-    except struct.error as error:
-        raise IndexCorrupt(f"edges in the index cannot be read: {error}") from error
+    if data.startswith(_WITH_USED):
+        return data[_USED_START : _used_end(data)]
+    # No edges, or those of an index that was not brought up to date.
+    return _pack_used(path, unpack_edges(data)) if data else b""
+
+
+def _used_end(data: bytes) -> int:
+    """Return where the keys before edges end."""
+    return _USED_START + int.from_bytes(data[_USED_START - 4 : _USED_START], "little")
 
 
 def unpack_edges(data: bytes) -> FileEdges:
@@ -304,9 +309,9 @@ def unpack_edges(data: bytes) -> FileEdges:
     if not data:
         return _NO_EDGES
     try:
-        (used,) = struct.unpack_from("<I", data)
-        return msgspec.msgpack.decode(decompress(data[4 + used :]), type=FileEdges)
-    except (struct.error, DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        packed = data[_used_end(data) :] if data.startswith(_WITH_USED) else data
+        return msgspec.msgpack.decode(decompress(packed), type=FileEdges)
+    except (DeflateError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise IndexCorrupt(f"edges in the index cannot be read: {error}") from error
 
 

@@ -355,7 +355,7 @@ class SqliteSnapshot(BlockSnapshot):
             paths = [record.path for record in files]
             numbers = [self._stored_or_raise(path).number for path in paths]
         rows = self._tables.rows("SELECT file, data_check, data FROM edges")
-        return cross_uses.CrossUses.of_parts(paths, checked_rows.used_parts(rows, numbers))
+        return cross_uses.CrossUses.of_parts(paths, checked_rows.used_parts(rows, paths, numbers))
 
     def edges_mark(self, path: str) -> int:
         number = self._stored_or_raise(path).number
