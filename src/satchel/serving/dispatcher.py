@@ -1,7 +1,8 @@
 """Requests in, envelopes out: every surface but the flags of the command line goes through a dispatcher.
 
 The dispatcher of a server serves the roots it was given and no other; that of a local caller opens whatever
-folder the caller names.
+folder the caller names. The file is long because it is the one way that a request takes: what is served, how
+fresh it has to be, who has the project meanwhile, and what the caller may be told.
 """
 
 from __future__ import annotations
