@@ -21,6 +21,7 @@ the past commits. A store keeps these bytes as they are.
 Damage is noticed. A store either keeps a checksum with every row and compares it when the row is read
 (`storage.checks` does that for SQLite), or lies on something that does. Data that is not as it was written is
 `IndexCorrupt`, never a wrong answer.
+The file is long because every method that a store has to offer is promised here.
 """
 
 from __future__ import annotations
