@@ -45,6 +45,7 @@ from satchel.serving.envelope import (
     failure,
     not_a_request,
     take_mode,
+    without_places,
 )
 from satchel.serving.served_project import KnownFreshener, KnownFreshness, ServedProject
 from satchel.types import ResponseMode
@@ -177,24 +178,18 @@ class Dispatcher:
         return KnownFreshness(reindex, updater.state, updater.progress)
 
     def _as_told(self, error: SatchelError) -> SatchelError:
-        """Return an error as its caller may see it: one from elsewhere hears of what is served by name, not
-        where it is on this machine."""
+        """Return an error as its caller may see it: from elsewhere, what is served has a name and no path."""
         if self.remote:
             error.message, error.hint = map(self._without_places, (error.message, error.hint))
-            error.details = {
-                key: self._without_places(value) if isinstance(value, str) else value
-                for key, value in error.details.items()
-            }
+            texts = {key: value for key, value in error.details.items() if isinstance(value, str)}
+            error.details |= {key: self._without_places(value) for key, value in texts.items()}
         return error
 
     def _without_places(self, text: str) -> str:
         places = {str(root): root.name for root in self._served or () if root.name}
         if self._library is not None:
             places[self._library.catalogue.location] = self._library.folder.name
-        for place in sorted(places, key=len, reverse=True):
-            for spelled in (place, repr(place)[1:-1]):
-                text = text.replace(spelled, places[place])
-        return text
+        return without_places(text, places)
 
     def settings(self) -> dict[str, Any]:
         """Return what another process needs to serve the same roots."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -100,6 +100,14 @@ def failure(error: SatchelError, meta: Meta | None = None, hints: list[Hint] | N
         data=None,
         meta=meta or Meta(),
     )
+
+
+def without_places(text: str, places: Mapping[str, str]) -> str:
+    """Return a text with the names of some places of this machine instead of their paths."""
+    for place in sorted(places, key=len, reverse=True):
+        for spelled in (place, repr(place)[1:-1]):
+            text = text.replace(spelled, places[place])
+    return text
 
 
 def take_mode(command: Command, payload: dict[str, Any]) -> ResponseMode:
