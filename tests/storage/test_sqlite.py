@@ -219,7 +219,14 @@ def test_a_damaged_index_is_reported_by_status_and_left_alone(tmp_path: Path, da
 def test_a_first_build_leaves_one_database_and_no_partial_file(tmp_path: Path) -> None:
     path = built(tmp_path)
     left = {item.name for item in path.parent.iterdir()}
-    assert left <= {"context.db", "context.db-wal", "context.db-shm", "context.lock", ".gitignore"}
+    assert left <= {
+        "context.db",
+        "context.db-wal",
+        "context.db-shm",
+        "context.lock",
+        "context.walk",
+        ".gitignore",
+    }
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
