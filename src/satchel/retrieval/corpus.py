@@ -268,11 +268,6 @@ class Corpus:
             self.file_cache.keep_outline(at, LoadedOutline(outline, vectors, frozenset(outline.head), names))
         return [kept[at] for at in positions]
 
-    @property
-    def defining(self) -> dict[str, tuple[int, ...]]:
-        """Return for each name the files that define it, of those whose outlines were loaded."""
-        return self.file_cache.defining
-
     def lines(self, path: str) -> Sequence[str]:
         """Return the lines of a file."""
         return self.file_cache.lines.get_or_compute(

@@ -65,11 +65,6 @@ class LoadedOutline(msgspec.Struct, frozen=True, gc=False):
     head: frozenset[str]
     names: DefinedNames
 
-    @property
-    def defines(self) -> dict[str, None]:
-        """Return every name that the file defines, once."""
-        return dict.fromkeys((*self.outline.types, *self.outline.others))
-
 
 class DocumentLink(msgspec.Struct, frozen=True):
     """A link in a document and the two paths that it can mean: from the folder, or from the root."""
@@ -139,8 +134,6 @@ class FileCache:
         )
         self.outlines: dict[int, LoadedOutline] = {}  # by the position of the file
         self._outline_bytes = 0
-        # Name → the files that define it, of those with a loaded outline.
-        self.defining: dict[str, tuple[int, ...]] = {}
         self.lines: Cache[str, Sequence[str]] = Cache(_FILES_KEPT)
         self.definitions: Cache[str, list[tuple[int, int, str]]] = Cache(_FILES_KEPT)
         self.references: Cache[str, tuple[Reference, ...]] = Cache(_FILES_KEPT)
@@ -195,37 +188,20 @@ class FileCache:
         return self._outline_bytes > _OUTLINE_BYTES
 
     def forget_outlines(self) -> None:
-        """Drop all outlines, and the names that they define."""
+        """Drop all outlines."""
         self.outlines.clear()
-        self.defining.clear()
         self._outline_bytes = 0
 
     def keep_outline(self, at: int, loaded: LoadedOutline) -> None:
         """Keep the outline of the file at a position."""
         self.outlines[at] = loaded
         self._outline_bytes += len(loaded.vectors) + _NAMES_BYTES
-        # Most names are defined by one file only: they share its tuple.
-        defining, alone = self.defining, (at,)
-        for name in loaded.defines:
-            defining[name] = defining.get(name, ()) + alone
 
     def _adopt_outlines(self, before: FileCache, same: _SameFiles) -> None:
-        """Keep the outlines of unchanged files. If no position changed, others are taken out."""
-        positions = {old: same[before.path(old)] for old in before.outlines}
-        if any(at is not None and at != old for old, at in positions.items()):
-            for old, loaded in before.outlines.items():
-                at = positions[old]
-                if at is not None:
-                    self.keep_outline(at, loaded)
-            return
-        self.outlines, self.defining = dict(before.outlines), dict(before.defining)
-        self._outline_bytes = before._outline_bytes
-        for at in before.outlines:
-            if positions[at] is None:
-                gone = self.outlines.pop(at)
-                self._outline_bytes -= len(gone.vectors) + _NAMES_BYTES
-                for name in gone.defines:
-                    self.defining[name] = tuple(other for other in self.defining[name] if other != at)
+        """Keep the outlines of unchanged files."""
+        for old, loaded in before.outlines.items():
+            if (at := same[before.path(old)]) is not None:
+                self.keep_outline(at, loaded)
 
     def _adopt_numbers(self, before: FileCache, same: _SameFiles) -> None:
         """Keep the numbers of unchanged files."""

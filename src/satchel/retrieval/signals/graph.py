@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from satchel.retrieval.signals.words import unit_worth
 
 if TYPE_CHECKING:
     from satchel.retrieval.corpus import Floats
+    from satchel.retrieval.file_cache import LoadedOutline
 
 _SOURCES = 40  # files whose references are followed; the fit of later files is too small to matter
 _AMBIGUOUS = 2  # files that define a name; with more a use does not say which is meant
@@ -51,8 +53,7 @@ def compute(context: Context) -> dict[str, Floats]:
 def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
     """Return for each source the candidates that it refers to, and how often."""
     outlines = context.outlines
-    local = {position: at for at, position in enumerate(context.evidence.files.tolist())}
-    defining = context.corpus.defining
+    owners_of = _owners(outlines, sources)
     by_stem: dict[str, list[int]] = defaultdict(list)
     for at, record in enumerate(context.records):
         by_stem[path_words(record.path).joined].append(at)
@@ -61,9 +62,8 @@ def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
     for source in sources:
         outline = outlines[source].outline
         targets: dict[int, float] = {}
-        for positions in filter(None, map(defining.get, outline.uses)):  # most names are defined elsewhere
-            owners = [local[position] for position in positions if position in local]
-            if 0 < len(owners) <= _AMBIGUOUS:
+        for owners in filter(None, map(owners_of.get, outline.uses)):  # most names are defined elsewhere
+            if len(owners) <= _AMBIGUOUS:
                 for owner in owners:
                     if owner != source:
                         targets[owner] = targets.get(owner, 0.0) + 1.0
@@ -74,6 +74,16 @@ def _edges(context: Context, sources: list[int]) -> dict[int, dict[int, float]]:
         if targets:
             edges[source] = targets
     return edges
+
+
+def _owners(outlines: Sequence[LoadedOutline], sources: Sequence[int]) -> dict[str, list[int]]:
+    """Return the candidates that define each name that a source uses."""
+    used = set(chain.from_iterable(outlines[source].outline.uses for source in sources))
+    found: dict[str, list[int]] = {}
+    for at, loaded in enumerate(outlines):
+        for name in used.intersection((*loaded.outline.types, *loaded.outline.others)):
+            found.setdefault(name, []).append(at)
+    return found
 
 
 @lru_cache(maxsize=50_000)
