@@ -50,7 +50,7 @@ else:  # it loads numpy, which a refresh that finds nothing to do needs for noth
 # Files whose chunks and symbols are kept: an answer asks for several ranges of the same few. A library has as
 # many of these for each of its repositories.
 _FILES_KEPT = 24
-_ROWS_KEPT = 500  # of files that were asked for by their paths, a kilobyte each
+_ROWS_KEPT = 250  # of files that were asked for by their paths, a kilobyte each
 _FILES_AT_ONCE = 500  # whose contents are read by one statement
 _DIGEST_DIGITS = 16  # of a whole digest
 
@@ -129,7 +129,9 @@ class PostgresSnapshot(BlockSnapshot):
         return found
 
     def forget_files(self) -> None:
-        self._files, self._by_path, self._by_number = None, {}, {}
+        self._files, self._by_path, self._by_number, self._consulting = None, {}, {}, None
+        self._chunks.clear()
+        self._symbols.clear()
 
     def _file_rows(self, condition: str = "", *values: Any) -> list[FileRow]:
         """Return the checked rows of all files, or of those that fulfil a condition."""
