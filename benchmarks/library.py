@@ -135,7 +135,7 @@ def timed(questions: Sequence[str], run: Callable[[str], object]) -> list[float]
 def ask(folder: str, copies: str, *names: str) -> Asked:
     """Open some repositories of a library in this process, ask every question twice, make packs, and find a
     commit to the first of them."""
-    gc.set_threshold(100_000)  # as the command line and the workers of servers do
+    gc.set_threshold(100_000)  # as the command line does; workers of servers look even more rarely
     started = cpu_ms()
     engine = engine_of(folder, names, int(copies))
     engine.search("warm")

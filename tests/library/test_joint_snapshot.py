@@ -18,6 +18,7 @@ from random_repositories import WORDS, make_repository, name_in
 
 from satchel.commands.session import CallOptions, Session
 from satchel.errors import SatchelError
+from satchel.library import joint_snapshot
 from satchel.library.joint_snapshot import JointSnapshot
 from satchel.library.library_engine import LibraryEngine
 from satchel.rendering.packs import PACK_FORMATS
@@ -146,3 +147,20 @@ def test_names_are_looked_up_until_there_are_enough(tmp_path: Path) -> None:
         assert list(every["add_money"]) == snapshot.symbols_named("add_money") and not every["nowhere"]
         some = snapshot.symbols_named_many(["add_money"], lambda name, found: len(found) > 1)
         assert list(some["add_money"]) == list(every["add_money"])[:2]
+
+
+def test_few_repositories_keep_what_their_edges_rest_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roots = [age(make_tree(tmp_path / name, SHOP)) for name in NAMES]
+    monkeypatch.setattr(joint_snapshot, "_CONSULTED_KEPT", 2)
+    with LibraryEngine.of_folders(roots) as library:
+        library.ensure_fresh()
+        for name in (*NAMES, NAMES[1]):
+            assert {use.path for use in library.references(f"{name}/src/money.py")} == {
+                f"{name}/src/basket.py"
+            }
+        snapshot = library.snapshot()
+        assert isinstance(snapshot, JointSnapshot)
+        held = [name for name, shard in snapshot.shards.items() if shard.snapshot._consulting is not None]  # type: ignore[attr-defined]
+        assert held == sorted((NAMES[1], NAMES[-1]))

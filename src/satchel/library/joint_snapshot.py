@@ -49,6 +49,8 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 Found = TypeVar("Found")
 SHORT_COMMIT = 12  # digits of a commit in a citation
 WORK_TREE = "worktree"  # the ref of a repository that is no commit
+# Repositories that keep what their edges rest on, about a megabyte each: to read it again takes a few ms.
+_CONSULTED_KEPT = 64
 # Bases are multiples of this, so that a few new files leave the numbers of all other repositories as they
 # are, and what was read of their files is kept.
 _ROOM = 1 << 16
@@ -188,6 +190,8 @@ class JointSnapshot:
         # A slash sorts behind `-` and `.`: this order of names is the order of all their paths.
         self._snapshots = {name: snapshots[name] for name in sorted(snapshots, key=lambda name: f"{name}/")}
         self._kept = before.shards if before is not None else {}
+        # By name, the one that was asked last at the end.
+        self._consulted: dict[str, Shard] = dict(before._consulted) if before is not None else {}
         self._closes = closes
 
     @cached_property
@@ -202,6 +206,7 @@ class JointSnapshot:
             found[name] = shard
             bases = shard.ends
         self._kept = {}
+        self._consulted = {name: one for name, one in self._consulted.items() if found.get(name) is one}
         return found
 
     @property
@@ -327,8 +332,17 @@ class JointSnapshot:
         found: list[str] = []
         for shard in self._all:
             own = {own for key in keys if (own := self._own_key(shard, key))}
-            found += map(shard.path, shard.snapshot.consulting(own) if own else ())
+            if own:
+                found += map(shard.path, shard.snapshot.consulting(own))
+                self._note_consulted(shard)
         return found
+
+    def _note_consulted(self, shard: Shard) -> None:
+        """Let the repositories that were not asked for longest forget what their edges rest on."""
+        self._consulted.pop(shard.name, None)
+        self._consulted[shard.name] = shard
+        while len(self._consulted) > _CONSULTED_KEPT:
+            self._consulted.pop(next(iter(self._consulted))).snapshot.forget_files()
 
     def _own_key(self, shard: Shard, key: str) -> str:
         asked, own = self._find(key)

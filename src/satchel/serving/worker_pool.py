@@ -9,7 +9,6 @@ killed and replaced: an index that it writes is one transaction, and stays as it
 
 from __future__ import annotations
 
-import gc
 import math
 import multiprocessing
 import queue
@@ -302,7 +301,6 @@ def run_worker(pipe: Connection, settings: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _CAN_BLOCK_SIGNALS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    gc.set_threshold(100_000)  # a look for cycles takes .2 s where an index of 300 repositories is held
     dispatcher = Dispatcher(**settings)
     dispatcher.warm()
     memory = FreeMemory()

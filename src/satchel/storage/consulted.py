@@ -20,7 +20,8 @@ class ConsultedTable:
         """Take the numbers of files, and of each the hashes that it noted, one after another."""
         self._hashes = np.frombuffer(b"".join(noted), "<u4")
         lengths = np.fromiter(map(len, noted), np.int64, len(noted))
-        self._files = np.repeat(np.array(numbers, np.int64), lengths // 4)
+        # Numbers of files are given one after another, and an index has far fewer than 2³² of them.
+        self._files = np.repeat(np.array(numbers, np.uint32), lengths // 4)
 
     @classmethod
     def of_rows(cls, rows: Iterable[Sequence[Any]], total: int) -> Self:

@@ -47,7 +47,10 @@ else:  # it loads numpy, which a refresh that finds nothing to do needs for noth
     consulted = late("satchel.storage.consulted")
     cross_uses = late("satchel.storage.cross_uses")
 
-_FILES_KEPT = 64  # whose chunks and symbols are kept: an answer asks for several ranges of the same few
+# Files whose chunks and symbols are kept: an answer asks for several ranges of the same few. A library has as
+# many of these for each of its repositories.
+_FILES_KEPT = 24
+_ROWS_KEPT = 250  # of files that were asked for by their paths, a kilobyte each
 _FILES_AT_ONCE = 500  # whose contents are read by one statement
 _DIGEST_DIGITS = 16  # of a whole digest
 
@@ -126,7 +129,9 @@ class PostgresSnapshot(BlockSnapshot):
         return found
 
     def forget_files(self) -> None:
-        self._files, self._by_path, self._by_number = None, {}, {}
+        self._files, self._by_path, self._by_number, self._consulting = None, {}, {}, None
+        self._chunks.clear()
+        self._symbols.clear()
 
     def _file_rows(self, condition: str = "", *values: Any) -> list[FileRow]:
         """Return the checked rows of all files, or of those that fulfil a condition."""
@@ -153,8 +158,7 @@ class PostgresSnapshot(BlockSnapshot):
             return None
         if rows[0].path != path:
             raise damaged("the list of paths")
-        if self._own:
-            self._by_path[path] = self._by_number[rows[0].number] = rows[0]
+        self._keep(rows)
         return rows[0]
 
     def _row_or_raise(self, path: str) -> FileRow:
@@ -169,13 +173,21 @@ class PostgresSnapshot(BlockSnapshot):
         found = (
             {row.number: row for row in self._file_rows(" AND number = ANY(%s)", missing)} if missing else {}
         )
-        if self._own:
-            self._by_number.update(found)
-            self._by_path.update((row.path, row) for row in found.values())
         try:
-            return [self._by_number.get(number) or found[number] for number in numbers]
+            rows = [self._by_number.get(number) or found[number] for number in numbers]
         except KeyError:
             raise damaged("the list of files") from None
+        self._keep(found.values())
+        return rows
+
+    def _keep(self, rows: Collection[FileRow]) -> None:
+        """Keep the rows of some files, but not those of ever more files."""
+        if not self._own:
+            return
+        if self._files is None and len(self._by_path) + len(rows) > _ROWS_KEPT:
+            self._by_path, self._by_number = {}, {}
+        self._by_path.update((row.path, row) for row in rows)
+        self._by_number.update((row.number, row) for row in rows)
 
     def file(self, path: str) -> FileRecord | None:
         row = self.row(path)

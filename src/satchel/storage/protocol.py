@@ -122,7 +122,8 @@ class Snapshot(Protocol):
         one that still holds may be returned as the same object. A `PackedFiles` makes its records late."""
 
     def forget_files(self) -> None:
-        """Drop what is kept of the records of all files; what is asked for again is read again."""
+        """Drop what is kept of files and of what their edges rest on; what is asked for again is read
+        again."""
 
     def file_languages(self) -> dict[str, str]:
         """Return the language of each file, by path. It costs a fraction of `files`, which notices damage."""

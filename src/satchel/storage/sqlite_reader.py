@@ -74,7 +74,7 @@ _DIGEST_DIGITS = 16  # of a whole digest
 # Files whose chunks are kept: an answer asks for several ranges of the same few. A library has as many of
 # these for each of its repositories.
 _CHUNKS_KEPT = 24
-_ROWS_KEPT = 500  # of files that were asked for by their paths, a kilobyte each
+_ROWS_KEPT = 250  # of files that were asked for by their paths, a kilobyte each
 
 
 class SqliteSnapshot(BlockSnapshot):
@@ -134,7 +134,8 @@ class SqliteSnapshot(BlockSnapshot):
         return self._files
 
     def forget_files(self) -> None:
-        self._files, self._table = None, None
+        self._files, self._table, self._consulting = None, None, None
+        self._chunks.clear()
         self._by_path.clear()
         self._by_number.clear()
 
