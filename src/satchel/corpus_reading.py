@@ -11,7 +11,13 @@ import msgspec
 
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.dependencies import import_statements, needed_imports
-from satchel.retrieval.hit_lines import best_definition, best_lines, lines_around
+from satchel.retrieval.hit_lines import (
+    best_definition,
+    best_lines,
+    line_with_name,
+    lines_around,
+    terms_in,
+)
 from satchel.retrieval.passage_spans import naming_line, signature_at
 from satchel.settings import QUALITY
 from satchel.storage.records import FileRecord
@@ -40,11 +46,13 @@ class CorpusReading:
         origin: PackOrigin,
         rarity: Mapping[str, float] | None = None,
         pointed: Mapping[str, Sequence[int]] | None = None,
+        names: frozenset[str] = frozenset(),
     ) -> None:
         self.corpus = corpus
         self.origin = origin
         self.rarity = rarity or {}
         self.pointed = pointed or {}  # lines that the query names, by path
+        self.names = names  # of the query, as terms
 
     def lines(self, path: str) -> Sequence[str]:
         return self.corpus.lines(path)
@@ -72,8 +80,13 @@ class CorpusReading:
         return signature_at(self.corpus, path, line)
 
     def naming_line(self, passage: Passage) -> int:
-        """Return the line that names the best definition of a passage."""
-        return naming_line(self.corpus, passage, self.best_definition(passage))
+        """Return the line of a passage that holds a name of the query, if it names any; else the line of its
+        best definition, or of one inside of it whose name has more of the query."""
+        line = naming_line(self.corpus, passage, self.best_definition(passage), self._worth_of_name)
+        return line_with_name(self.corpus, self.rarity, self.names, passage, line)
+
+    def _worth_of_name(self, name: str) -> float:
+        return round(sum(self.rarity.get(term, 0.0) for term in sorted(terms_in(name))), 6)
 
     def imports(self, path: str, content: str) -> tuple[str, ...]:
         """Return the import statements of the file that bring in a name which the content uses."""

@@ -28,6 +28,7 @@ from satchel.retrieval.dependencies import ExternalName, external_names
 from satchel.retrieval.hit_lines import (
     pointed_lines,
     term_worths,
+    terms_of_names,
 )
 from satchel.retrieval.intent import Intent
 from satchel.retrieval.passages import score_passages, split_by_chunk
@@ -94,7 +95,7 @@ class PackPipeline:
         self.anchors = find_anchors(corpus, self.asked)
         rarity = term_worths(self.context.evidence) if self.context else {}
         pointed = pointed_lines(self.context) if self.context else {}
-        self.reading = CorpusReading(corpus, origin, rarity, pointed)
+        self.reading = CorpusReading(corpus, origin, rarity, pointed, terms_of_names(self.asked))
 
     def _weights(self) -> Mapping[str, float]:
         """Return what the signals of files and of passages weigh; what the request says comes first."""
@@ -374,7 +375,12 @@ class PackPipeline:
             for item in self.anchors
             if item.elsewhere
         ]
-        return absent + moved
+        unmade = [
+            f"{item.text!r} is no file here; nearest: {', '.join(item.nearest)}"
+            for item in self.anchors
+            if item.as_text and item.nearest
+        ]
+        return absent + moved + unmade
 
     def _nothing(self, pack: Pack) -> list[str]:
         if pack.counts.candidates or self._absent():

@@ -136,6 +136,15 @@ def test_what_did_not_fit_is_fetched_by_one_proposed_call(engine: Engine, query:
         assert not shown, one.chunk
 
 
+def test_lines_that_are_shown_are_not_proposed_again(tmp_path: Path) -> None:
+    body = "".join(f"    x = step_{number}(x, 'some words')\n" for number in range(60))
+    engine = memory_engine(age(make_tree(tmp_path, {"a.py": f"def alpha(x):\n{body}    return x\n"})))
+    pack = ask(engine, case("context", "alpha", tokens=600)).pack
+    (shown,) = pack.items
+    assert shown.start_line == 1
+    assert f"get a.py:{shown.end_line + 1}:62" in pack.hints
+
+
 def test_a_section_that_promises_little_is_not_called_missing(tmp_path: Path) -> None:
     files = {
         "shop/basket.py": "def basket_total(prices):\n    return sum(prices)\n",

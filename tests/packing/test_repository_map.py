@@ -126,3 +126,14 @@ def test_a_signature_that_does_not_name_its_symbol_is_replaced() -> None:
 def test_nothing_fits_into_nothing() -> None:
     symbol = MapSymbol("a.py", "start", ChunkKind.FUNCTION, "def start()", 1, 0)
     assert fit([symbol], 0, len) == [] and render([]) == ""
+
+
+def test_a_word_with_the_stem_of_a_name_does_not_refer_to_it(tmp_path: Path) -> None:
+    tree: dict[str, str | bytes] = {
+        "Sources/Linter.swift": "public struct Linter {\n    let rules: Int\n}\n",
+        "Sources/Runner.swift": "func run() {\n    let linter = Linter(rules: 1)\n}\n",
+        "README.md": "The Linter of shops.\n",
+        **{f"Sources/Rule{n}.swift": f"// SwiftLint lints, linting\nlet linted{n} = 1\n" for n in range(5)},
+    }
+    found = memory_engine(make_tree(tmp_path, tree)).map(10_000, tokenizers.get())
+    assert [(item.name, item.files) for item in found if item.name == "Linter"] == [("Linter", 1)]

@@ -207,3 +207,21 @@ def test_what_no_end_of_a_path_names_is_absent(paying: Engine, query: str) -> No
     answer = ask(paying, query)
     assert answer.meta.trust is not None and answer.meta.trust.anchor_not_found
     assert "is not in this repository" in answer.meta.hints[0]
+
+
+ROUTES = {
+    "src/server.py": "def routes(app):\n    app.get('/api/baskets/all', baskets)\n    app.log('run/shop.log')\n",
+    "src/shop.py": "def shop():\n    return 1\n",
+    "docs/shop.log.md": "# The log\n",
+}
+
+
+@pytest.mark.parametrize("query", ["/api/baskets/all", "api/baskets", "run/shop.log"])
+def test_a_path_that_is_a_text_of_the_code_is_answered(tmp_path: Path, query: str) -> None:
+    engine = memory_engine(make_tree(tmp_path, ROUTES))
+    flat = ask(engine, query)
+    assert flat.items[0].file == "src/server.py"
+    pack = engine.pack(query, budget_tokens=600)
+    assert pack.items[0].path == "src/server.py"
+    assert not [hint for hint in pack.hints if "is not in this repository" in hint]
+    assert pack.trust is not None and pack.trust.anchor_hits == 1

@@ -122,3 +122,14 @@ def test_a_rare_name_points_at_the_few_files_of_code_that_hold_it(tmp_path: Path
 def test_a_name_in_many_files_of_code_points_at_none(tmp_path: Path) -> None:
     tree = {f"shop/options{number}.py": 'text = "drawer_policy"\n' for number in range(4)}
     assert not any(mentions(tmp_path, "what does drawer_policy do", tree)["rare_name"].values())
+
+
+@pytest.mark.parametrize("query", ["drawer_policy", "drawerPolicy", "drawer-policy", "--drawer-policy"])
+def test_a_name_alone_points_at_all_code_that_holds_it(tmp_path: Path, query: str) -> None:
+    tree: Files = {
+        "shop/drawer.py": "policy = drawer = 1\n",
+        "tests/test_options.py": 'text = "drawer_policy"\n',
+        **{f"shop/options{number}.py": "print(drawer_policy)\n" for number in range(4)},
+    }
+    found = mentions(tmp_path, query, tree)["rare_name"]
+    assert [path for path, value in found.items() if value] == [f"shop/options{n}.py" for n in range(4)]

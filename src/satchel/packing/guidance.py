@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from math import ceil
 
 import msgspec
@@ -20,6 +21,7 @@ FETCH = "get "  # starts the hint that is a call of `get`, with the locators tha
 # Passages that one call of `get` is proposed for. After a pack of 4,000 tokens, one call for the next six of
 # the order completes the changed lines of 7 in 100 fixes; for the four that promise most, of 5.6 (685 fixes).
 MOST_FETCHED = (6, 3, 1)  # with less and less room
+_LEAST_REST = 3  # lines of a passage that is shown in part; fewer are its closing brackets
 LIKELY = 0.1  # of the best promise; a section without a passage that promises as much is not missed
 _UNLIKE = 1.4  # how much more tokens the rest may take for its length: shorter passages, denser text
 _ITEM_TOKENS, _ITEM_CHARS = 180, 600  # of a citation with its hashes, in the longest of the formats
@@ -42,7 +44,7 @@ def hints(pack: Pack, left_out: LeftOutPassages, size: Size, fetched: int) -> tu
     """Return the hints of a pack, most useful first; `size` is that of the whole pack, `fetched` the number
     of passages that one call of `get` is proposed for."""
     found = (
-        *_fetchable(left_out.passages[:fetched]),
+        *_fetchable(pack, left_out.passages, fetched),
         *_larger_budget(pack, left_out.chars, size),
         *_empty_sections(pack, left_out.missed),
         *_narrower(pack, _SAME_FOLDER),
@@ -58,18 +60,34 @@ def all_hints(pack: Pack, passages: Sequence[Passage]) -> tuple[str, ...]:
     return (*told, *_larger_budget(pack, sizes, Size()))
 
 
-def _fetchable(passages: Sequence[Passage]) -> Iterator[str]:
-    """Yield the call of `get` for passages that did not fit; neighbours have one locator."""
+def _fetchable(pack: Pack, passages: Sequence[Passage], most: int) -> Iterator[str]:
+    """Yield the call of `get` for the first passages that did not fit, without the lines at their ends that
+    the pack shows; neighbours have one locator."""
+    hidden = (_hidden_lines(pack, one) for one in passages)
+    chosen = list(islice((lines for lines in hidden if lines is not None), most))
     ranges: list[tuple[str, int, int]] = []
-    for one in sorted(passages, key=lambda one: (one.path, one.start_line)):
-        if ranges and ranges[-1][0] == one.path and one.start_line <= ranges[-1][2] + 2:
-            ranges[-1] = (one.path, ranges[-1][1], one.end_line)
+    for path, start, end in sorted(chosen):
+        if ranges and ranges[-1][0] == path and start <= ranges[-1][2] + 2:
+            ranges[-1] = (path, ranges[-1][1], end)
         else:
-            ranges.append((one.path, one.start_line, one.end_line))
-    first = {one.path: number for number, one in reversed(list(enumerate(passages)))}
+            ranges.append((path, start, end))
+    first = {path: number for number, (path, _, _) in reversed(list(enumerate(chosen)))}
     ranges.sort(key=lambda found: (first[found[0]], found[1]))
     if ranges:
         yield FETCH + shlex.join(f"{path}:{start}:{end}" for path, start, end in ranges)
+
+
+def _hidden_lines(pack: Pack, passage: Passage) -> tuple[str, int, int] | None:
+    """Return the path and lines of a passage, without those at its ends that are shown; None if too few are
+    left to be worth a call."""
+    first, last = passage.start_line, passage.end_line
+    items = sorted((item.start_line, item.end_line) for item in pack.items if item.path == passage.path)
+    for start, end in items:
+        first = end + 1 if start <= first <= end else first
+    for start, end in reversed(items):
+        last = start - 1 if start <= last <= end else last
+    is_whole = (first, last) == (passage.start_line, passage.end_line)
+    return (passage.path, first, last) if is_whole or last - first + 1 >= _LEAST_REST else None
 
 
 def _empty_sections(pack: Pack, missed: Collection[Section]) -> Iterator[str]:

@@ -39,7 +39,7 @@ class AnchorKind(StrEnum):
 class Anchor(msgspec.Struct, frozen=True):
     """Something that the query names. `hits` is the number of files that hold it; `nearest` is what is like
     it where none does; `akin` says that another form of the word was found; `elsewhere` lists files of that
-    name in other folders."""
+    name in other folders; `as_text` says that a path is no file, and `hits` count the files with its text."""
 
     kind: AnchorKind
     text: str
@@ -47,6 +47,7 @@ class Anchor(msgspec.Struct, frozen=True):
     nearest: tuple[str, ...] = ()
     akin: bool = False
     elsewhere: tuple[str, ...] = ()
+    as_text: bool = False
 
 
 def find_anchors(corpus: Corpus, query: Query) -> list[Anchor]:
@@ -57,7 +58,9 @@ def find_anchors(corpus: Corpus, query: Query) -> list[Anchor]:
         near = () if hits or kind not in _NEAREST else _NEAREST[kind](corpus, text)
         akin = kind is AnchorKind.IDENTIFIER and bool(corpus.files_holding(compound(text)))
         elsewhere = _other_folder(corpus, text) if hits and kind is AnchorKind.PATH else ()
-        found.append(Anchor(kind, text, hits, near, akin, elsewhere))
+        # A route or a media type reads like a path, and code may name a file that is made later.
+        as_text = kind is AnchorKind.PATH and not hits and _count_quotations(corpus, text)
+        found.append(Anchor(kind, text, hits or as_text, near, akin, elsewhere, bool(as_text)))
     return found
 
 

@@ -16,7 +16,7 @@ from satchel.retrieval.code_graph import cross_uses
 from satchel.retrieval.corpus import Corpus
 from satchel.storage.cross_uses import CrossUses, key_number, run_starts
 from satchel.storage.records import FileRecord, SymbolRecord
-from satchel.terms import compound, words
+from satchel.terms import compound, tokens, words
 from satchel.types import ChunkKind
 
 if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
@@ -115,7 +115,8 @@ def is_aside(record: FileRecord) -> bool:
 
 def _used_by_name(corpus: Corpus) -> CrossUses:
     """Return the files that mention a definition of a language without rules by its name, if that is the only
-    one of the name and of more than one word."""
+    one of the name, and of more than one word or with a capital. One word is looked for as it is written, in
+    files of the same language."""
     found: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for at in np.flatnonzero(corpus.code & ~corpus.with_graph).tolist():
         for symbol in corpus.snapshot.symbols(corpus.files[at].path):
@@ -127,13 +128,29 @@ def _used_by_name(corpus: Corpus) -> CrossUses:
         if len(targets) == 1 and len(name) >= _LEAST_NAME and (len(words(name)) > 1 or name[:1].isupper())
     ]
     rows: list[tuple[int, int, int]] = []
+    of_words: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     held = corpus.postings_many([compound(name) for name, _ in telling])
-    for (_, (defining, qualified)), (positions, _) in zip(telling, held, strict=True):
+    for (name, (defining, qualified)), (positions, _) in zip(telling, held, strict=True):
         key = key_number(qualified)
-        holding = sorted(set(corpus.file_of[positions].tolist()))
-        rows += [(user, defining, key) for user in holding if user != defining]
-    users, definers, names = np.array(rows, np.int64).reshape(-1, 3).T
-    return CrossUses(users.astype(np.int32), definers.astype(np.int32), names.astype(np.uint64))
+        users = [at for at in sorted(set(corpus.file_of[positions].tolist())) if at != defining]
+        if len(words(name)) > 1:
+            rows += [(user, defining, key) for user in users]
+        else:
+            language = corpus.files[defining].language
+            for user in users:
+                if corpus.files[user].language == language:
+                    of_words[user][name] = defining, key
+    for user, wanted in of_words.items():
+        rows += [(user, *wanted[name]) for name in _words_of(corpus, user) & wanted.keys()]
+    rows.sort()
+    using, definers, names = np.array(rows, np.int64).reshape(-1, 3).T
+    return CrossUses(using.astype(np.int32), definers.astype(np.int32), names.astype(np.uint64))
+
+
+def _words_of(corpus: Corpus, at: int) -> set[str]:
+    """Return the words and names of a file as they are written. The term of a name of one word says too
+    little: `Linter` shares it with `SwiftLint` and `linted`."""
+    return set(tokens(corpus.snapshot.text(corpus.files[at].path)))
 
 
 def _ranked(corpus: Corpus, focus: Sequence[str] = ()) -> _Targets:

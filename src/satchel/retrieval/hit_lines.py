@@ -19,7 +19,8 @@ from satchel.retrieval.evidence import Evidence
 from satchel.retrieval.filters import Filters
 from satchel.retrieval.intent import Intent
 from satchel.retrieval.messages import pinned_lines
-from satchel.retrieval.passage_spans import is_definition, is_inner_test, is_listing
+from satchel.retrieval.passage_spans import is_comment, is_definition, is_inner_test, is_listing
+from satchel.retrieval.query import Query
 from satchel.retrieval.query_terms import Weighting
 from satchel.retrieval.signals.mentions import mentioned_candidates
 from satchel.retrieval.signals.signal import Context
@@ -220,6 +221,33 @@ def best_definition(
         ),
     )
     return max(own[0], best.start_line), min(own[1], best.end_line)
+
+
+def terms_of_names(query: Query) -> frozenset[str]:
+    """Return the terms of the names of several words in the title and prose of a query."""
+    return frozenset(term for term in terms(f"{query.title}\n{query.prose}") if term.startswith("="))
+
+
+def line_with_name(
+    corpus: Corpus, worths: Mapping[str, float], names: frozenset[str], passage: Passage, line: int
+) -> int:
+    """Return the line of a passage that holds the names of the query which are worth most, of equal ones the
+    first that is no comment; `line` if that holds such a name itself, or none does. Where nothing in the
+    passage has a title, any word of the query counts."""
+    asked = names.intersection(worths) if passage.names else frozenset(worths)
+    lines = corpus.lines(passage.path)
+    if not asked or (passage.names and asked_in(lines[line - 1 : line], asked)[0]):
+        return line
+    found = asked_in(lines[passage.start_line - 1 : passage.end_line], asked)
+    worth = {
+        number: (
+            round(sum(worths[term] for term in sorted(held)), 6),
+            not (corpus.is_code(passage.path) and is_comment(lines[number - 1])),
+        )
+        for number, held in enumerate(found, passage.start_line)
+        if held
+    }
+    return max(worth, key=worth.__getitem__, default=line)
 
 
 # The lines of some hundred files that are asked for again and again.

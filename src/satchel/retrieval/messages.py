@@ -20,10 +20,11 @@ import numpy as np
 from satchel.caching import Cache
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import first_largest, inverse_document_frequency
+from satchel.retrieval.named_lines import lines_meant
 from satchel.retrieval.query import Query
-from satchel.retrieval.required_text import Part
+from satchel.retrieval.string_literals import TESTS, aside, files_with, is_code, lines_with, literals
 from satchel.retrieval.text_pattern import compile_expression
-from satchel.retrieval.text_scan import are_among, candidate_units, content_of, line_ends
+from satchel.retrieval.text_scan import are_among, content_of, line_ends
 from satchel.terms import terms
 
 if TYPE_CHECKING:
@@ -51,10 +52,8 @@ _LEAST_SHARE = 0.5  # of a message that a literal without holes makes up
 _LEAST_FILLED = 0.25  # of a message that the parts of a literal with holes make up; the rest are values
 _LEAST_FILLED_WORDS = 3  # that such parts have together
 _AS_SURE = 0.05  # by which two lines are as sure as each other
-_TESTS = 2
 _UNQUOTED = 0.8  # how sure a line without quotes is that holds a message
 _WORD = re.compile(r"\w+")
-_LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|`((?:[^`\\]|\\.)*)`')
 # In place of these a message has its values: %s, %(name)s, {name}, ${name}, #{name}, \(name), $name.
 _HOLE = re.compile(
     r"%(?:\([^()]*\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?[hlLqjzt]*[a-zA-Z@]|[$#]?\{[^{}]*\}|\\\([^()]*\)|\$\w+"
@@ -94,11 +93,13 @@ def _find(corpus: Corpus, query: Query) -> tuple[MessageLine, ...]:
         is_all = _unquoted(query.text.strip()) == run
         is_phrase = query.text.strip() == run and len(_WORD.findall(run)) <= _MOST_PHRASE
         for found in _lines_of(corpus, run, is_phrase=is_phrase):
-            if not is_all and (found.worth == _UNQUOTED or _aside(corpus, found.at) == _TESTS):
+            if not is_all and (found.worth == _UNQUOTED or aside(corpus, found.at) == TESTS):
                 continue  # code that a report shows, not a message
             place = found.at, found.line
             best[place] = max(best.get(place, 0.0), found.worth)
-    order = sorted(best, key=lambda place: (-best[place], _aside(corpus, place[0]), place))
+    for named in () if best else lines_meant(corpus, query):
+        best[named.at, named.line] = named.worth
+    order = sorted(best, key=lambda place: (-best[place], aside(corpus, place[0]), place))
     return tuple(MessageLine(at, line, best[at, line]) for at, line in order)
 
 
@@ -132,36 +133,23 @@ def _lines_of(corpus: Corpus, run: str, *, is_phrase: bool) -> list[MessageLine]
     repeats what code prints, so code whose literals give the message goes before it. What may be a phrase is
     only a message if a literal of code says nothing else."""
     verbatim = _verbatim(corpus, run, is_phrase=is_phrase)
-    if verbatim and _aside(corpus, verbatim[0].at) == 0:
+    if verbatim and aside(corpus, verbatim[0].at) == 0:
         return verbatim
     filled = _filled(corpus, run)
-    return filled if filled and (not verbatim or _aside(corpus, filled[0].at) == 0) else verbatim
+    return filled if filled and (not verbatim or aside(corpus, filled[0].at) == 0) else verbatim
 
 
 def _verbatim(corpus: Corpus, run: str, *, is_phrase: bool) -> list[MessageLine]:
     """Return the lines with a literal that holds all of a message, in any case of letters."""
-    units = candidate_units(corpus, [(Part(run, whole=True, folded=True),)])
-    if units is None:
-        return []
-    files = dict.fromkeys(corpus.file_of[units].tolist())
-    if len(files) > _MOST_FILES:
-        return []
-    wanted = run.lower().encode("utf-8", "surrogatepass")
+    files = files_with(corpus, run)
     found: list[MessageLine] = []
-    for at in files:
-        content = content_of(corpus, at)
-        lowered = content.lower()
-        place = lowered.find(wanted)
-        while place >= 0:
-            start = content.rfind(b"\n", 0, place) + 1
-            end = content.find(b"\n", place)
-            line = content[start : end if end >= 0 else len(content)].decode("utf-8", "replace")
+    for at in files if len(files) <= _MOST_FILES else ():
+        for number, line in lines_with(corpus, at, run):
             worth = 0.0
-            if not is_phrase or (_aside(corpus, at) == 0 and _says_only(line, run)):
+            if not is_phrase or (aside(corpus, at) == 0 and _says_only(line, run)):
                 worth = _verbatim_worth(corpus, at, line, run)
             if worth:
-                found.append(MessageLine(at, content.count(b"\n", 0, place) + 1, worth))
-            place = lowered.find(wanted, max(end, place + 1)) if end >= 0 else -1
+                found.append(MessageLine(at, number, worth))
     return _few(corpus, found)
 
 
@@ -169,43 +157,25 @@ def _verbatim_worth(corpus: Corpus, at: int, line: str, run: str) -> float:
     """Return how surely a line is the source of a message that it holds: a whole literal, a part of one, or
     text without quotes, of which only a long one tells something."""
     exact = 0.0 if run in line else -0.02
-    for literal in _literals(line):
+    for literal in literals(line):
         if run.lower() == literal.strip().lower():
             return 1.0 + exact
         if run.lower() in literal.lower():
             return round(0.9 + 0.08 * len(run) / len(literal), 3) + exact
     is_long = len(_WORD.findall(run)) >= _LEAST_UNQUOTED
-    return _UNQUOTED if is_long and _is_code(corpus, at) and not _COMMENT.match(line) else 0.0
+    return _UNQUOTED if is_long and is_code(corpus, at) and not _COMMENT.match(line) else 0.0
 
 
 def _says_only(line: str, run: str) -> bool:
     """Return whether a literal of a line has no other words than a message; holes and marks do not count."""
     wanted = _WORD.findall(run.lower())
-    return any(_WORD.findall(_HOLE.sub(" ", literal).lower()) == wanted for literal in _literals(line))
-
-
-def _literals(line: str) -> Iterator[str]:
-    for match in _LITERAL.finditer(line):
-        text = match[match.lastindex or 0]
-        if text:
-            yield text
-
-
-def _is_code(corpus: Corpus, at: int) -> bool:
-    return corpus.is_code(corpus.files[at].path)
-
-
-def _aside(corpus: Corpus, at: int) -> int:
-    """Return 0 for code, 1 for anything else, 2 for tests and examples, which repeat what code says."""
-    if not {"test", "example"}.isdisjoint(corpus.files[at].tags):
-        return _TESTS
-    return 0 if _is_code(corpus, at) else 1
+    return any(_WORD.findall(_HOLE.sub(" ", literal).lower()) == wanted for literal in literals(line))
 
 
 def _few(corpus: Corpus, found: Sequence[MessageLine]) -> list[MessageLine]:
     """Return the surest lines, code before tests."""
-    ordered = sorted(found, key=lambda item: (_aside(corpus, item.at), -item.worth, item.at, item.line))
-    best = [item for item in ordered if _aside(corpus, item.at) == _aside(corpus, ordered[0].at)]
+    ordered = sorted(found, key=lambda item: (aside(corpus, item.at), -item.worth, item.at, item.line))
+    best = [item for item in ordered if aside(corpus, item.at) == aside(corpus, ordered[0].at)]
     return best[:_MOST_LINES]
 
 
@@ -216,12 +186,12 @@ def _filled(corpus: Corpus, run: str) -> list[MessageLine]:
     pairs = _neighbours(run)
     found: list[MessageLine] = []
     for at, number, line in _matching_lines(corpus, _best_ranges(corpus, run), pairs):
-        is_code = _is_code(corpus, at)  # documents put single terms into quotes
-        texts = [text for text in _texts(line) if is_code or len(_WORD.findall(text)) > _LEAST_WORDS]
+        in_code = is_code(corpus, at)  # documents put single terms into quotes
+        texts = [text for text in _texts(line) if in_code or len(_WORD.findall(text)) > _LEAST_WORDS]
         worth = max((_filled_worth(literal, run) for literal in texts), default=0.0)
         if worth:
             found.append(MessageLine(at, number, worth))
-    own = [item for item in found if _aside(corpus, item.at) < _TESTS] or found
+    own = [item for item in found if aside(corpus, item.at) < TESTS] or found
     top = max((item.worth for item in own), default=0.0)
     return _few(corpus, [item for item in own if item.worth >= top - _AS_SURE])
 
@@ -313,7 +283,7 @@ def _parts(corpus: Corpus, at: int, ranges: Sequence[tuple[int, int]]) -> Iterat
 
 def _texts(line: str) -> list[str]:
     """Return the literals of a line; of a line without any, which may be inside of one, the line itself."""
-    found = [text for text in _literals(line) if " " in text or _HOLE.search(text)]
+    found = [text for text in literals(line) if " " in text or _HOLE.search(text)]
     if found or _COMMENT.match(line) or len(_WORD.findall(line)) < _LEAST_UNQUOTED or " " not in line.strip():
         return found
     return [line.strip()]

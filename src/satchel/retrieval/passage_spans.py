@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -99,6 +99,11 @@ def unit_passage(corpus: Corpus, at: int, unit: int) -> FilePassages:
 def qualified_name(chunk: ChunkRecord) -> str:
     """Return the title path of a chunk as it is shown."""
     return (" > " if chunk.kind is ChunkKind.SECTION else ".").join(chunk.title_path)
+
+
+def is_comment(line: str) -> bool:
+    """Return whether a line of code begins as a comment."""
+    return _COMMENT.match(line) is not None
 
 
 def is_inner_test(chunk: ChunkRecord) -> bool:
@@ -222,13 +227,13 @@ def signature_at(corpus: Corpus, path: str, line: int) -> LineRange:
     return _signature(corpus, path, around[-1][0], around[-1][2]) if around else (line, line)
 
 
-def naming_line(corpus: Corpus, passage: Passage, within: LineRange) -> int:
-    """Return the line that names the first definition of a passage which starts within a range; else the
-    first line of the passage's signature that has its name."""
+def naming_line(corpus: Corpus, passage: Passage, within: LineRange, worth_of: Callable[[str], float]) -> int:
+    """Return the line that names a definition of a passage which starts within a range: the one whose name is
+    worth most, of equal ones the first; else the first line of the passage's signature that has its name."""
     known = corpus.definitions(passage.path)
-    at = bisect_left(known, (within[0],))
-    if passage.whole and at < len(known) and known[at][0] <= within[1]:
-        start, _, name = known[at]
+    first, last = (bisect_left(known, (line,)) for line in (within[0], within[1] + 1))
+    if passage.whole and first < last:
+        start, _, name = max(known[first:last], key=lambda item: worth_of(item[2]))
         first, last = _signature(corpus, passage.path, start, name)
     else:
         (first, last), name = passage.head, passage.name.rpartition(".")[2]
@@ -245,7 +250,7 @@ def _telling_line(corpus: Corpus, path: str, span: PassageSpan) -> int:
     telling = (
         number
         for number, line in enumerate(lines, span.first_line)
-        if number not in imports and _WORD_CHARACTER.search(line) and not _COMMENT.match(line)
+        if number not in imports and _WORD_CHARACTER.search(line) and not is_comment(line)
     )
     return next(telling, span.first_line)
 

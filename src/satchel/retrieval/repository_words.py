@@ -17,6 +17,7 @@ import numpy as np
 
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import inverse_document_frequency
+from satchel.retrieval.named_lines import FLAG
 from satchel.retrieval.query import Query
 from satchel.retrieval.query_postings import QueryPostings
 from satchel.retrieval.query_terms import STOP_WORDS
@@ -45,7 +46,7 @@ def in_its_words(postings: QueryPostings, query: Query) -> Query:
     if len(title) > _LONGEST_TITLE:
         return query
     asked = list(dict.fromkeys(word for token in tokens(title) for word in words(token)))
-    joined = [spelling for spelling in _joined(title, asked) if len(corpus.postings(compound(spelling))[0])]
+    joined = [name for name in _joined(title, asked) if len(corpus.postings(compound(name))[0])]
     initials = [initials for initials, run in _runs(title) if _is_stated(corpus, initials, run)]
     parts = [part for word in _unheld(postings, asked) for part in _divided(corpus, word)]
     meant = [word for acronym in re.findall(_ACRONYM, title) for word in _stands_for(corpus, acronym)]
@@ -54,7 +55,9 @@ def in_its_words(postings: QueryPostings, query: Query) -> Query:
 
 
 def _joined(title: str, asked: Sequence[str]) -> Iterator[str]:
-    """Yield what files may write as one word."""
+    """Yield what files may write as one word, or a flag as one name."""
+    for flag in FLAG.findall(title) if "--" in title else ():
+        yield flag.replace("-", "_")
     for first, second in re.findall(_PAIR, title) if "." in title or "-" in title else ():
         yield f"{first}{second}".lower()
     for dimension in re.findall(_DIMENSION, title):

@@ -19,6 +19,7 @@ import numpy as np
 from satchel.retrieval.corpus import Corpus
 from satchel.retrieval.evidence import runs
 from satchel.retrieval.issue_text import URL
+from satchel.retrieval.named_lines import FLAG
 from satchel.retrieval.signals.paths import STANDS_FOR_FOLDER
 from satchel.retrieval.signals.signal import Context, SignalGroup
 from satchel.terms import terms
@@ -33,6 +34,7 @@ _FEW = 3  # files that hold a rare name
 _MOST_HOLDERS = 300  # of a name; where more files hold it, its code is not looked for among them
 _SHORT = 200  # characters of a query that is no report
 _WORD = re.compile(r"\w+")
+_HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 _NO_STEP = ("", ".", "..", "~")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CHAIN = re.compile(r"[A-Za-z_$][\w$-]*+(?:(?:[./\\]|::|->)[A-Za-z_$][\w$-]*+)++")
@@ -98,8 +100,11 @@ def compute(context: Context) -> dict[str, Floats]:
     if own:
         found["deepest_frame"][own[-1]] = 1.0
     _find_qualified(context, found["qualified"])
-    for name in _names(query.text):
-        local = context.local[_files_with(context, name)]
+    names = _names(query.text)
+    # Whoever asks for nothing but a name wants code that has it, in however many files.
+    most = _MOST_HOLDERS if len(_WORD.findall(_joined(query.text))) == 1 else _FEW
+    for name in names:
+        local = context.local[_files_with(context, name, most if name.startswith("=") else _FEW)]
         found["rare_name"][local[local >= 0]] = 1.0
     return found
 
@@ -134,22 +139,30 @@ def _folder_and_name(path: str) -> tuple[str, str]:
 def _names(text: str) -> list[str]:
     """Return the terms of a short query that are made to name something: those of several words, or the only
     one. A report quotes too much that is rare for no reason."""
-    words = _WORD.findall(text) if len(text) <= _SHORT else []
+    words = _WORD.findall(_joined(text)) if len(text) <= _SHORT else []
     split = [list(terms(word)) for word in dict.fromkeys(words)]
     alone = [own[0] for own in split if len(own) == 1 and len(split) == 1]
     return [*alone, *(term for own in split for term in own if term.startswith("="))]
 
 
-def _files_with(context: Context, term: str) -> Positions:
+def _joined(text: str) -> str:
+    """Return a text with its flags, or the hyphenated name that is all of it, as code writes them:
+    `--write-baseline` is read into `write_baseline`."""
+    if _HYPHENATED.fullmatch(text.strip()):
+        return text.replace("-", "_")
+    return FLAG.sub(lambda match: match[1].replace("-", "_"), text) if "--" in text else text
+
+
+def _files_with(context: Context, term: str, most: int) -> Positions:
     """Return the files that hold a term if they are few. Where tests, documents or data repeat it, return
-    the code that holds it, if that is in few files; else none."""
+    the code that holds it, if that is in at most so many files; else none."""
     corpus = context.corpus
     positions, _ = corpus.postings(term)
     owners = corpus.file_of[positions]
     files = owners[runs(owners)]
     if _FEW < len(files) <= _MOST_HOLDERS:
         files = np.array([at for at in files.tolist() if _is_own_code(corpus, at)], files.dtype)
-    return files if len(files) <= _FEW else files[:0]
+    return files if len(files) <= most else files[:0]
 
 
 def _is_own_code(corpus: Corpus, at: int) -> bool:
