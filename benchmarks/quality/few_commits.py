@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, required=True, help="what mine_fixes.py wrote")
     parser.add_argument("--short", type=Path, required=True, help="the dataset of short questions")
     parser.add_argument("--reports", type=Path, required=True, help="the dataset of reports")
-    parser.add_argument("--parts", type=int, default=PARTS, help="parts of the time; one commit fewer is asked")
+    parser.add_argument("--parts", type=int, default=PARTS, help="of the time; all but the first are asked")
     parser.add_argument("--of-a-part", type=int, default=OF_A_PART, help="questions of a commit")
     options = parser.parse_args()
     encode = msgspec.json.Encoder().encode
