@@ -1,4 +1,4 @@
-"""Mined questions → two datasets that ask those of a repository at two of its commits.
+"""Mined questions → two datasets that ask those of a repository at a few of its commits.
 
     few_commits.py --mirror MIRROR --questions FOLDER --short fixes_short.jsonl --reports fixes_reports.jsonl
 
@@ -26,18 +26,20 @@ from satchel.walking.git_diff import Hunk
 
 LEAST = 8  # questions of a repository; fewer are not worth an index
 PARTS = 3  # by time; the questions of all but the first are asked at the beginning of their part
-OF_A_PART = 12  # questions, those first that have a text below the title
+OF_A_PART = 12  # questions at most, those first that have a text below the title
 DECLARATIONS = (".d.ts", ".d.mts", ".d.cts", ".pyi")  # files that declare types of code elsewhere
 
 Question = dict[str, Any]
 Gold = dict[str, Any]
 
 
-def regrouped(root: Path, questions: Sequence[Question]) -> Iterator[Question]:
+def regrouped(
+    root: Path, questions: Sequence[Question], parts: int = PARTS, of_a_part: int = OF_A_PART
+) -> Iterator[Question]:
     """Yield the questions that can be asked at the beginning of their part of the time."""
     by_time = sorted(questions, key=lambda question: (question["time"], question["query_id"]))
-    size = len(by_time) // PARTS
-    for start in range(size, size * PARTS, size):
+    size = len(by_time) // parts
+    for start in range(size, size * parts, size):
         commit = by_time[start]["commit"]
         known = {blob.path for blob in git.list_tree(root, commit).blobs}
         there = [
@@ -50,7 +52,7 @@ def regrouped(root: Path, questions: Sequence[Question]) -> Iterator[Question]:
         there.sort(
             key=lambda question: ("\n" not in question["query"], question["time"], question["query_id"])
         )
-        for question in there[:OF_A_PART]:
+        for question in there[:of_a_part]:
             yield {**question, "commit": commit, "gold": earlier_gold(root, question, commit)}
 
 
@@ -95,6 +97,8 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, required=True, help="what mine_fixes.py wrote")
     parser.add_argument("--short", type=Path, required=True, help="the dataset of short questions")
     parser.add_argument("--reports", type=Path, required=True, help="the dataset of reports")
+    parser.add_argument("--parts", type=int, default=PARTS, help="of the time; all but the first are asked")
+    parser.add_argument("--of-a-part", type=int, default=OF_A_PART, help="questions of a commit")
     options = parser.parse_args()
     encode = msgspec.json.Encoder().encode
     with options.short.open("wb") as short, options.reports.open("wb") as reports:
@@ -104,7 +108,7 @@ def main() -> None:
                 continue
             root = options.mirror / questions[0]["source"].replace("/", "+") / "repo"
             try:
-                for question in regrouped(root, questions):
+                for question in regrouped(root, questions, options.parts, options.of_a_part):
                     (reports if "\n" in question["query"] else short).write(encode(question) + b"\n")
             except GitUnusable as error:
                 print(f"{questions[0]['source']}: {error}")

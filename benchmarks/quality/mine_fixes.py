@@ -36,7 +36,7 @@ from satchel.walking import git
 from satchel.walking.git_command import GitUnusable
 
 NEVER = Path(__file__).parents[1] / "embedding" / "never_train_on.txt"
-QUESTIONS = 60  # of one repository
+QUESTIONS = 60  # of one repository, if nothing else is asked for
 FIXES = 400  # of one repository that pairs are made of
 DEFINITIONS = 3  # of one fix that pairs are made of
 CODE_LINES = 120  # of a definition in a pair
@@ -217,10 +217,11 @@ def tree_files(tree: bytes) -> Iterator[tuple[str, str]]:
             yield name.decode("utf-8", "replace"), blob.hex()
 
 
-def mine(source: str, root: Path, places: Mapping[str, Path]) -> str:
-    """Write what is asked for of one repository, oldest first; return how much it is."""
-    fixes = fixes_of(root, FIXES if "pairs" in places else QUESTIONS)
-    asked = sorted(fixes[:QUESTIONS], key=lambda fix: (fix.commit.time, fix.commit.id))
+def mine(source: str, root: Path, places: Mapping[str, Path], most: int = QUESTIONS) -> str:
+    """Write what is asked for of one repository, oldest first, at most `most` questions; return how much it
+    is."""
+    fixes = fixes_of(root, FIXES if "pairs" in places else most)
+    asked = sorted(fixes[:most], key=lambda fix: (fix.commit.time, fix.commit.id))
     by_time = sorted(fixes, key=lambda fix: (fix.commit.time, fix.commit.id))
     count = 0
     if "pairs" in places:
@@ -254,6 +255,7 @@ def main() -> None:
     parser.add_argument("--names", type=Path, required=True, help="the repositories, owner/name on each line")
     parser.add_argument("--questions", type=Path, required=True, help="the folder of the questions")
     parser.add_argument("--pairs", type=Path, help="the folder of the pairs")
+    parser.add_argument("--most", type=int, default=QUESTIONS, help="questions of one repository")
     options = parser.parse_args()
     folders = {"questions": options.questions, **({"pairs": options.pairs} if options.pairs else {})}
     for line in options.names.read_text(encoding="utf-8").splitlines():
@@ -265,7 +267,7 @@ def main() -> None:
         if source.lower() in forbidden_names():
             raise SystemExit(f"{source} is in {NEVER.name}: nothing is learned from it")
         try:
-            print(mine(source, root, places), flush=True)
+            print(mine(source, root, places, options.most), flush=True)
         except GitUnusable as problem:
             print(f"{source}: {problem}", flush=True)
 

@@ -46,12 +46,12 @@ def mirror(tmp_path: Path) -> Path:
     return tmp_path / "mirror"
 
 
-def mine(mirror: Path, name: str = "owner/shop") -> subprocess.CompletedProcess[str]:
+def mine(mirror: Path, name: str = "owner/shop", *options: str) -> subprocess.CompletedProcess[str]:
     names = mirror.parent / "names.txt"
     names.write_text(f"{name}\tpython\n")
     folders = ["--questions", str(mirror.parent / "fixes"), "--pairs", str(mirror.parent / "pairs")]
     script = str(BENCHMARKS / "quality" / "mine_fixes.py")
-    asked = [sys.executable, script, "--mirror", str(mirror), "--names", str(names), *folders]
+    asked = [sys.executable, script, "--mirror", str(mirror), "--names", str(names), *folders, *options]
     return subprocess.run(asked, capture_output=True, text=True, check=False)
 
 
@@ -79,6 +79,10 @@ def test_a_pair_has_the_code_of_the_parent_and_definitions_nearby(mirror: Path) 
     assert pair["code"] == "def close_till():\n    return 2\n"
     assert pair["title"] == "drawer: money is lost when the day ends"
     assert [code["name"] for code in pair["negatives"]] == ["open_till", "stamp"]
+
+
+def test_no_more_questions_are_made_than_asked_for(mirror: Path) -> None:
+    assert mine(mirror, "owner/shop", "--most", "0").stdout == "owner/shop: 0 questions, 1 pairs\n"
 
 
 def test_what_is_there_is_not_made_again(mirror: Path) -> None:
@@ -165,6 +169,8 @@ def test_questions_are_asked_at_few_commits_if_their_files_were_there(tmp_path: 
     asked = list(regrouped(root, questions))
     assert [question["query_id"] for question in asked] == ["2", "3", "5"]  # the lamp was not there yet
     assert asked[1] == questions[3]
+    of_one_commit = list(regrouped(root, questions, parts=2, of_a_part=1))
+    assert [question["query_id"] for question in of_one_commit] == ["3"]
 
 
 def test_an_earlier_commit_is_asked_for_the_lines_that_it_had(tmp_path: Path) -> None:
