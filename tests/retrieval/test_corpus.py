@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from builders import make_tree, memory_engine
+from builders import SHOP, make_tree, memory_engine
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,3 +73,12 @@ def test_names_are_found_by_any_part_apart_from_case(types: list[str], others: l
         assert list(those) == [
             name.encode() for name in dict.fromkeys(names) if encoded in name.encode().lower()
         ]
+
+
+def test_norms_of_many_units_are_those_of_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready = memory_engine(make_tree(tmp_path, SHOP)).corpus()
+    positions = np.flatnonzero(ready.alive)[::-1]
+    expected = [ready.norms(positions, mean).tolist() for mean in (ready.mean_length, 7.0)]
+    assert len(set(expected[0])) > 1
+    monkeypatch.setattr(module, "_READY_NORMS", 0)
+    assert [ready.norms(positions, mean).tolist() for mean in (ready.mean_length, 7.0)] == expected

@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # loading the types of numpy takes a tenth of a short command
 _USES = frozenset({Label.CALLS, Label.USES, Label.EXTENDS})
 LONG = 0.6  # how much the length of a unit lowers its frequencies, from 0 to 1
 _READY_VECTORS = 65_536  # files; of more, vectors as float32 would take a third of what a large library holds
+_READY_NORMS = 500_000  # units; those of more are computed where they are needed, a 30th of a warm search
 _SYMBOLS_KEPT = 20_000  # definitions of the names that were looked up: about 10 MB
 _POSTINGS_KEPT = 3  # times the number of units: 18 bytes for each unit, as much as its own arrays
 _LEAST_POSTINGS_KEPT = 500_000  # 3 MB: the common words of questions fill what a tree like Django would keep
@@ -115,6 +116,7 @@ class Corpus:
             max(_POSTINGS_KEPT * self.unit_count, _LEAST_POSTINGS_KEPT)
         )
         self._symbols: Cache[str, Sequence[SymbolRecord]] = Cache(_SYMBOLS_KEPT)
+        self._norms: tuple[float, Floats] | None = None  # of all units, with the mean length that they are of
         self._tagged: dict[str, Positions] = {}
         self._memo: dict[Callable[[Corpus], Any], Any] = {}
         self._changes: FileChanges | None = None
@@ -180,8 +182,14 @@ class Corpus:
     def norms(self, positions: Positions, mean_length: float) -> Floats:
         """Return what term frequencies in some units are divided by where units have this mean length: a word
         in a long unit counts less."""
-        lengths = self.body_lengths.take(positions).astype(np.float64)
-        lengths += self.comment_lengths.take(positions)
+        if len(self.file_of) > _READY_NORMS:
+            return self._norms_of(positions, mean_length)
+        if self._norms is None or self._norms[0] != mean_length:
+            self._norms = mean_length, self._norms_of(slice(None), mean_length)
+        return self._norms[1].take(positions)
+
+    def _norms_of(self, positions: Positions | slice, mean_length: float) -> Floats:
+        lengths = self.body_lengths[positions].astype(np.float64) + self.comment_lengths[positions]
         found: Floats = 1.0 - LONG + LONG * lengths / mean_length
         return found
 
