@@ -125,25 +125,27 @@ class UpdatedIndex(TrackedIndex):
         force: bool = False,
         paths: Sequence[str] | None = None,
         mark: watermark.Watermark | None = None,
+        looked: bool = False,
         token: CancelToken | None = None,
         scip: _Files | None = None,
     ) -> Refresh:
         """Bring the index up to date and return what that took.
 
         A caller who knows which files changed gives their `paths`, and only these are read. With the `mark`
-        of a moment up to which nothing else had changed, the index is noted as true to that moment. An index
-        that cannot be used is set aside and built anew. A `token` ends the work earlier than that of the
-        segment; the index then stays as it was. What the files of `scip` say replaces what such files said
-        before; with an empty list nothing takes its place.
+        of a moment up to which nothing else had changed, the index is noted as true to that moment; so it is
+        where the paths were `looked` at by `look_at` just before. An index that cannot be used is set aside
+        and built anew. A `token` ends the work earlier than that of the segment; the index then stays as it
+        was. What the files of `scip` say replaces what such files said before; with an empty list nothing
+        takes its place.
         """
         token = token or self.token
         with self.unpinned():  # the caller wants to see what came of it
             for _ in range(_TIMES_OVERTAKEN):
                 base = self._looked.generation if self._looked else self._generation()
                 try:
-                    return self._refresh(force, paths, mark, base, token, scip)
+                    return self._refresh(force, None if looked else paths, mark, base, token, scip)
                 except refresh.Overtaken:
-                    mark = None  # the other process may know of newer changes
+                    mark, looked = None, False  # the other process may know of newer changes
             return self._refresh(force, paths, None, None, token, scip)
 
     def _refresh(

@@ -26,6 +26,7 @@ from builders import (
 from satchel.chunking import parse_source
 from satchel.engine import Engine
 from satchel.errors import SatchelError
+from satchel.indexing import index_state
 from satchel.indexing import refresh as refreshing
 from satchel.indexing.analysis import Stages
 from satchel.indexing.plan import Refresh, signature
@@ -239,17 +240,25 @@ def test_a_question_after_a_remembered_walk_sees_every_change(
     assert dump(engine) == dump(memory_engine(shop))
 
 
-def test_files_in_doubt_are_read_again_once(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_in_doubt_are_looked_at_again_until_they_are_settled(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 3_600_000_000_000)  # however busy the machine is
     (shop / "src/money.py").write_text("RATE = 1\n")
     engine = make_engine(shop)
     engine.refresh()
     engine.ensure_fresh()
-    assert not (shop / "_ctx/context.walk").exists()
+    found = engine._tree.changes_since(engine._walk_file(), _key_of(engine))
+    assert found is None or "src/money.py" in found.paths
     monkeypatch.setattr(stat_cache, "_FINE_RACY_NS", 10_000_000)
     time.sleep(0.02)
     engine.ensure_fresh()
-    assert (shop / "_ctx/context.walk").exists()
+    settled = engine._tree.changes_since(engine._walk_file(), _key_of(engine))
+    assert settled is not None and not settled.paths
+
+
+def _key_of(engine: Engine) -> str:
+    return index_state._key(engine.snapshot(), engine._signature())
 
 
 def test_a_remembered_walk_is_not_walked_again(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

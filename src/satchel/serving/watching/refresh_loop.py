@@ -250,7 +250,7 @@ class RefreshLoop:
         # A walk goes by time stamps, which an edit can preserve; an event proves that the file was written.
         if 0 < len(self._pending.paths) <= _MANY_PATHS:
             paths = sorted(self._pending.paths)
-            found = self.engine.refresh() if self.engine.look_at(paths) else self.engine.refresh(paths=paths)
+            found = self.engine.refresh(paths=paths, looked=self.engine.look_at(paths))
             state = state if found.generation == state.generation else self.engine.state()
         self._schedule.record_check(time.monotonic() - started, found_nothing=False)
         return state
@@ -263,9 +263,11 @@ class RefreshLoop:
         again. Where nothing is known of the last walk, git is asked for a watermark of all files.
         """
         mark: Watermark | None = None
+        looked = False
         for _ in range(_MAX_WATERMARKS):
             batches = self._batches
-            mark = None if self.engine.look_at(sorted(self._pending.paths)) else self.engine.mark()
+            looked = self.engine.look_at(sorted(self._pending.paths))
+            mark = None if looked else self.engine.mark()
             if mark is not None and mark.file_count is not None:
                 break
             self._wait_for_events()
@@ -273,14 +275,14 @@ class RefreshLoop:
                 return self._refresh_all()
             if batches == self._batches:
                 break
-        if mark is None:
-            self.engine.refresh()
         else:
-            self.engine.refresh(paths=sorted(self._pending.paths), mark=mark)
+            looked = False  # there are changes after the last look
+        self.engine.refresh(paths=sorted(self._pending.paths), mark=mark, looked=looked)
         snapshot = self.engine.snapshot()
         stored = snapshot.meta().get("watermark")
-        is_noted = mark is None or mark.file_count is not None
-        project = decode_watermark(stored if is_noted else encode_watermark(mark))
+        is_noted = looked or (mark is not None and mark.file_count is not None)
+        told = stored if is_noted else encode_watermark(mark) if mark is not None else None
+        project = decode_watermark(told)
         if project is None or project != decode_watermark(stored):
             return self.engine.state()
         return IndexState.of(project, snapshot)
