@@ -34,13 +34,13 @@ def _namesakes(
     corpus: Corpus, member: Target, neighbours: Callable[[Corpus, Target], Iterator[Target]]
 ) -> Iterator[Target]:
     """Yield the members of the same name in the types that a walk from the type of a member reaches."""
-    owner, _, name = member.name.rpartition(".")
-    if not owner or is_implicit(name):
+    first, _, name = member.name.rpartition(".")
+    if not first or is_implicit(name):
         return
-    seen = {Target(member.path, owner)}
+    seen = {Target(member.path, first)}
     reached = list(seen)
-    for kind in reached:
-        for other in sorted({*neighbours(corpus, kind)} - seen, key=_order):
+    for owner in reached:
+        for other in sorted({*neighbours(corpus, owner)} - seen, key=_order):
             if len(seen) == _MOST_TYPES:
                 return
             seen.add(other)
@@ -54,18 +54,18 @@ def _order(target: Target) -> tuple[str, str]:
     return target.path, target.name
 
 
-def _bases(corpus: Corpus, kind: Target) -> Iterator[Target]:
+def _bases(corpus: Corpus, owner: Target) -> Iterator[Target]:
     """Yield the types that a type extends or implements."""
-    for symbol in code_symbols(corpus, kind.path):
-        if symbol.qualified_name == kind.name and symbol.kind in TYPE_KINDS:
-            for use in uses_between(corpus, kind.path, symbol.start_line, symbol.end_line):
-                if use.label is Label.EXTENDS and enclosing(corpus, kind.path, use.line) == symbol:
+    for symbol in code_symbols(corpus, owner.path):
+        if symbol.qualified_name == owner.name and symbol.kind in TYPE_KINDS:
+            for use in uses_between(corpus, owner.path, symbol.start_line, symbol.end_line):
+                if use.label is Label.EXTENDS and enclosing(corpus, owner.path, use.line) == symbol:
                     yield use.target
 
 
-def _derived(corpus: Corpus, kind: Target) -> Iterator[Target]:
+def _derived(corpus: Corpus, owner: Target) -> Iterator[Target]:
     """Yield the types that extend or implement a type."""
-    for use in uses_of(corpus, [kind]):
+    for use in uses_of(corpus, [owner]):
         around = enclosing(corpus, use.path, use.line) if use.label is Label.EXTENDS else None
         if around is not None and around.kind in TYPE_KINDS:
             yield Target(use.path, around.qualified_name)
